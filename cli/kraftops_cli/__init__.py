@@ -1,0 +1,1 @@
+"""The command line: one module a tool, over the library `kraftops`."""

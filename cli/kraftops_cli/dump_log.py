@@ -1,0 +1,173 @@
+"""`kafka-dump-log`: print segments, snapshots and indexes as Kafka's DumpLogSegments does."""
+
+import click
+
+from kraftops.dump.query import NO_LIMIT, Query
+from kraftops.log.codecs import MAX_INFLATED_BYTES
+from kraftops.records.dialects import DIALECTS
+from kraftops.records.user import DECODERS, DEFAULT_DECODER
+from kraftops_cli.command import ToolCommand
+from kraftops_cli.terminal import Terminal
+from kraftops_cli.version import KAFKA_VERSION
+
+_INT32 = click.IntRange(0, 0x7FFFFFFF)
+_DECODER_FLAGS = {
+    "offsets_decoder": "offsets",
+    "transaction_log_decoder": "transaction",
+    "cluster_metadata_decoder": "metadata",
+    "remote_log_metadata_decoder": "remote",
+    "share_group_state_decoder": "share",
+}
+"""Options to decoders; of several, the first in this order counts."""
+
+EXAMPLES = (
+    (
+        "the records of a metadata log",
+        "kafka-dump-log --cluster-metadata-decoder --files 00000000000000000000.log",
+    ),
+    ("only the batches, of two files", "kafka-dump-log --files 0.log,00000000000000004711.log"),
+    ("committed offsets", "kafka-dump-log --offsets-decoder --files 00000000000000000000.log"),
+    ("does an index fit its log", "kafka-dump-log --verify-index-only --files 0.index,0.timeindex"),
+)
+SECTIONS = (
+    (
+        "Exit status",
+        "0: done. Damage that Kafka's tool prints in its lines (a wrong CRC, bytes at the end that "
+        "are no batch, a record of an unknown type) and zero padding do not change it.\n"
+        "1: bad arguments, a file that cannot be read, or damage of which Kafka's tool dies; "
+        "all that can be read is printed all the same.\n"
+        "130: interrupted. 141: the reader of the output has gone.",
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    name="dump-log",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="Print log segments, snapshots and indexes: batches, records and what is in them.",
+)
+@click.option("--files", metavar="FILE[,FILE…]", help="Files to print, separated by commas.")
+@click.option("--print-data-log", is_flag=True, help="Print keys and values of records as text.")
+@click.option("--deep-iteration", is_flag=True, help="Print a line for each record.")
+@click.option(
+    "--skip-record-metadata",
+    is_flag=True,
+    help="Leave out offsets, times and sizes of records.",
+)
+@click.option(
+    "--max-bytes",
+    type=_INT32,
+    metavar="N",
+    default=NO_LIMIT,
+    help="Read only the first N bytes of each log.",
+)
+@click.option(
+    "--max-message-size",
+    type=_INT32,
+    metavar="N",
+    default=5 * 1024 * 1024,
+    help="Look for the batch of an index entry in N bytes.  [default: 5242880]",
+)
+@click.option(
+    "--verify-index-only", is_flag=True, help="Check indexes against their log; print no entries."
+)
+@click.option(
+    "--index-sanity-check",
+    is_flag=True,
+    help="Check of indexes only what a server checks when it starts.",
+)
+@click.option(
+    "--key-decoder-class",
+    is_flag=False,
+    flag_value=DEFAULT_DECODER,
+    metavar="[CLASS]",
+    help="Decode keys by one of Kafka's decoders; implies --print-data-log.",
+)
+@click.option(
+    "--value-decoder-class",
+    is_flag=False,
+    flag_value=DEFAULT_DECODER,
+    metavar="[CLASS]",
+    help="Decode values by one of Kafka's decoders; implies --print-data-log.",
+)
+@click.option("--offsets-decoder", is_flag=True, help="Decode __consumer_offsets.")
+@click.option("--transaction-log-decoder", is_flag=True, help="Decode __transaction_state.")
+@click.option("--cluster-metadata-decoder", is_flag=True, help="Decode __cluster_metadata.")
+@click.option("--remote-log-metadata-decoder", is_flag=True, help="Decode __remote_log_metadata.")
+@click.option("--share-group-state-decoder", is_flag=True, help="Decode __share_group_state.")
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    default="kafka",
+    show_default=True,
+    help="The form of metadata records: Kafka's, or a text of KIP-631.",
+)
+@click.option(
+    "--max-inflated-bytes",
+    type=click.IntRange(0),
+    metavar="N",
+    default=MAX_INFLATED_BYTES,
+    help="Refuse a batch that inflates beyond N bytes.  [default: 268435456]",
+)
+@click.option("--version", is_flag=True, help="Print the version of Kafka that this tool stands for.")
+@click.pass_context
+def dump_log(ctx: click.Context, **options: object) -> int:
+    """Run the tool; return its exit code."""
+    terminal: Terminal = ctx.obj
+    if options["version"]:
+        terminal.write(f"{KAFKA_VERSION}\n")
+        return 0
+    for argument in ctx.meta["ignored"]:
+        terminal.error(f"ignored {argument!r}", hint="name files with --files, separated by commas")
+    files = options["files"]
+    if files is None:
+        raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
+    return _dump(_paths(str(files)), _query(ctx, options), terminal)
+
+
+def _paths(files: str) -> list[str]:
+    """Split the list as Java does: empty names at its end do not count."""
+    return files.rstrip(",").split(",")
+
+
+def _query(ctx: click.Context, options: dict[str, object]) -> Query:
+    decoders = [decoder for name, decoder in _DECODER_FLAGS.items() if options[name]]
+    classes = {}
+    for name in ("key_decoder_class", "value_decoder_class"):
+        given = options[name]
+        if given is not None and given not in DECODERS:
+            raise click.BadParameter(
+                f"{given!r} is none of Kafka's own decoders: {', '.join(DECODERS)}",
+                ctx,
+                param_hint=f"--{name.replace('_', '-')}",
+            )
+        classes[name] = str(given or DEFAULT_DECODER)
+    if options["print_data_log"] or any(options[name] for name in classes):
+        decoders.append("user")
+    known = {name: options[name] for name in Query.__slots__ if name in options}
+    known["deep_iteration"] = bool(options["deep_iteration"] or decoders)
+    return Query(
+        decoder=decoders[0] if decoders else None,
+        key_decoder=classes["key_decoder_class"],
+        value_decoder=classes["value_decoder_class"],
+        **known,  # type: ignore[arg-type]
+    )
+
+
+def _dump(paths: list[str], query: Query, terminal: Terminal) -> int:
+    from kraftops.dump.report import Report
+    from kraftops.dump.text import text_chunks
+
+    report = Report()
+    for path in paths:
+        for chunk in text_chunks(path, query, report):
+            terminal.write(chunk)
+            for line in report.take_lines():
+                terminal.line(line)
+        for line in report.take_lines():
+            terminal.line(line)
+    for line in report.summary():
+        terminal.line(line)
+    return 1 if report.has_failed else 0

@@ -1,0 +1,50 @@
+"""The streams that commands write to."""
+
+import os
+import sys
+
+
+class Terminal:
+    """Standard output as bytes and standard error as lines."""
+
+    def __init__(self, name: str) -> None:
+        """Make one for the tool *name*, with which its own messages begin."""
+        self._name = name
+        # Not sys.stdout: its buffer is missing when the interpreter runs unbuffered.
+        self._out = open(1, "wb", closefd=False)  # noqa: SIM115 - lives as long as the process
+
+    def write(self, text: str) -> None:
+        """Write *text* to standard output; undecodable bytes of file names come out as they were."""
+        self._out.write(text.encode("utf-8", "surrogateescape"))
+
+    def flush(self) -> None:
+        """Send what is still held back."""
+        self._out.flush()
+
+    def line(self, text: str) -> None:
+        """Write a line to standard error, after what standard output was given."""
+        self.flush()
+        try:
+            sys.stderr.write(printable(text) + "\n")
+            sys.stderr.flush()
+        except OSError:
+            pass  # nobody reads it: not a reason to stop
+
+    def error(self, message: str, hint: str | None = None) -> None:
+        """Write an error of the request, one line, and its hint."""
+        self.line(f"{self._name}: {message}")
+        if hint:
+            self.line(f"hint: {hint}")
+
+
+def printable(text: str) -> str:
+    """Return *text* in a form that standard error can take, on one line."""
+    text = text.replace("\r", "\\r").replace("\n", "\\n").replace("\x1b", "\\x1b")
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def drop_output() -> None:
+    """Let whatever is still buffered for standard output vanish, since nobody reads it."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)

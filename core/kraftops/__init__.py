@@ -1,0 +1,1 @@
+"""Read what KRaft Kafka writes: segments, snapshots, indexes, and the records in them."""

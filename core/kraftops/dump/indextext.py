@@ -1,0 +1,248 @@
+"""The text that Kafka's tool prints of indexes and producer snapshots."""
+
+from collections.abc import Iterator
+
+from kraftops.dump.batchline import subtract_sequence
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.errors import DecodeError, SourceError, Underflow
+from kraftops.log import batch as v2
+from kraftops.log import legacy
+from kraftops.log.batch import Batch
+from kraftops.log.files import FileKind, FileName
+from kraftops.log.indexes import OffsetIndex, TimeEntry, TimeIndex, TxnIndex
+from kraftops.log.producers import CrcMismatch, read_producers
+from kraftops.log.reader import LogFile
+
+_LARGEST_SNAPSHOT = 256 * 1024 * 1024
+
+
+def index_lines(name: FileName, query: Query, report: Report) -> Iterator[str]:
+    """Yield the lines of a file that is no log.
+
+    Raises:
+        SourceError: it, or a file that it belongs to, cannot be read.
+        UsageError: its name has no offset.
+    """
+    kinds = {
+        FileKind.INDEX: _offset_index,
+        FileKind.TIME_INDEX: _time_index,
+        FileKind.TXN_INDEX: _txn_index,
+        FileKind.PRODUCER_SNAPSHOT: _producers,
+    }
+    return kinds[name.kind](name, query, report)
+
+
+def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
+    path, base_offset = name.path, name.base_offset
+    with LogFile(name.sibling(FileKind.LOG)) as log, LogFile(path) as file:
+        index = OffsetIndex(file, base_offset)
+        if not len(index) and not index.left_over:
+            yield f"{path} is empty.\n"
+            return
+        if query.index_sanity_check:
+            last = index.last().offset if len(index) else base_offset
+            if last < base_offset:
+                reason = f"the last offset {last} is below the base offset {base_offset}"
+                report.failure(path, (len(index) - 1) * 8, reason)
+            elif index.left_over:
+                report.failure(path, len(index) * 8, f"{index.left_over} bytes are no entry")
+            else:
+                yield f"{path} passed sanity check.\n"
+            return
+        for number, (offset, position) in enumerate(index):
+            if number and offset == base_offset:
+                return
+            try:
+                batch = _batch_at(log, position, query.max_message_size)
+            except DecodeError as error:
+                report.failure(path, number * 8, f"offset {offset}: {error.message}")
+            else:
+                if batch is None:
+                    reason = f"offset {offset}: no whole batch at position {position} of {log.path}"
+                    report.failure(path, number * 8, reason)
+                elif _last_offset(batch) != offset:
+                    report.index_mismatch(path, offset, _last_offset(batch))
+            if not query.verify_index_only:
+                yield f"offset: {offset} position: {position}\n"
+
+
+def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
+    path, base_offset = name.path, name.base_offset
+    with LogFile(name.sibling(FileKind.LOG)) as log, LogFile(path) as file:
+        index = TimeIndex(file, base_offset)
+        if query.index_sanity_check:
+            yield from _checked_time_index(path, index, report)
+            return
+        search = _Search(log, name, report)
+        previous: int | None = None
+        for number, entry in enumerate(index):
+            if number and entry.offset == base_offset:
+                return
+            try:
+                _check_time(path, entry, previous, search, query, report)
+            except DecodeError as error:
+                report.failure(path, number * 12, f"offset {entry.offset}: {error.message}")
+            if not query.verify_index_only:
+                yield f"timestamp: {entry.timestamp} offset: {entry.offset}\n"
+            previous = entry.timestamp
+
+
+def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator[str]:
+    """Check what a server checks of a time index when it starts."""
+    end = len(index) * 12
+    if len(index) and index.last().timestamp < index.first().timestamp:
+        reason = f"the last timestamp {index.last().timestamp} is below the first"
+        report.failure(path, end - 12, f"{reason}, {index.first().timestamp}")
+    elif len(index) and index.last().offset < index.base_offset:
+        reason = f"the last offset {index.last().offset} is below the base offset"
+        report.failure(path, end - 12, f"{reason} {index.base_offset}")
+    elif index.left_over:
+        report.failure(path, end, f"{index.left_over} bytes are no entry")
+    else:
+        yield f"{path} passed sanity check.\n"
+
+
+def _check_time(
+    path: str,
+    entry: TimeEntry,
+    previous: int | None,
+    search: "_Search",
+    query: Query,
+    report: Report,
+) -> None:
+    """Compare an entry with the batch that it names.
+
+    Raises:
+        DecodeError: Kafka's tool dies of that batch, or of one before it.
+    """
+    found = search.batch_with(entry.offset)
+    if found is None:
+        report.time_not_found(path, entry.offset, -1)
+        return
+    if (last := _last_offset(found)) != entry.offset:
+        report.time_not_found(path, entry.offset, last)
+        return
+    batch = search.whole(found)
+    if batch.magic < 2:
+        times = [old.record.timestamp for old in legacy.records(batch, query.max_inflated_bytes)]
+    else:
+        times = [record.timestamp for record in v2.records(batch, query.max_inflated_bytes)]
+    if (largest := max(times, default=legacy.NO_TIMESTAMP)) != entry.timestamp:
+        report.time_mismatch(path, entry.timestamp, largest)
+    if previous is not None and previous >= entry.timestamp:
+        report.time_disorder(path, entry.timestamp, previous)
+
+
+class _Search:
+    """Finds batches of a log by offset, from where its offset index says."""
+
+    def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
+        self._log = log
+        self._positions: OffsetIndex | None = None
+        self._searched_from = log.size
+        self._highest = -1
+        path = name.sibling(FileKind.INDEX)
+        try:
+            self._file = LogFile(path)
+        except SourceError as error:
+            report.failure(name.path, 0, f"{error.message}; the log is searched from its start")
+        else:
+            self._positions = OffsetIndex(self._file, name.base_offset)
+
+    def batch_with(self, offset: int) -> Batch | None:
+        """Return the first batch that ends at *offset* or later: only its header.
+
+        Raises:
+            DecodeError: the log is damaged before it.
+        """
+        position = self._positions.position_below(offset) if self._positions else 0
+        if position >= self._searched_from and offset > self._highest:
+            return None
+        start = position
+        while batch := _batch_at(self._log, position, self._log.size):
+            last = _last_offset(batch)
+            if last >= offset:
+                return batch
+            self._highest = max(self._highest, last)
+            position += batch.size
+        self._searched_from = min(self._searched_from, start)
+        return None
+
+    def whole(self, batch: Batch) -> Batch:
+        """Return all of a batch of which only the header is there."""
+        return batch._replace(data=self._log.read_at(batch.position, batch.size))
+
+
+def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
+    """Return the batch at *position* if *max_size* bytes hold it: only its header.
+
+    Raises:
+        DecodeError: where Kafka's tool dies.
+    """
+    if position < 0 or position > log.size:
+        raise DecodeError(f"position {position} lies outside of {log.path}, of {log.size} bytes")
+    left = min(max_size, log.size - position)
+    if left < 18:
+        return None
+    head = log.read_at(position, v2.HEADER_SIZE)
+    length = int.from_bytes(head[8:12], signed=True)
+    if length < v2.SMALLEST_LENGTH:
+        raise DecodeError(f"a batch length of {length} at position {position} of {log.path}")
+    size = v2.LOG_OVERHEAD + length
+    return Batch(position, size, head) if size <= left else None
+
+
+def _last_offset(batch: Batch) -> int:
+    if batch.magic < 0:
+        raise DecodeError(f"a batch of magic {batch.magic} at position {batch.position}")
+    if batch.magic < 2:
+        return legacy.header(batch).offset
+    if len(batch.data) < v2.HEADER_SIZE:
+        raise Underflow(f"a batch header is cut short at position {batch.position}")
+    return v2.int64(batch.header.last_offset)
+
+
+def _txn_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
+    _ = name.base_offset  # Kafka opens no transaction index whose name has none
+    with LogFile(name.path) as file:
+        for number, txn in enumerate(TxnIndex(file, 0)):
+            version = txn.version >> 8  # Kafka looks at one byte of two
+            if version > 0:
+                report.failure(name.path, number * 34, f"an aborted transaction of version {version}")
+            yield (
+                f"version: {version} producerId: {txn.producer_id} "
+                f"firstOffset: {txn.first_offset} lastOffset: {txn.last_offset} "
+                f"lastStableOffset: {txn.last_stable_offset}\n"
+            )
+
+
+def _producers(name: FileName, query: Query, report: Report) -> Iterator[str]:
+    with LogFile(name.path) as file:
+        if file.size > _LARGEST_SNAPSHOT:
+            raise SourceError(f"{name.path}: {file.size} bytes are too many for a producer snapshot")
+        data = file.read_at(0, file.size)
+    try:
+        producers = read_producers(data)
+    except CrcMismatch as error:
+        report.remark(f"Snapshot is corrupt (CRC is no longer valid). {error.message}")
+        return
+    except DecodeError as error:
+        cause = Underflow.cause if isinstance(error, Underflow) else error.message
+        report.remark(f"Snapshot failed schema validation: {cause}")
+        return
+    for producer in producers:
+        first_txn = producer.first_txn_offset
+        open_txn = f"[{first_txn}]" if first_txn >= 0 else ".empty"
+        line = (
+            f"producerId: {producer.producer_id} producerEpoch: {producer.producer_epoch} "
+            f"coordinatorEpoch: {producer.coordinator_epoch} "
+            f"currentTxnFirstOffset: OptionalLong{open_txn} lastTimestamp: {producer.timestamp}"
+        )
+        if producer.last_offset >= 0:
+            line += (
+                f" firstSequence: {subtract_sequence(producer.last_sequence, producer.offset_delta)} "
+                f"lastSequence: {producer.last_sequence} lastOffset: {producer.last_offset} "
+                f"offsetDelta: {producer.offset_delta} timestamp: {producer.timestamp}"
+            )
+        yield line + "\n"

@@ -1,0 +1,131 @@
+"""The lines of metadata records, straight from a batch's bytes.
+
+Most of a record's framing repeats from record to record. The six bytes after its offset delta
+hold the lengths of key and value and the numbers of the frame, so one look-up of them gives where
+the payload begins and ends and a renderer (`kraftops.schema.text`) that has all constant text
+built in. What does not fit is left to the general code, record by record: this loop need not be
+right about odd input, it only has to notice.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from kraftops.dump.query import Query
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.log.batch import Header
+from kraftops.memo import Memo
+from kraftops.records.dialects import dialect, type_name
+from kraftops.schema.message import Message
+from kraftops.schema.text import MALFORMED, RendererFactory, renderer_factory
+from kraftops.varint import read_varint, varint_bytes
+
+_FRAME = 6  # bytes looked up: a key length of one byte, a value length of up to two, the frame
+_LINE = "| offset: {offset}{time}{start}{{{data}}}}}\n"
+_LINE_WITHOUT_METADATA = "{start}{{{data}}}}}\n"
+_PARAMETERS = "b, p, e, offset, time"
+_SAFE_OFFSETS = range(-(1 << 62), 1 << 62)  # no sum of these with a delta leaves int64
+
+_Line = Callable[[bytes, int, int, int, str], str]
+_Fit = tuple[int, int, _Line | None]
+_UNFIT: _Fit = (0, 0, None)
+
+
+class MetadataLines:
+    """Prints runs of plain metadata records: no key, no headers, consecutive offsets."""
+
+    def __init__(self, query: Query) -> None:
+        self._dialect = dialect(query.dialect)
+        self._skip = query.skip_record_metadata
+        self._frames: Memo[_Fit] = Memo(self._fit)
+
+    def can_print(self, header: Header) -> bool:
+        """Tell whether records of a batch with this header can be printed here."""
+        return (
+            header.base_sequence < 0
+            and not header.is_control
+            and header.base_offset in _SAFE_OFFSETS
+            and header.base_timestamp in _SAFE_OFFSETS
+        )
+
+    def add(
+        self, b: bytes, p: int, done: int, header: Header, append: Callable[[str], None]
+    ) -> tuple[int, int]:
+        """Append lines of records from number *done*, which begins at *p*, on.
+
+        Return where the first record begins that was not printed, and its number.
+        """
+        frames = self._frames
+        first_time = header.base_timestamp
+        appended_at = ""
+        if header.attributes & v2.LOG_APPEND_TIME:
+            appended_at = f" LogAppendTime: {header.max_timestamp}"
+        offset = header.base_offset + done
+        cached, time = -1, ""
+        try:
+            for delta in _deltas(done, header.count):
+                # The length in one or two bytes, an attribute byte, the timestamp delta.
+                n = b[p]
+                if n < 128:
+                    q, e = p + 2, p + 1 + (n >> 1)
+                else:
+                    q, e = p + 3, p + 2 + ((n & 127 | b[p + 1] << 7) >> 1)
+                t = b[q]
+                q += 1
+                if t > 127:
+                    t |= b[q] << 8
+                    q += 1
+                if t != cached:
+                    if t & 0x8001:  # negative, or longer than two bytes
+                        break
+                    cached = t
+                    time = appended_at or (
+                        f" CreateTime: {first_time + ((t & 127 | t >> 8 << 7) >> 1)}"
+                    )
+                k = q + len(delta)
+                start, size, line = frames[b[k : k + _FRAME]]
+                if line is None or k + size != e or b[q:k] != delta or b[e - 1]:
+                    break
+                append(line(b, k + start, e - 1, offset, time))
+                p = e
+                offset += 1
+        except MALFORMED:
+            pass
+        return p, offset - header.base_offset
+
+    def _fit(self, key: bytes) -> _Fit:
+        """Return what the bytes after an offset delta say of the record."""
+        if len(key) < _FRAME or key[0] != 1:  # a record with a key
+            return _UNFIT
+        try:
+            size, pos = read_varint(key, 1)
+            frame = self._dialect.read_frame(key[pos:])
+            message = self._dialect.messages[frame.type]
+        except (DecodeError, KeyError):
+            return _UNFIT
+        if size < frame.body or not message.versions.has(frame.version):
+            return _UNFIT
+        start = f'payload: {{"type":"{type_name(message)}","version":{frame.version},"data":'
+        template = _LINE_WITHOUT_METADATA
+        if self._skip:
+            start = f"| {start}"
+        else:
+            start = f" keySize: -1 valueSize: {size} sequence: -1 headerKeys: [] {start}"
+            template = _LINE
+        line = _line_factory(message, frame.version, template)(start)
+        return pos + frame.body, pos + size + 1, line
+
+
+@cache
+def _line_factory(message: Message, version: int, template: str) -> RendererFactory:
+    return renderer_factory(message, version, template, _PARAMETERS)
+
+
+_DELTAS = [varint_bytes(number) for number in range(4096)]
+
+
+def _deltas(first: int, stop: int) -> Iterable[bytes]:
+    """Return the offset deltas of records *first* to *stop* as they are written."""
+    if stop <= len(_DELTAS):
+        return _DELTAS[first:stop] if first or stop < len(_DELTAS) else _DELTAS
+    return map(varint_bytes, range(first, stop))

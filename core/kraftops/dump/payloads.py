@@ -1,0 +1,78 @@
+"""What Kafka's tool prints of keys and values, by decoder."""
+
+from collections.abc import Callable
+
+from kraftops.dump.query import Query
+from kraftops.errors import DecodeError
+from kraftops.log.batch import Record
+
+Texts = tuple[str | None, str | None]
+Decode = Callable[[Record], Texts]
+
+
+class UndecodableRecord(DecodeError):
+    """A record that Kafka's tool dies of."""
+
+
+def payload_decoder(query: Query) -> Decode | None:
+    """Return a function of a record to the texts of key and value, each None where none is shown.
+
+    It raises `DecodeError` where Kafka's tool dies. There is no such function where keys and
+    values are not asked for.
+    """
+    if query.decoder is None:
+        return None
+    if query.decoder == "user":
+        return _user(query)
+    if query.decoder == "metadata":
+        return _metadata(query)
+    if query.decoder == "remote":
+        return _remote
+    return _coordinator(query.decoder)
+
+
+def _user(query: Query) -> Decode:
+    from kraftops.records.user import DECODERS
+
+    decode_key, decode_value = DECODERS[query.key_decoder], DECODERS[query.value_decoder]
+
+    def texts(record: Record) -> Texts:
+        _, _, key, value, _ = record
+        return (
+            None if key is None else decode_key(key),
+            None if value is None else decode_value(value),
+        )
+
+    return texts
+
+
+def _metadata(query: Query) -> Decode:
+    from kraftops.records.dialects import dialect
+    from kraftops.records.metadata import payload_text
+
+    spoken = dialect(query.dialect)
+
+    def texts(record: Record) -> Texts:
+        return None, payload_text(record.value, record.offset, spoken)
+
+    return texts
+
+
+def _remote(record: Record) -> Texts:
+    from kraftops.records.remote import payload_text
+
+    return None, payload_text(record.value, record.offset)
+
+
+def _coordinator(decoder: str) -> Decode:
+    from kraftops.records.coordinator import texts as coordinator_texts
+
+    def texts(record: Record) -> Texts:
+        offset, _, key, value, _ = record
+        if key is None:
+            raise UndecodableRecord(
+                f"the record at offset {offset} has no key: is {decoder} the right decoder?"
+            )
+        return coordinator_texts(key, value, offset, decoder)
+
+    return texts

@@ -1,0 +1,121 @@
+"""The lines that Kafka's tool prints of a batch's records."""
+
+from collections.abc import Callable
+
+from kraftops.dump.batchline import add_sequence, timestamp_type
+from kraftops.dump.metadatalines import MetadataLines
+from kraftops.dump.payloads import payload_decoder
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.errors import DecodeError
+from kraftops.javatext import decode_utf8
+from kraftops.log import batch as v2
+from kraftops.log import legacy
+from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.records.control import control_text
+
+Append = Callable[[str], None]
+_BOOL = ("false", "true")
+
+
+class RecordLines:
+    """Prints the records of one file's batches, in order."""
+
+    def __init__(self, path: str, query: Query, report: Report) -> None:
+        self._path = path
+        self._query = query
+        self._report = report
+        self._decode = payload_decoder(query)
+        self._fast = MetadataLines(query) if query.decoder == "metadata" else None
+        self._last_offset: int | None = None
+
+    def add(self, batch: Batch, append: Append) -> None:
+        """Append the lines of a batch; what Kafka's tool dies of goes to the report."""
+        try:
+            if batch.magic < 2:
+                self._add_legacy(batch, append)
+            else:
+                self._add(batch, append)
+        except DecodeError as error:
+            self._report.failure(self._path, batch.position, error.message)
+
+    def _add_legacy(self, batch: Batch, append: Append) -> None:
+        time_type = timestamp_type(legacy.header(batch))
+        for record, crc, is_valid in legacy.records(batch, self._query.max_inflated_bytes):
+            self._see(record.offset)
+            tail = f" isValid: {_BOOL[is_valid]} crc: {crc}"
+            append(self._line(record, time_type, tail, is_control=False, position=batch.position))
+
+    def _add(self, batch: Batch, append: Append) -> None:
+        header = Header._make(v2.HEADER.unpack_from(batch.data))
+        if not header.count and batch.size >= v2.HEADER_SIZE:
+            return
+        buffer, pos = v2.inflated(batch, self._query.max_inflated_bytes)
+        if header.count < 0:
+            raise DecodeError(f"the batch counts {header.count} records")
+        fast = self._fast if self._fast and self._fast.can_print(header) else None
+        done = 0
+        while done < header.count:
+            if fast:
+                before = done
+                pos, done = fast.add(buffer, pos, done, header, append)
+                if done > before:
+                    self._see(header.base_offset + before)
+                    self._last_offset = header.base_offset + done - 1
+                if done == header.count:
+                    break
+            record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+            done += 1
+            self._add_record(record, batch.position, header, append)
+        if pos != len(buffer):
+            raise DecodeError(
+                f"{len(buffer) - pos} bytes are left after the {header.count} records that the "
+                "batch counts"
+            )
+
+    def _add_record(self, record: Record, position: int, header: Header, append: Append) -> None:
+        self._see(record.offset)
+        time_type = "CreateTime"
+        if header.attributes & v2.LOG_APPEND_TIME:
+            time_type, record = "LogAppendTime", record._replace(timestamp=header.max_timestamp)
+        sequence = header.base_sequence
+        if sequence >= 0:
+            sequence = add_sequence(sequence, record.offset - header.base_offset)
+        else:
+            sequence = -1
+        keys = ",".join([decode_utf8(key) for key, _ in record.headers])
+        tail = f" sequence: {sequence} headerKeys: [{keys}]"
+        append(self._line(record, time_type, tail, header.is_control, position))
+
+    def _line(
+        self, record: Record, time_type: str, tail: str, is_control: bool, position: int
+    ) -> str:
+        offset, timestamp, key, value, _ = record
+        text, lead = "", "| "
+        if not self._query.skip_record_metadata:
+            text = (
+                f"| offset: {offset} {time_type}: {timestamp} "
+                f"keySize: {-1 if key is None else len(key)} "
+                f"valueSize: {-1 if value is None else len(value)}{tail}"
+            )
+            lead = " "
+        try:
+            if is_control:
+                return f"{text} {control_text(key, value)}\n" if text else "\n"
+            if self._decode is None:
+                return f"{text}\n"
+            shown_key, shown_value = self._decode(record)
+        except DecodeError as error:
+            self._report.failure(self._path, position, f"offset {offset}: {error.message}")
+            return f"{text} <undecodable: {error.message}>\n"
+        if shown_key is not None:
+            text, lead = f"{text}{lead}key: {shown_key}", " "
+        if shown_value is not None:
+            text = f"{text}{lead}payload: {shown_value}"
+        return f"{text}\n"
+
+    def _see(self, offset: int) -> None:
+        """Remember an offset, and report where it does not follow the last one."""
+        if self._last_offset is not None and offset != self._last_offset + 1:
+            self._report.gap(self._path, self._last_offset, offset)
+        self._last_offset = offset

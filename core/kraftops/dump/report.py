@@ -1,0 +1,81 @@
+"""What a dump found besides what it prints."""
+
+import os.path
+
+
+class Report:
+    """Collects lines for the error stream while files are dumped, and Kafka's summaries."""
+
+    def __init__(self) -> None:
+        self.has_failed = False
+        """Whether Kafka's tool would have died, of anything so far."""
+        self._lines: list[str] = []
+        self._index_mismatches: dict[str, dict[int, int]] = {}
+        self._time_mismatches: dict[str, list[tuple[int, int]]] = {}
+        self._time_disorder: dict[str, list[tuple[int, int]]] = {}
+        self._time_not_found: dict[str, list[tuple[int, int]]] = {}
+        self._gaps: dict[str, dict[int, int]] = {}
+
+    def failure(self, path: str, position: int, reason: str) -> None:
+        """Note what Kafka's tool dies of, at a byte of a file."""
+        self.has_failed = True
+        self.note(path, position, reason)
+
+    def refusal(self, reason: str) -> None:
+        """Note a file that cannot be read at all."""
+        self.has_failed = True
+        self._lines.append(reason)
+
+    def note(self, path: str, position: int, reason: str) -> None:
+        """Note something odd at a byte of a file."""
+        self._lines.append(f"{path}: position {position}: {reason}")
+
+    def remark(self, line: str) -> None:
+        """Note a line about no position."""
+        self._lines.append(line)
+
+    def gap(self, path: str, offset: int, following: int) -> None:
+        """Note that *following* is not the offset after *offset*."""
+        self._gaps.setdefault(os.path.abspath(path), {})[offset] = following
+
+    def index_mismatch(self, path: str, offset: int, found: int) -> None:
+        """Note an entry of an offset index whose batch ends at another offset."""
+        self._index_mismatches.setdefault(os.path.abspath(path), {})[offset] = found
+
+    def time_mismatch(self, path: str, timestamp: int, found: int) -> None:
+        """Note an entry of a time index whose batch has another largest timestamp."""
+        self._time_mismatches.setdefault(os.path.abspath(path), []).append((timestamp, found))
+
+    def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
+        """Note an entry of a time index that is not later than the one before."""
+        self._time_disorder.setdefault(os.path.abspath(path), []).append((timestamp, previous))
+
+    def time_not_found(self, path: str, offset: int, found: int) -> None:
+        """Note an entry of a time index whose offset ends no batch; *found* -1 is none."""
+        self._time_not_found.setdefault(os.path.abspath(path), []).append((offset, found))
+
+    def take_lines(self) -> list[str]:
+        """Return the lines that came since the last call."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def summary(self) -> list[str]:
+        """Return the lines that Kafka's tool prints after all files."""
+        lines: list[str] = []
+        for path, offsets in self._index_mismatches.items():
+            lines.append(f"Mismatches in :{path}")
+            for offset in sorted(offsets, reverse=True):
+                lines.append(f"  Index offset: {offset}, log offset: {offsets[offset]}")
+        for path, pairs in self._time_mismatches.items():
+            lines.append(f"Found timestamp mismatch in :{path}")
+            lines += [f"  Index timestamp: {a}, log timestamp: {b}" for a, b in pairs]
+        for path, pairs in self._time_disorder.items():
+            lines.append(f"Found out of order timestamp in :{path}")
+            lines += [f"  Index timestamp: {a}, Previously indexed timestamp: {b}" for a, b in pairs]
+        for path, pairs in self._time_not_found.items():
+            lines.append(f"The following indexed offsets are not found in :{path}")
+            lines += [f"Indexed offset: {a}, found log offset: {b}" for a, b in pairs]
+        for path, offsets in self._gaps.items():
+            lines.append(f"Non-consecutive offsets in {path}")
+            lines += [f"  {a} is followed by {offsets[a]}" for a in sorted(offsets)]
+        return lines

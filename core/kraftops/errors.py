@@ -1,0 +1,45 @@
+"""The errors of the library: one tree, each class with its exit code.
+
+KraftopsError
+├── UsageError     a bad request: the command line, a value given by the user
+├── SourceError    a source that cannot be opened or read
+└── DecodeError    bytes that do not mean what they should
+    ├── Underflow  fewer bytes than the value needs
+    └── InflationError  a batch that inflates beyond the limit
+"""
+
+
+class KraftopsError(Exception):
+    """Something could not be done; *hint* says what to try."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(KraftopsError):
+    """The request makes no sense."""
+
+
+class SourceError(KraftopsError):
+    """A source cannot be opened or read; the message names it."""
+
+
+class DecodeError(KraftopsError):
+    """Bytes do not hold what their format says."""
+
+
+class Underflow(DecodeError):
+    """The bytes end before the value does.
+
+    Kafka's tools show a missing exception text for it, hence *cause*.
+    """
+
+    cause = "null"
+
+
+class InflationError(DecodeError):
+    """A batch inflates beyond the limit that was set for it."""

@@ -1,0 +1,67 @@
+"""Text as Java makes it: decoded UTF-8, JSON strings (Jackson) and doubles (`Double.toString`)."""
+
+import codecs
+import math
+
+_ESCAPES = {number: f"\\u{number:04X}" for number in range(0x20)} | {
+    ord(char): escape
+    for char, escape in {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\b": "\\b",
+        "\t": "\\t",
+        "\n": "\\n",
+        "\f": "\\f",
+        "\r": "\\r",
+    }.items()
+}
+
+
+def _replace_malformed(error: UnicodeError) -> tuple[str, int]:
+    """Replace malformed input by U+FFFD where Java does: an encoded surrogate is one, not two or three."""
+    assert isinstance(error, UnicodeDecodeError)
+    data, start = error.object, error.start
+    if data[start] == 0xED and data[start + 1 : start + 2] >= b"\xa0" and data[start + 1] < 0xC0:
+        third = data[start + 2 : start + 3]
+        return "�", start + (3 if b"\x80" <= third < b"\xc0" else 2)
+    return "�", error.end
+
+
+codecs.register_error("kraftops-java", _replace_malformed)
+
+
+def decode_utf8(raw: bytes) -> str:
+    """Return the text of *raw*, malformed input replaced by U+FFFD as `new String(raw, UTF_8)` does."""
+    return raw.decode("utf-8", "kraftops-java")
+
+
+def json_string(raw: bytes) -> str:
+    """Return UTF-8 bytes as a JSON string in quotes; nothing but what JSON demands is escaped."""
+    return f'"{decode_utf8(raw).translate(_ESCAPES)}"'
+
+
+def double_text(number: float) -> str:
+    """Return a double as Java's `Double.toString` does, quoted as in JSON where it is no number.
+
+    Plain from 1e-3 to 1e7, else `d.dddEn`; shortest digits, as Java 19 and later find them.
+    """
+    if not math.isfinite(number):
+        return '"NaN"' if number != number else '"Infinity"' if number > 0 else '"-Infinity"'
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    shortest = repr(abs(number))
+    if shortest[1:2] == "e":
+        # Java wants two digits, and of those that name this double the nearest: 4.9E-324.
+        shortest = f"{abs(number):.1e}"
+    mantissa, _, exponent = shortest.partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return f"{sign}0.0"
+    # The number is 0.DIGITS times ten to the power of *point*.
+    point = len(digits) - len(fraction) + int(exponent or 0)
+    digits = digits.rstrip("0")
+    if not -3 < point <= 7:
+        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+    if point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    return f"{sign}{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"

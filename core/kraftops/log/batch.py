@@ -1,0 +1,254 @@
+"""Record batches of magic 2: the header, the records and how both are written (KIP-98).
+
+Layout from Kafka's `DefaultRecordBatch` and `DefaultRecord`. Byte 16 is the magic in all versions,
+so that `Batch` also carries batches of magic 0 and 1, which `kraftops.log.legacy` reads.
+"""
+
+from collections.abc import Iterable
+from struct import Struct
+from typing import NamedTuple
+
+from google_crc32c import value as crc32c
+
+from kraftops.errors import DecodeError, Underflow
+from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES, compress, decompress
+from kraftops.varint import read_varint, read_varlong, varint_bytes
+
+LOG_OVERHEAD = 12  # the base offset and the length, which the length does not count
+HEADER_SIZE = 61
+SMALLEST_LENGTH = 14  # what a message of magic 0 takes; Kafka calls smaller lengths corrupt
+CRC_START = 21
+
+CODEC_MASK = 0x07
+LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+DELETE_HORIZON = 0x40
+
+HEADER = Struct(">qiibIhiqqqhii")
+
+
+class Header(NamedTuple):
+    """The header of a batch of magic 2, field by field."""
+
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of the last record, kept by compaction even where that record is gone."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def codec(self) -> int:
+        """The number of the codec; see `kraftops.log.codecs.CODECS`."""
+        return self.attributes & CODEC_MASK
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the records are control records."""
+        return bool(self.attributes & CONTROL)
+
+
+class Batch(NamedTuple):
+    """A batch as it lies in a source.
+
+    *data* has `size` bytes. It has more where a batch is said to be shorter than its header, and
+    only the header where a batch is larger than the reader was asked to hold; *crc* is then the
+    checksum that was computed on the way.
+    """
+
+    position: int
+    size: int
+    data: bytes
+    crc: int | None = None
+
+    @property
+    def magic(self) -> int:
+        """The version of the format, as a signed byte."""
+        return (self.data[16] ^ 0x80) - 0x80
+
+    @property
+    def header(self) -> Header:
+        """The header, of a batch of magic 2."""
+        return Header._make(HEADER.unpack_from(self.data))
+
+
+class Record(NamedTuple):
+    """A record of any magic; *headers* are (key, value) pairs of bytes."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[bytes, bytes | None], ...] = ()
+
+
+def is_valid(batch: Batch) -> bool:
+    """Tell whether a batch of magic 2 is whole and its CRC-32C right."""
+    if batch.size < HEADER_SIZE:
+        return False
+    stored = int.from_bytes(batch.data[17:21])
+    return stored == (crc32c(batch.data[CRC_START:]) if batch.crc is None else batch.crc)
+
+
+def inflated(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> tuple[bytes, int]:
+    """Return the bytes of the records of a batch of magic 2, and where in them they begin.
+
+    Raises:
+        DecodeError: the codec is unknown, or the compressed bytes are damaged.
+        InflationError: there are more than *limit* bytes.
+    """
+    if len(batch.data) < batch.size:
+        raise DecodeError(f"a batch of {batch.size} bytes is beyond what is held in memory")
+    if batch.size < HEADER_SIZE:
+        raise Underflow(f"a batch of {batch.size} bytes is smaller than its header")
+    codec = batch.data[22] & CODEC_MASK
+    if not codec:
+        return batch.data, HEADER_SIZE
+    if codec >= len(CODECS):
+        raise DecodeError(f"unknown codec {codec}")
+    return decompress(codec, batch.data[HEADER_SIZE:], limit), 0
+
+
+def read_record(
+    buffer: bytes, pos: int, base_offset: int, base_timestamp: int
+) -> tuple[Record, int]:
+    """Return the record at *pos* and the position after it.
+
+    Raises:
+        DecodeError: its length, or one of those inside it, cannot be.
+    """
+    size, start = read_varint(buffer, pos)
+    if size > len(buffer) - start:
+        raise Underflow(f"a record of {size} bytes where {len(buffer) - start} are left")
+    timestamp, pos = read_varlong(buffer, start + 1)
+    delta, pos = read_varint(buffer, pos)
+    key, pos = _read_bytes(buffer, pos, "key")
+    value, pos = _read_bytes(buffer, pos, "value")
+    headers: tuple[tuple[bytes, bytes | None], ...] = ()
+    if pos < len(buffer) and buffer[pos] == 0:
+        pos += 1
+    else:
+        headers, pos = _read_headers(buffer, pos)
+    if pos - start != size:
+        raise DecodeError(f"a record of {size} bytes whose fields take {pos - start}")
+    return Record(
+        int64(base_offset + delta), int64(base_timestamp + timestamp), key, value, headers
+    ), pos
+
+
+def int64(value: int) -> int:
+    """Return *value* as Java's long keeps it."""
+    if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
+        return value
+    return (value + 0x8000000000000000) % 0x10000000000000000 - 0x8000000000000000
+
+
+def _read_bytes(buffer: bytes, pos: int, what: str) -> tuple[bytes | None, int]:
+    size, pos = read_varint(buffer, pos)
+    if size < 0:
+        return None, pos
+    end = pos + size
+    if end > len(buffer):
+        raise Underflow(f"a {what} of {size} bytes where {len(buffer) - pos} are left")
+    return buffer[pos:end], end
+
+
+def _read_headers(
+    buffer: bytes, pos: int
+) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
+    count, pos = read_varint(buffer, pos)
+    if not 0 <= count <= len(buffer) - pos:
+        raise DecodeError(f"{count} headers where {len(buffer) - pos} bytes are left")
+    headers = []
+    for _ in range(count):
+        key, pos = _read_bytes(buffer, pos, "header key")
+        if key is None:
+            raise DecodeError("a header without a key")
+        value, pos = _read_bytes(buffer, pos, "header value")
+        headers.append((key, value))
+    return tuple(headers), pos
+
+
+def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[Record]:
+    """Return the records of a batch of magic 2.
+
+    Raises:
+        DecodeError: the batch does not hold exactly the records that it counts.
+        InflationError: it inflates beyond *limit* bytes.
+    """
+    header = batch.header
+    buffer, pos = inflated(batch, limit)
+    found = []
+    for _ in range(header.count):
+        record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+        if header.attributes & LOG_APPEND_TIME:
+            record = record._replace(timestamp=header.max_timestamp)
+        found.append(record)
+    if header.count and pos != len(buffer):
+        raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.count} records")
+    return found
+
+
+def record_bytes(record: Record, base_offset: int, base_timestamp: int) -> bytes:
+    """Return a record as it lies in a batch that begins with these bases."""
+    parts = [
+        b"\0",
+        varint_bytes(record.timestamp - base_timestamp),
+        varint_bytes(record.offset - base_offset),
+    ]
+    for part in (record.key, record.value):
+        parts += [b"\x01"] if part is None else [varint_bytes(len(part)), part]
+    parts.append(varint_bytes(len(record.headers)))
+    for key, value in record.headers:
+        parts += [varint_bytes(len(key)), key]
+        parts += [b"\x01"] if value is None else [varint_bytes(len(value)), value]
+    body = b"".join(parts)
+    return varint_bytes(len(body)) + body
+
+
+def batch_bytes(
+    records: Iterable[Record],
+    *,
+    attributes: int = 0,
+    leader_epoch: int = 0,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+) -> bytes:
+    """Return a batch of magic 2 that holds *records*, at least one, in the order of their offsets.
+
+    The codec is that of *attributes*; the base timestamp is the first record's.
+    """
+    records = list(records)
+    first = records[0]
+    body = b"".join(record_bytes(record, first.offset, first.timestamp) for record in records)
+    if attributes & CODEC_MASK:
+        body = compress(attributes & CODEC_MASK, body)
+    checked = Struct(">hiqqqhii").pack(
+        attributes,
+        records[-1].offset - first.offset,
+        first.timestamp,
+        max(record.timestamp for record in records),
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        len(records),
+    )
+    checked += body
+    head = Struct(">qiibI").pack(
+        first.offset, len(checked) + 9, leader_epoch, 2, crc32c(checked)
+    )
+    return head + checked

@@ -1,0 +1,100 @@
+"""The files of a log directory, known by their names (Kafka's `LogFileUtils`, `Snapshots`)."""
+
+import os.path
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+
+
+class FileKind(Enum):
+    """What a file holds, by its suffix."""
+
+    LOG = ".log"
+    CHECKPOINT = ".checkpoint"
+    INDEX = ".index"
+    TIME_INDEX = ".timeindex"
+    TXN_INDEX = ".txnindex"
+    PRODUCER_SNAPSHOT = ".snapshot"
+
+
+RENAMED = {
+    ".deleted": "waits for its deletion",
+    ".swap": "was to replace a segment when the server stopped",
+    ".cleaned": "is an unfinished result of compaction",
+    ".part": "is an unfinished snapshot",
+}
+"""What a second suffix says of a file."""
+
+BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
+_INT64 = range(-(1 << 63), 1 << 63)
+_INT32 = range(-(1 << 31), 1 << 31)
+
+
+class FileName(NamedTuple):
+    """A file that is known by its name; *renamed* is its second suffix, or empty."""
+
+    path: str
+    kind: FileKind
+    renamed: str
+
+    @property
+    def proper_name(self) -> str:
+        """The name without directory and second suffix."""
+        return os.path.basename(self.path).removesuffix(self.renamed)
+
+    @property
+    def base_offset(self) -> int:
+        """The offset in the name, before its first dot.
+
+        Raises:
+            UsageError: there is none.
+        """
+        return _number(self.proper_name.partition(".")[0], _INT64)
+
+    @property
+    def is_bootstrap(self) -> bool:
+        """Whether it is the bootstrap checkpoint, which no offset names."""
+        return self.proper_name == BOOTSTRAP_CHECKPOINT
+
+    @property
+    def snapshot_id(self) -> tuple[int, int]:
+        """The end offset (exclusive) and epoch of a checkpoint.
+
+        Raises:
+            UsageError: the name is not of that form.
+        """
+        name = self.proper_name
+        return _number(name[:20], _INT64), _number(name[21:31], _INT32)
+
+    def sibling(self, kind: FileKind) -> str:
+        """Return the path of another file of this segment, renamed like it if that one exists."""
+        directory, name = os.path.split(self.path)
+        path = os.path.join(directory, name.partition(".")[0] + kind.value)
+        renamed = path + self.renamed
+        return renamed if self.renamed and os.path.exists(renamed) else path
+
+
+def file_name(path: str) -> FileName | None:
+    """Return what the name of a file says, or None where it is not of a known kind."""
+    stem, suffix = _split_suffix(os.path.basename(path))
+    renamed = suffix if suffix in RENAMED else ""
+    if renamed:
+        suffix = _split_suffix(stem)[1]
+    try:
+        return FileName(path, FileKind(suffix), renamed)
+    except ValueError:
+        return None
+
+
+def _split_suffix(name: str) -> tuple[str, str]:
+    dot = name.rfind(".")
+    return (name, "") if dot < 0 else (name[:dot], name[dot:])
+
+
+def _number(text: str, allowed: range) -> int:
+    """Return the number that Java's `parseLong` sees: a sign and digits of any script."""
+    if not re.fullmatch(r"[+-]?\d+", text) or int(text) not in allowed:
+        raise UsageError(f"{text!r} in the name is no offset")
+    return int(text)

@@ -1,0 +1,142 @@
+"""Offset, time and transaction indexes of a segment (Kafka's `OffsetIndex`, `TimeIndex`,
+`TransactionIndex`)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from struct import Struct
+from typing import NamedTuple
+
+from kraftops.log.reader import BLOCK, LogFile
+
+_OFFSET_ENTRY = Struct(">ii")
+_TIME_ENTRY = Struct(">qi")
+_ABORTED_TXN = Struct(">hqqqq")
+
+
+class OffsetEntry(NamedTuple):
+    """The last offset of a batch and where the batch lies in the log."""
+
+    offset: int
+    position: int
+
+
+class TimeEntry(NamedTuple):
+    """The largest timestamp so far and the last offset of the batch that brought it."""
+
+    timestamp: int
+    offset: int
+
+
+class AbortedTxn(NamedTuple):
+    """An aborted transaction."""
+
+    version: int
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+class _Entries:
+    """The whole entries of an index file; offsets in it count from *base_offset*."""
+
+    layout: Struct
+
+    def __init__(self, file: LogFile, base_offset: int) -> None:
+        self._file = file
+        self.base_offset = base_offset
+        self.left_over = file.size % self.layout.size
+
+    def __len__(self) -> int:
+        return self._file.size // self.layout.size
+
+    def _at(self, number: int) -> tuple[int, ...]:
+        return self.layout.unpack(
+            self._file.read_at(number * self.layout.size, self.layout.size)
+        )
+
+    def _all(self) -> Iterator[tuple[int, ...]]:
+        size = self.layout.size
+        block_size = BLOCK // size * size
+        for position in range(0, len(self) * size, block_size):
+            block = self._file.read_at(position, min(block_size, len(self) * size - position))
+            yield from self.layout.iter_unpack(block[: len(block) // size * size])
+
+
+class OffsetIndex(_Entries):
+    """The entries of an `.index` file."""
+
+    layout = _OFFSET_ENTRY
+
+    def __iter__(self) -> Iterator[OffsetEntry]:
+        base = self.base_offset
+        for relative, position in self._all():
+            yield OffsetEntry(base + relative, position)
+
+    def last(self) -> OffsetEntry:
+        """Return the last entry; a preallocated file ends in zeros."""
+        relative, position = self._at(len(self) - 1)
+        return OffsetEntry(self.base_offset + relative, position)
+
+    def position_below(self, offset: int) -> int:
+        """Return where a search for *offset* in the log may start (`OffsetIndex.lookup`)."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            relative = self._at(middle)[0]
+            # Zeros after the first entry are preallocated space, beyond every offset.
+            is_space = middle > 0 and relative == 0
+            if is_space or self.base_offset + relative > offset:
+                high = middle
+            else:
+                low = middle + 1
+        return self._at(low - 1)[1] if low else 0
+
+
+class TimeIndex(_Entries):
+    """The entries of a `.timeindex` file."""
+
+    layout = _TIME_ENTRY
+
+    def __iter__(self) -> Iterator[TimeEntry]:
+        base = self.base_offset
+        for timestamp, relative in self._all():
+            yield TimeEntry(timestamp, base + relative)
+
+    def first(self) -> TimeEntry:
+        """Return the first entry."""
+        timestamp, relative = self._at(0)
+        return TimeEntry(timestamp, self.base_offset + relative)
+
+    def last(self) -> TimeEntry:
+        """Return the last entry; a preallocated file ends in zeros."""
+        timestamp, relative = self._at(len(self) - 1)
+        return TimeEntry(timestamp, self.base_offset + relative)
+
+
+class TxnIndex(_Entries):
+    """The entries of a `.txnindex` file; its offsets are absolute."""
+
+    layout = _ABORTED_TXN
+
+    def __iter__(self) -> Iterator[AbortedTxn]:
+        for values in self._all():
+            yield AbortedTxn._make(values)
+
+
+def offset_index_bytes(entries: Iterable[OffsetEntry], base_offset: int) -> bytes:
+    """Return the content of an `.index` file."""
+    return b"".join(
+        _OFFSET_ENTRY.pack(entry.offset - base_offset, entry.position) for entry in entries
+    )
+
+
+def time_index_bytes(entries: Iterable[TimeEntry], base_offset: int) -> bytes:
+    """Return the content of a `.timeindex` file."""
+    return b"".join(
+        _TIME_ENTRY.pack(entry.timestamp, entry.offset - base_offset) for entry in entries
+    )
+
+
+def txn_index_bytes(entries: Sequence[AbortedTxn]) -> bytes:
+    """Return the content of a `.txnindex` file."""
+    return b"".join(_ABORTED_TXN.pack(*entry) for entry in entries)

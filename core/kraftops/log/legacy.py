@@ -1,0 +1,167 @@
+"""Messages of magic 0 and 1, alone or as a compressed set in a wrapper (Kafka's `LegacyRecord`)."""
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import NamedTuple
+from zlib import crc32
+
+from kraftops.errors import DecodeError, Underflow
+from kraftops.log.batch import CODEC_MASK, LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Record
+from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES, compress, decompress
+
+NO_TIMESTAMP = -1
+_OVERHEAD = (14, 22)  # of a message by its magic: crc, magic, attributes, (timestamp), two lengths
+_HEAD = Struct(">qiIbb")
+
+
+class LegacyHeader(NamedTuple):
+    """The head of a message or wrapper; a wrapper's *offset* is that of its last message."""
+
+    offset: int
+    size: int
+    crc: int
+    magic: int
+    attributes: int
+    timestamp: int
+
+    @property
+    def codec(self) -> int:
+        """The number of the codec; see `kraftops.log.codecs.CODECS`."""
+        return self.attributes & CODEC_MASK
+
+
+class LegacyRecord(NamedTuple):
+    """A message with what only this format keeps for each: a CRC-32."""
+
+    record: Record
+    crc: int
+    is_valid: bool
+
+
+def header(batch: Batch) -> LegacyHeader:
+    """Return the head of a batch of magic 0 or 1."""
+    return _header(batch.data, 0)
+
+
+def is_valid(batch: Batch) -> bool:
+    """Tell whether the CRC-32 of a message or wrapper is right."""
+    computed = crc32(batch.data[16 : batch.size]) if batch.crc is None else batch.crc
+    return int.from_bytes(batch.data[12:16]) == computed
+
+
+def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[LegacyRecord]:
+    """Return the messages of a batch: itself, or those inside a wrapper.
+
+    Raises:
+        DecodeError: a length cannot be, or the wrapper is none that Kafka reads.
+        InflationError: the wrapper inflates beyond *limit* bytes.
+    """
+    if len(batch.data) < batch.size:
+        raise DecodeError(f"a batch of {batch.size} bytes is beyond what is held in memory")
+    head = header(batch)
+    outer, _ = _read(batch.data[: batch.size], 0)
+    if not head.codec:
+        return [outer]
+    if head.codec >= len(CODECS):
+        raise DecodeError(f"unknown codec {head.codec}")
+    if CODECS[head.codec] == "zstd":
+        raise DecodeError(f"zstd in a batch of magic {head.magic}")
+    if outer.record.value is None:
+        raise DecodeError("a compressed set of messages without a value")
+    inner = _inner(decompress(head.codec, outer.record.value, limit, head.magic), head.magic)
+    if head.magic == 0:
+        return inner
+    return [_in_wrapper(message, inner[-1], head) for message in inner]
+
+
+def message_bytes(record: Record, magic: int, attributes: int = 0) -> bytes:
+    """Return a message of magic 0 or 1 with its offset and size before it."""
+    body = Struct(">bb").pack(magic, attributes)
+    if magic:
+        body += record.timestamp.to_bytes(8, signed=True)
+    for part in (record.key, record.value):
+        body += (-1 if part is None else len(part)).to_bytes(4, signed=True) + (part or b"")
+    message = crc32(body).to_bytes(4) + body
+    return record.offset.to_bytes(8, signed=True) + len(message).to_bytes(4) + message
+
+
+def wrapper_bytes(records: Sequence[Record], magic: int, codec: int) -> bytes:
+    """Return a compressed set of messages, at least one, as a producer of this *magic* wrote it."""
+    first = records[0].offset if magic else 0
+    inner = b"".join(
+        message_bytes(record._replace(offset=record.offset - first), magic) for record in records
+    )
+    wrapper = Record(
+        records[-1].offset,
+        max(record.timestamp for record in records),
+        None,
+        compress(codec, inner, magic),
+    )
+    return message_bytes(wrapper, magic, codec)
+
+
+def _header(buffer: bytes, pos: int) -> LegacyHeader:
+    offset, size, crc, magic, attributes = _HEAD.unpack_from(buffer, pos)
+    timestamp = NO_TIMESTAMP
+    if magic > 0:
+        timestamp = int.from_bytes(buffer[pos + 18 : pos + 26], signed=True)
+    return LegacyHeader(offset, size, crc, magic, attributes, timestamp)
+
+
+def _read(buffer: bytes, pos: int) -> tuple[LegacyRecord, int]:
+    """Return the message at *pos* and the position after it."""
+    left = len(buffer) - pos - LOG_OVERHEAD
+    if left < _OVERHEAD[0]:
+        raise Underflow(f"a message where {left + LOG_OVERHEAD} bytes are left")
+    head = _header(buffer, pos)
+    if not _OVERHEAD[0] <= head.size <= left:
+        raise DecodeError(f"a message of {head.size} bytes where {left} are left")
+    end = pos + LOG_OVERHEAD + head.size
+    at = pos + 26 if head.magic > 0 else pos + 18
+    key, at = _read_bytes(buffer, at, end, "key")
+    value, _ = _read_bytes(buffer, at, end, "value")
+    record = Record(head.offset, head.timestamp, key, value)
+    return LegacyRecord(record, head.crc, head.crc == crc32(buffer[pos + 16 : end])), end
+
+
+def _read_bytes(buffer: bytes, pos: int, end: int, what: str) -> tuple[bytes | None, int]:
+    if pos + 4 > end:
+        raise Underflow(f"the length of a {what} where {max(end - pos, 0)} bytes are left")
+    size, pos = int.from_bytes(buffer[pos : pos + 4], signed=True), pos + 4
+    if size < 0:
+        return None, pos
+    if pos + size > end:
+        raise Underflow(f"a {what} of {size} bytes where {end - pos} are left")
+    return buffer[pos : pos + size], pos + size
+
+
+def _inner(buffer: bytes, magic: int) -> list[LegacyRecord]:
+    messages = []
+    pos = 0
+    while pos < len(buffer):
+        message, after = _read(buffer, pos)
+        inner = _header(buffer, pos)
+        if inner.codec:
+            raise DecodeError("a compressed set of messages inside another")
+        if inner.magic != magic:
+            raise DecodeError(f"a message of magic {inner.magic} inside a wrapper of magic {magic}")
+        messages.append(message)
+        pos = after
+    if not messages:
+        raise DecodeError("a compressed set of messages that holds none")
+    return messages
+
+
+def _in_wrapper(message: LegacyRecord, last: LegacyRecord, wrapper: LegacyHeader) -> LegacyRecord:
+    """Return a message of magic 1 with its absolute offset and, by the log's clock, its time."""
+    record = message.record
+    # A wrapper offset of 0 comes from clients that did not set it.
+    first = wrapper.offset - last.record.offset if wrapper.offset else 0
+    if first < 0:
+        raise DecodeError(
+            f"a wrapper with offset {wrapper.offset} around a message with {last.record.offset}"
+        )
+    timestamp = wrapper.timestamp if wrapper.attributes & LOG_APPEND_TIME else record.timestamp
+    return message._replace(
+        record=record._replace(offset=first + record.offset, timestamp=timestamp)
+    )

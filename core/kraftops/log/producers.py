@@ -1,0 +1,76 @@
+"""Producer state snapshots, `.snapshot` (Kafka's `ProducerStateManager`)."""
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import NamedTuple
+
+from google_crc32c import value as crc32c
+
+from kraftops.errors import DecodeError, Underflow
+
+VERSION = 1
+_HEAD = Struct(">hIi")
+_ENTRY = Struct(">qhiqiqiq")
+_CRC_START = 6
+
+
+class ProducerState(NamedTuple):
+    """What a partition remembers of a producer.
+
+    *last_offset* is -1 where only a transaction marker was seen, *first_txn_offset* where no
+    transaction is open.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp: int
+    coordinator_epoch: int
+    first_txn_offset: int
+
+
+def read_producers(data: bytes) -> list[ProducerState]:
+    """Return the producers of a snapshot file.
+
+    Raises:
+        DecodeError: it is damaged; the message is the one that Kafka's tool shows.
+    """
+    if len(data) < 2:
+        raise Underflow("the file is cut short")
+    version = int.from_bytes(data[:2], signed=True)
+    if version != VERSION:
+        raise DecodeError(f"Snapshot contained an unknown file version {version}")
+    if len(data) < _HEAD.size:
+        raise Underflow("the file is cut short")
+    _, stored, count = _HEAD.unpack_from(data)
+    left = len(data) - _HEAD.size
+    if count < 0:
+        raise DecodeError("non-nullable field producerEntries was serialized as null")
+    if count > left:
+        raise DecodeError(
+            f"Tried to allocate a collection of size {count}, "
+            f"but there are only {left} bytes remaining."
+        )
+    end = _HEAD.size + count * _ENTRY.size
+    if end > len(data):
+        raise Underflow("the file is cut short")
+    computed = crc32c(data[_CRC_START:])
+    if stored != computed:
+        raise CrcMismatch(stored, computed)
+    return [ProducerState._make(entry) for entry in _ENTRY.iter_unpack(data[_HEAD.size : end])]
+
+
+class CrcMismatch(DecodeError):
+    """The checksum of a snapshot is wrong."""
+
+    def __init__(self, stored: int, computed: int) -> None:
+        super().__init__(f"Stored crc: {stored}. Computed crc: {computed}")
+
+
+def producers_bytes(producers: Sequence[ProducerState]) -> bytes:
+    """Return the content of a snapshot file."""
+    entries = b"".join(_ENTRY.pack(*producer) for producer in producers)
+    checked = len(producers).to_bytes(4) + entries
+    return VERSION.to_bytes(2) + crc32c(checked).to_bytes(4) + checked

@@ -1,0 +1,205 @@
+"""Walk the batches of a source, in large blocks and never all of it."""
+
+import os
+from collections.abc import Callable, Iterator
+from enum import Enum
+from struct import Struct
+from typing import NamedTuple
+from zlib import crc32
+
+from google_crc32c import extend as crc32c_extend
+
+from kraftops.errors import SourceError
+from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
+
+BLOCK = 1 << 20
+LARGEST_BATCH = 256 * 1024 * 1024
+"""Batches beyond this are checked on the way but not held; Kafka's default limit is 1 MiB."""
+
+_LENGTH = Struct(">i")
+_SMALLEST_BATCH = 18  # Kafka looks at no fewer bytes than this: a header up to the magic and one more
+
+
+class EndReason(Enum):
+    """Why a walk over batches ended."""
+
+    END = "end"  # nothing is left
+    PARTIAL = "partial"  # fewer bytes are left than the next batch says, or than any batch has
+    PADDING = "padding"  # only zeros are left
+    BAD_LENGTH = "bad length"  # a length that no batch can have
+
+
+class LogEnd(NamedTuple):
+    """Where and why a walk ended: *position* is the end of the last batch that was found."""
+
+    reason: EndReason
+    position: int
+    left: int
+    detail: str = ""
+
+
+class LogReader:
+    """The batches of a source, which is anything that gives its bytes in order.
+
+    Iterate once; `end` then tells why it was over. Bad data is no error: the walk ends.
+    """
+
+    def __init__(self, read: Callable[[int], bytes], start: int, stop: int) -> None:
+        """Make a reader of the bytes from *start*, where *read* stands, to *stop*."""
+        self._read = read
+        self._buffer = b""
+        self._pos = 0  # of the next batch in the buffer
+        self._base = start  # position of the buffer's first byte
+        self._stop = stop
+        self.end: LogEnd | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        length_at = _LENGTH.unpack_from
+        while True:
+            pos = self._pos
+            position = self._base + pos
+            left = self._stop - position
+            if left < _SMALLEST_BATCH:
+                self._end(EndReason.PARTIAL if left else EndReason.END, left)
+                return
+            if len(self._buffer) - pos < _SMALLEST_BATCH:
+                if not self._fill(_SMALLEST_BATCH):
+                    continue
+                pos = self._pos
+            length: int = length_at(self._buffer, pos + 8)[0]
+            size = length + LOG_OVERHEAD
+            if length < SMALLEST_LENGTH:
+                self._end_at_bad_length(length, left)
+                return
+            if size > left:
+                self._end(EndReason.PARTIAL, left, f"a batch of {size} bytes where {left} are left")
+                return
+            if size > LARGEST_BATCH:
+                batch = self._pass_large(position, size)
+                if batch is None:
+                    continue
+                yield batch
+                continue
+            end = pos + (size if size > HEADER_SIZE else min(HEADER_SIZE, left))
+            if len(self._buffer) < end:
+                if not self._fill(end - pos):
+                    continue
+                end, pos = end - pos, 0
+            self._pos = pos + size
+            yield Batch(position, size, self._buffer[pos:end])
+
+    def _fill(self, wanted: int) -> bool:
+        """Have *wanted* bytes of the next batch in the buffer; False if the source lost them."""
+        parts = [self._buffer[self._pos :]]
+        self._base += self._pos
+        self._pos = 0
+        have = len(parts[0])
+        while have < wanted:
+            block = self._read(min(max(BLOCK, wanted - have), self._stop - self._base - have))
+            if not block:
+                self._stop = self._base + have
+                break
+            parts.append(block)
+            have += len(block)
+        self._buffer = b"".join(parts)
+        return have >= wanted
+
+    def _pass_large(self, position: int, size: int) -> Batch | None:
+        """Read over a batch too large to hold, computing its checksum."""
+        if not self._fill(HEADER_SIZE):
+            return None
+        head = self._buffer[:HEADER_SIZE]
+        crc_start, extend = (CRC_START, crc32c_extend) if head[16] > 1 else (16, _crc32_extend)
+        crc, pos, left = 0, crc_start, size - crc_start
+        while left:
+            block = self._buffer[pos : pos + left]
+            crc = extend(crc, block)
+            left -= len(block)
+            self._base += pos + len(block)
+            self._buffer, pos = b"", 0
+            self._pos = 0
+            if left and not self._fill(1):
+                return None
+        self._buffer = b""
+        return Batch(position, size, head, crc)
+
+    def _end(self, reason: EndReason, left: int, detail: str = "") -> None:
+        self.end = LogEnd(reason, self._base + self._pos, left, detail)
+
+    def _end_at_bad_length(self, length: int, left: int) -> None:
+        position = self._base + self._pos
+        rest = self._buffer[self._pos :]
+        seen = 0
+        while rest and rest.count(0) == len(rest):
+            seen += len(rest)
+            if seen >= left:
+                break
+            rest = self._read(min(BLOCK, left - seen))
+        if seen and (seen >= left or not rest):
+            self.end = LogEnd(EndReason.PADDING, position, left, f"{left} bytes of zero padding")
+            return
+        detail = f"a batch length of {length}, smaller than any batch's"
+        self.end = LogEnd(EndReason.BAD_LENGTH, position, left, detail)
+
+
+def _crc32_extend(crc: int, data: bytes) -> int:
+    return crc32(data, crc)
+
+
+class LogFile:
+    """A log or snapshot file, open for reading only; a context manager."""
+
+    def __init__(self, path: str) -> None:
+        """Open the file.
+
+        Raises:
+            SourceError: it cannot be opened.
+        """
+        self.path = path
+        try:
+            self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by __exit__
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        self.size = os.fstat(self._file.fileno()).st_size
+        """Bytes when it was opened; what is appended later is not read."""
+
+    def __enter__(self) -> "LogFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+        """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
+
+        Only one such walk at a time: they share the file's position.
+
+        Raises:
+            SourceError: while iterating, the file cannot be read.
+        """
+        stop = self.size if stop is None else min(stop, self.size)
+        self._file.seek(start)
+        return LogReader(self._read, start, stop)
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Return up to *size* bytes at *position*, fewer only at the end of the file.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        self._file.seek(position)
+        parts: list[bytes] = []
+        while size > 0 and (part := self._read(min(size, BLOCK))):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size) or b""
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
+
+
+def _unreadable(path: str, error: OSError) -> SourceError:
+    return SourceError(f"cannot read {path}: {error.strerror}")

@@ -1,0 +1,31 @@
+"""A bounded cache from bytes to what they mean as text."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+ENTRIES = 1 << 15
+LONGEST_KEY = 256
+
+
+class Memo(dict[bytes, V], Generic[V]):
+    """A dict that makes a missing value by calling *make*.
+
+    Emptied when full: cheaper than keeping an order, and a refill costs little. Long keys are not
+    kept, since they seldom repeat and the memory must stay bounded.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[bytes], V]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: bytes) -> V:
+        value = self._make(key)
+        if len(key) <= LONGEST_KEY:
+            if len(self) >= ENTRIES:
+                self.clear()
+            self[key] = value
+        return value

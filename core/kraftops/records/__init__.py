@@ -1,0 +1,1 @@
+"""Batches to meaning: which schema reads the bytes of a record."""

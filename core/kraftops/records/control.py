@@ -1,0 +1,68 @@
+"""Control records: transaction markers and those of KRaft (Kafka's `ControlRecordType`)."""
+
+from kraftops.errors import DecodeError, Underflow
+from kraftops.schema.compile import compiled
+from kraftops.schema.message import Message
+from kraftops.schema.tables.control import MESSAGES
+
+_MARKERS = {0: "ABORT", 1: "COMMIT"}
+_TYPES = {
+    2: ("LeaderChange: ", "LeaderChangeMessage"),
+    3: ("SnapshotHeader ", "SnapshotHeaderRecord"),
+    4: ("SnapshotFooter ", "SnapshotFooterRecord"),
+    5: ("KRaftVersion ", "KRaftVersionRecord"),
+    6: ("KRaftVoters ", "VotersRecord"),
+}
+
+
+def control_text(key: bytes | None, value: bytes | None) -> str:
+    """Return what Kafka's tool prints of a control record.
+
+    Raises:
+        DecodeError: where that tool dies of it.
+    """
+    number = control_type(key)
+    if number not in _MARKERS and number not in _TYPES:
+        return f"controlType: UNKNOWN({number})"
+    if value is None:
+        raise DecodeError("a control record without a value")
+    if len(value) < 2:
+        raise Underflow(f"a control record's value of {len(value)} bytes")
+    version = int.from_bytes(value[:2], signed=True)
+    if number in _MARKERS:
+        if version < 0:
+            raise DecodeError(f"a transaction marker of version {version}")
+        if len(value) < 6:
+            raise Underflow(f"a transaction marker of {len(value)} bytes")
+        epoch = int.from_bytes(value[2:6], signed=True)
+        return f"endTxnMarker: {_MARKERS[number]} coordinatorEpoch: {epoch}"
+    label, name = _TYPES[number]
+    return label + _message_text(MESSAGES[name], value, version)
+
+
+def control_type(key: bytes | None) -> int:
+    """Return the type in the key of a control record.
+
+    Raises:
+        DecodeError: the key holds none.
+    """
+    if key is None:
+        raise DecodeError("a control record without a key")
+    if len(key) < 4:
+        raise Underflow(f"a control record's key of {len(key)} bytes")
+    version = int.from_bytes(key[:2], signed=True)
+    if version < 0:
+        raise DecodeError(f"a control record's key of version {version}")
+    return int.from_bytes(key[2:4], signed=True)
+
+
+def _message_text(message: Message, value: bytes, version: int) -> str:
+    # Kafka reads them as version 0, whatever they say, and shows them as what they say.
+    face = compiled(message, 0)
+    data, end = face.read(value, 0)
+    shown = min(max(version, 0), message.versions.last or 0)
+    if shown:
+        face = compiled(message, shown)
+        raw = face.write(data)
+        return face.text(raw, 0, len(raw))
+    return face.text(value, 0, end)

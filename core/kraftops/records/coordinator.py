@@ -1,0 +1,150 @@
+"""Records of the group, transaction and share coordinators.
+
+A key is its record type (int16) and its body at version 0; a value is its version (int16) and its
+body; no value is a tombstone. The texts are those of Kafka's `DumpLogSegments` and
+`CoordinatorRecordSerde`.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+
+from kraftops.errors import DecodeError, Underflow
+from kraftops.memo import Memo
+from kraftops.records.meaning import Decoded, Unknown
+from kraftops.schema.compile import Compiled, compiled
+from kraftops.schema.message import Message
+from kraftops.schema.text import MALFORMED, base64_text, renderer_factory
+
+COORDINATORS = {"offsets": "group", "transaction": "transaction", "share": "share"}
+"""The table of each decoder."""
+
+_Messages = Mapping[int, tuple[Message, Message]]
+
+
+@cache
+def messages(decoder: str) -> _Messages:
+    """Return the (key, value) messages of a decoder by record type."""
+    table = import_module(f"kraftops.schema.tables.{COORDINATORS[decoder]}").MESSAGES
+    found: dict[int, list[Message]] = {}
+    for message in table.values():
+        found.setdefault(message.key, []).append(message)
+    return {number: (key, value) for number, (key, value) in found.items()}
+
+
+def decode(
+    key: bytes, value: bytes | None, decoder: str
+) -> tuple[Decoded | Unknown, Decoded | Unknown | None]:
+    """Return the meaning of key and value; of the value, None is a tombstone."""
+    try:
+        number = _int16(key, "key")
+        if number not in messages(decoder):
+            return Unknown(f"unknown record type {number}", key, number), _unread(value)
+        key_message, value_message = messages(decoder)[number]
+        data = _read(compiled(key_message, 0), key, "key", number)[0]
+    except DecodeError as error:
+        return Unknown(error.message, key), _unread(value)
+    meaning = Decoded(key_message.name.removesuffix("Key"), 0, data)
+    if value is None:
+        return meaning, None
+    version = None
+    try:
+        version = _version(value, value_message, number)
+        data = _read(compiled(value_message, version), value, "value", version)[0]
+    except DecodeError as error:
+        return meaning, Unknown(error.message, value, number, version)
+    return meaning, Decoded(meaning.type, version, data)
+
+
+def texts(key: bytes, value: bytes | None, offset: int, decoder: str) -> tuple[str, str | None]:
+    """Return what Kafka's tool prints of key and value; trouble takes the key's place."""
+    known = messages(decoder)
+    try:
+        number = _int16(key, "key")
+        if number not in known:
+            return f"Unknown record type {number} at offset {offset}, skipping.", None
+        key_text = _key_texts(decoder)[key]
+        if value is None:
+            return key_text, "<DELETE>"
+        return key_text, _value_text(value, known[number][1], number)
+    except DecodeError as error:
+        return f"Error at offset {offset}, skipping. {error.message}", None
+
+
+@cache
+def _key_texts(decoder: str) -> Memo[str]:
+    def make(key: bytes) -> str:
+        number = _int16(key, "key")
+        data = _text(compiled(messages(decoder)[number][0], 0), key, "key", number)
+        return f'{{"type":"{number}","data":{data}}}'
+
+    return Memo(make)
+
+
+def _value_text(value: bytes, message: Message, number: int) -> str:
+    version = _version(value, message, number)
+    face = compiled(message, version)
+    data = _text(face, value, "value", version)
+    if message.name == "GroupMetadataValue" and data.startswith('{"protocolType":"consumer",'):
+        end = _read(face, value, "value", version)[1]
+        data = _consumer_group_renderer(message, version)(value, 2, end)
+    return f'{{"version":"{version}","data":{data}}}'
+
+
+def _text(face: Compiled, raw: bytes, name: str, version: int) -> str:
+    try:
+        return face.text(raw, 2, len(raw))
+    except MALFORMED:
+        # Either damaged, which reading explains, or more bytes than the message, which is allowed.
+        return face.text(raw, 2, _read(face, raw, name, version)[1])
+
+
+def _read(face: Compiled, raw: bytes, name: str, version: int) -> tuple[dict[str, object], int]:
+    try:
+        return face.read(raw, 2)
+    except DecodeError as error:
+        cause = Underflow.cause if isinstance(error, Underflow) else error.message
+        raise DecodeError(
+            f"Could not read record with version {version} from {name}'s buffer due to: {cause}."
+        ) from None
+
+
+def _version(value: bytes, message: Message, number: int) -> int:
+    version = _int16(value, "value")
+    if not message.versions.has(version):
+        raise DecodeError(f"Found an unknown record version {version} for {number} type")
+    return version
+
+
+def _int16(raw: bytes, name: str) -> int:
+    if len(raw) < 2:
+        raise DecodeError(f"Could not read version from {name}'s buffer.")
+    return int.from_bytes(raw[:2], signed=True)
+
+
+def _unread(value: bytes | None) -> Unknown | None:
+    return None if value is None else Unknown("its key is unknown", value)
+
+
+@cache
+def _consumer_group_renderer(message: Message, version: int) -> Callable[[bytes, int, int], str]:
+    """Return a renderer that shows what consumers put into their members' bytes."""
+    protocol = import_module("kraftops.schema.tables.consumer").MESSAGES
+    overrides = {
+        "subscription": _embedded(protocol["ConsumerProtocolSubscription"]),
+        "assignment": _embedded(protocol["ConsumerProtocolAssignment"]),
+    }
+    return renderer_factory(message, version, overrides=overrides)("")
+
+
+def _embedded(message: Message) -> Callable[[bytes], str]:
+    def text(raw: bytes) -> str:
+        if len(raw) < 2 or not message.versions.has(version := int.from_bytes(raw[:2], signed=True)):
+            return base64_text(raw)
+        face = compiled(message, version)
+        try:
+            return face.text(raw, 2, face.read(raw, 2)[1])
+        except DecodeError:
+            return base64_text(raw)
+
+    return text

@@ -1,0 +1,101 @@
+"""The dialects of the metadata log: a table of messages and a framing for each."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError, UsageError
+from kraftops.schema.message import Message
+from kraftops.varint import read_uvarint
+
+
+class Frame(NamedTuple):
+    """The numbers before a record's body, and where the body begins."""
+
+    type: int
+    version: int
+    body: int
+
+
+class Dialect(NamedTuple):
+    """How values of a metadata log are framed, and the messages in them by record type."""
+
+    messages: Mapping[int, Message]
+    read_frame: Callable[[bytes], Frame]
+
+
+def _number(value: bytes, pos: int, what: str) -> tuple[int, int]:
+    try:
+        number, pos = read_uvarint(value, pos)
+    except DecodeError:
+        raise DecodeError(f"Error while reading {what}") from None
+    if number > 0x7FFF:
+        raise DecodeError(f"Value for {what} was too large.")
+    return (number & 0xFFFF ^ 0x8000) - 0x8000, pos  # Java's cast to short
+
+
+def _kafka_frame(value: bytes) -> Frame:
+    """Read frame version 1, type and version (`AbstractApiMessageSerde`)."""
+    frame, pos = _number(value, 0, "frame version")
+    if frame == 0:
+        raise DecodeError(
+            "Could not deserialize metadata record with frame version 0. Note that upgrades from "
+            "the preview release of KRaft in 2.8 to newer versions are not supported."
+        )
+    if frame != 1:
+        raise DecodeError(
+            "Could not deserialize metadata record due to unknown frame version "
+            f"{frame}(only frame version 1 is supported)"
+        )
+    number, pos = _number(value, pos, "type")
+    version, pos = _number(value, pos, "version")
+    return Frame(number, version, pos)
+
+
+def _kip_631_frame(value: bytes) -> Frame:
+    """Read frame type 0, type and version, as the published KIP-631 has them."""
+    frame, pos = _number(value, 0, "frame type")
+    if frame != 0:
+        raise DecodeError(f"unknown frame type {frame} (KIP-631 has only 0)")
+    number, pos = _number(value, pos, "type")
+    version, pos = _number(value, pos, "version")
+    return Frame(number, version, pos)
+
+
+def _kip_631_draft_frame(value: bytes) -> Frame:
+    """Read type and version, as the drafts of KIP-631 have them."""
+    number, pos = _number(value, 0, "type")
+    version, pos = _number(value, pos, "version")
+    return Frame(number, version, pos)
+
+
+_DIALECTS = {
+    "kafka": ("metadata", _kafka_frame),
+    "kip-631": ("kip_631", _kip_631_frame),
+    "kip-631-draft": ("kip_631_draft", _kip_631_draft_frame),
+    "remote-log-metadata": ("remote", _kafka_frame),
+}
+DIALECTS = ("kafka", "kip-631", "kip-631-draft")
+"""The names of the dialects of the cluster metadata log."""
+
+
+@cache
+def dialect(name: str) -> Dialect:
+    """Return the dialect of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in _DIALECTS:
+        raise UsageError(f"no dialect {name!r}: choose from {', '.join(DIALECTS)}")
+    table, read_frame = _DIALECTS[name]
+    messages = import_module(f"kraftops.schema.tables.{table}").MESSAGES
+    return Dialect({message.key: message for message in messages.values()}, read_frame)
+
+
+@cache
+def type_name(message: Message) -> str:
+    """Return Kafka's name of a record type, as `PARTITION_CHANGE_RECORD`."""
+    return "_".join(re.findall("[A-Z][a-z]*", message.name)).upper()

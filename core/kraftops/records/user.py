@@ -1,0 +1,29 @@
+"""Keys and values that the tool's user names a decoder for (Kafka's `org.apache.kafka.tools.api`)."""
+
+from collections.abc import Callable
+
+from kraftops.errors import Underflow
+from kraftops.javatext import decode_utf8
+
+Decode = Callable[[bytes], str]
+
+
+def _integer(width: int) -> Decode:
+    def decode(raw: bytes) -> str:
+        if len(raw) < width:
+            raise Underflow(f"{len(raw)} bytes where a number has {width}")
+        return str(int.from_bytes(raw[:width], signed=True))
+
+    return decode
+
+
+DECODERS: dict[str, Decode] = {
+    "org.apache.kafka.tools.api.StringDecoder": decode_utf8,
+    "org.apache.kafka.tools.api.IntegerDecoder": _integer(4),
+    "org.apache.kafka.tools.api.LongDecoder": _integer(8),
+    # Kafka's prints the identity of a Java array, which tells nothing of the bytes.
+    "org.apache.kafka.tools.api.DefaultDecoder": bytes.hex,
+}
+"""Kafka's built-in decoder classes."""
+
+DEFAULT_DECODER = "org.apache.kafka.tools.api.StringDecoder"

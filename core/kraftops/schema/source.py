@@ -1,0 +1,46 @@
+"""A function under construction: lines of Python source and the objects they refer to."""
+
+from collections.abc import Callable
+from itertools import count, groupby
+from struct import Struct
+from typing import Any
+
+from kraftops.schema.message import SCALARS, Field
+
+
+class Source:
+    """Collects the lines of one generated function; `function` compiles them."""
+
+    def __init__(self, names: dict[str, object]) -> None:
+        self._names = names
+        self._lines: list[str] = []
+        self._numbers = count()
+
+    def add(self, depth: int, *lines: str) -> None:
+        """Append *lines*, indented by *depth* levels."""
+        self._lines += ["    " * depth + line for line in lines]
+
+    def name(self, prefix: str, value: object = None) -> str:
+        """Return a fresh name; with a *value*, the generated code finds it under that name."""
+        name = f"{prefix}{next(self._numbers)}"
+        if value is not None:
+            self._names[name] = value
+        return name
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Compile the lines and return what they define under *name*."""
+        exec("\n".join(self._lines), self._names)  # noqa: S102 - the source is made from our tables
+        return self._names[name]  # type: ignore[return-value]
+
+
+def fixed_runs(fields: list[Field]) -> list[list[Field]]:
+    """Group neighbours of fixed width, which one `Struct` reads; other fields stand alone."""
+    runs: list[list[Field]] = []
+    for is_fixed, group in groupby(fields, key=lambda field: field.is_fixed):
+        runs += [list(group)] if is_fixed else [[field] for field in group]
+    return runs
+
+
+def struct_of(fields: list[Field]) -> Struct:
+    """Return the `Struct` of a run of fixed-width fields."""
+    return Struct(">" + "".join(SCALARS[field.type] for field in fields))

@@ -1,0 +1,1 @@
+"""Message tables, one module a log; `kraftops.schema.message` has their notation."""

@@ -1,0 +1,414 @@
+"""Generate renderers: bytes of a message version straight to Kafka's JSON text.
+
+The text is that of Kafka's generated `…JsonConverter` classes: no blanks, fields in the order of
+the schema, a tagged field only where it differs from its default. No row and no dict is built on
+the way: neighbours of fixed width are read by one `Struct`, and pieces that repeat from record to
+record are looked up as raw bytes in a `Memo` that code generated from the same fields fills. Such
+pieces are runs of arrays, and everything from the last field that tells records apart to the end.
+
+A renderer need not be right about odd input, it only has to notice: it raises one of `MALFORMED`,
+and `kraftops.schema.read` then finds out what is wrong.
+"""
+
+import struct
+from binascii import b2a_base64
+from collections.abc import Callable, Mapping
+from itertools import groupby
+
+from kraftops.errors import DecodeError
+from kraftops.javatext import double_text, json_string
+from kraftops.memo import Memo
+from kraftops.schema.message import Field, Message, present
+from kraftops.schema.source import Source, fixed_runs
+from kraftops.uuids import to_text
+from kraftops.varint import read_uvarint
+
+MALFORMED = (DecodeError, IndexError, struct.error)
+"""What a renderer raises where the bytes are not what it expects."""
+
+UUID_TEXTS: Memo[str] = Memo(to_text)
+STRING_TEXTS: Memo[str] = Memo(json_string)
+_DOUBLE_TEXTS: Memo[str] = Memo(lambda raw: double_text(struct.unpack(">d", raw)[0]))
+_CODES = {
+    "bool": "?",
+    "int8": "b",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    # The raw bytes: as a key of a memo, the doubles 0.0 and -0.0 are one.
+    "float64": "8s",
+    "uuid": "16s",
+}
+_WIDTHS = {name: struct.calcsize(">" + code) for name, code in _CODES.items()}
+
+
+def base64_text(raw: bytes) -> str:
+    """Return bytes as JSON shows them: standard base64, padded, in quotes."""
+    return f'"{b2a_base64(raw, newline=False).decode()}"'
+
+
+RendererFactory = Callable[[str], Callable[..., str]]
+
+
+def renderer_factory(
+    message: Message,
+    version: int,
+    template: str = "{{{data}}}",
+    parameters: str = "b, p, e",
+    overrides: Mapping[str, Callable[[bytes], str]] | None = None,
+) -> RendererFactory:
+    """Return a function that takes the text `start` and returns a renderer.
+
+    The renderer takes *parameters*, of which b, p, e are the buffer and where the message begins
+    and ends in it. It returns *template*, the inside of an f-string in which `{data}` stands for
+    the members of the message and `{start}` and the parameters are at hand. *overrides* shows
+    fields of type bytes, by name, in another form than base64.
+    """
+    return _Generator(message, version, overrides or {}).factory(template, parameters)
+
+
+class _Generator:
+    """Writes the source of one renderer; `_at` is where the code stands, counted from its `p`."""
+
+    def __init__(
+        self, message: Message, version: int, overrides: Mapping[str, Callable[[bytes], str]]
+    ) -> None:
+        self._overrides = overrides
+        self._fields = present(message.fields, version)
+        self._version = version
+        self._is_flexible = flexible = message.is_flexible(version)
+        self._at = 0
+        self._source = Source(
+            {
+                "BOOL": ("false", "true"),
+                "DOUBLE": _DOUBLE_TEXTS,
+                "STRING": STRING_TEXTS,
+                "UUID": UUID_TEXTS,
+                "DecodeError": DecodeError,
+                "Memo": Memo,
+                "bytes_text": _compact_bytes if flexible else _bytes,
+                "fixed_array": _compact_fixed_array if flexible else _fixed_array,
+                "read_length": _compact if flexible else _int32,
+                "string_text": _compact_string if flexible else _string,
+                "read_uvarint": read_uvarint,
+            }
+        )
+
+    def factory(self, template: str, parameters: str) -> RendererFactory:
+        """Return the factory; see `renderer_factory`."""
+        wire = [field for field in self._fields if field.tag is None]
+        cut = self._first_of_tail(wire)
+        shown: dict[str, str] = {}
+        slots = self._add_tail(wire[cut:])
+        runs = [
+            (run, self._add_run(run) if run[0].array else "")
+            for run in _neighbours(wire[:cut], lambda field: field.array)
+        ]
+        add = self._source.add
+        add(0, "def make(start):", f"    def render({parameters}):")
+        for run, memo in runs:
+            shown |= self._add_lookup(run, memo) if memo else self._add_values(2, run, inline=True)
+        if slots:
+            names = [self._source.name("t") for _ in slots]
+            add(2, f"{', '.join(names)}{',' * (len(names) > 1)} = tail[b[{self._here()}:e]]")
+            shown |= {slot: f"{{{name}}}" for slot, name in zip(slots, names, strict=True)}
+        else:
+            self._add_end_check(2)
+        data = self._joined(2, shown)
+        add(2, f"return f'{template.replace('{data}', data)}'".replace("\n", "\\n"))
+        add(1, "return render")
+        return self._source.function("make")
+
+    def _first_of_tail(self, wire: list[Field]) -> int:
+        """Return the index of the first field that is best looked up together with all after it."""
+        for index, field in enumerate(wire):
+            if not (field.is_fixed or field.type == "string" and not field.array):
+                if not (field.array and field.type in _CODES and self._is_flexible):
+                    return index
+        index = len(wire)
+        while index and wire[index - 1].array:
+            index -= 1
+        return index
+
+    def _add_run(self, run: list[Field]) -> str:
+        """Add the function that renders a run of arrays from its bytes; return its memo's name."""
+        name = self._source.name("run")
+        self._source.add(0, f"def make_{name}(b):", "    p, e = 0, len(b)")
+        shown = self._add_values(1, run)
+        self._add_end_check(1)
+        self._source.add(1, f"return f'{''.join(shown.values())}'")
+        self._source.add(0, f"{name} = Memo(make_{name})")
+        return name
+
+    def _add_tail(self, wire: list[Field]) -> list[str]:
+        """Add the function that renders *wire* and the tagged fields from their bytes.
+
+        It gives a text for each stretch of neighbours in the schema; return the names of the first
+        field of each stretch.
+        """
+        if not wire and not self._is_flexible:
+            return []
+        self._source.add(0, "def make_tail(b):", "    p, e = 0, len(b)")
+        shown = self._add_values(1, wire)
+        if self._is_flexible:
+            shown |= self._add_tags(1, self._fields)
+        self._add_end_check(1)
+        stretches = [
+            run for run in _neighbours(self._fields, lambda f: f.name in shown) if run[0].name in shown
+        ]
+        texts = [f"f'{''.join(shown[field.name] for field in run)}'" for run in stretches]
+        self._source.add(1, f"return {', '.join(texts) or repr('')}")
+        self._source.add(0, "tail = Memo(make_tail)")
+        return [run[0].name for run in stretches] or [""]
+
+    def _add_lookup(self, run: list[Field], memo: str) -> dict[str, str]:
+        """Add code that finds where a run of compact arrays ends and looks its bytes up."""
+        text = self._source.name("v")
+        self._source.add(2, f"s = {self._here()}", "p = s")
+        self._at = 0
+        for field in run:
+            # Right for lengths of one byte; with longer ones the bytes cut out make the memo raise.
+            width = _WIDTHS[field.type]
+            step = f"{width} * b[p] - {width - 1}"
+            self._source.add(2, f"p += {step} if b[p] else 1" if field.nullable else f"p += {step}")
+        self._source.add(2, f"{text} = {memo}[b[s:p]]")
+        return {run[0].name: f"{{{text}}}"}
+
+    def _add_values(
+        self, depth: int, fields: list[Field], *, inline: bool = False
+    ) -> dict[str, str]:
+        """Add code that reads untagged *fields*; return how each is shown, its comma included.
+
+        With *inline*, short strings are looked up in place, without a call.
+        """
+        shown: dict[str, str] = {}
+        for run in fixed_runs(fields):
+            if run[0].is_fixed:
+                expressions = self._add_fixed(depth, run)
+            else:
+                expressions = [self._add_variable(depth, run[0], inline=inline)]
+            for field, expression in zip(run, expressions, strict=True):
+                shown[field.name] = f',"{field.name}":{expression}'
+        return shown
+
+    def _add_fixed(self, depth: int, run: list[Field]) -> list[str]:
+        layout = struct.Struct(">" + "".join(_CODES[field.type] for field in run))
+        names = [self._source.name("v") for _ in run]
+        unpack = self._source.name("unpack", layout.unpack_from)
+        self._source.add(depth, f"{', '.join(names)}, = {unpack}(b, {self._here()})")
+        self._at += layout.size
+        forms = {"uuid": '"{{UUID[{}]}}"', "bool": "{{BOOL[{}]}}", "float64": "{{DOUBLE[{}]}}"}
+        return [
+            forms.get(field.type, "{{{}}}").format(name)
+            for field, name in zip(run, names, strict=True)
+        ]
+
+    def _add_variable(self, depth: int, field: Field, *, inline: bool = False) -> str:
+        """Add code that reads a field of varying width; return how it is shown."""
+        add = self._source.add
+        text = self._source.name("v")
+        if field.array and field.type not in _CODES:
+            self._add_array(depth, field, text)
+        elif field.array:
+            kind = field.type
+            add(depth, f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {kind!r})")
+        elif field.is_struct:
+            if field.nullable:
+                add(depth, f"n = b[{self._here()}]")
+                self._at += 1
+                self._flush(depth)
+                add(depth, f"if n > 127: {text} = 'null'", "else:")
+                depth += 1
+            self._add_struct(depth, field, text)
+        elif field.type == "string" and inline and self._is_flexible:
+            add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
+            add(depth + 1, f"s = {self._here()} + n", f"{text} = STRING[b[{self._here(1)}:s]]")
+            add(depth + 1, "p = s")
+            add(depth, f"else: {text}, p = string_text(b, {self._here()}, {field.nullable})")
+        elif field.type == "string":
+            add(depth, f"{text}, p = string_text(b, {self._here()}, {field.nullable})")
+        else:
+            show = self._source.name("show", self._overrides.get(field.name, base64_text))
+            add(depth, f"{text}, p = bytes_text(b, {self._here()}, {field.nullable}, {show})")
+        self._at = 0
+        return f"{{{text}}}"
+
+    def _add_array(self, depth: int, field: Field, text: str) -> None:
+        """Add code that sets *text* to an array of structs, strings or bytes."""
+        add = self._source.add
+        length = self._source.name("n")
+        add(depth, f"{length}, p = read_length(b, {self._here()}, {field.nullable})")
+        add(depth, f"if {length} < 0: {text} = 'null'", "else:")
+        self._at = 0
+        items, element = self._source.name("items"), self._source.name("v")
+        add(depth + 1, f"{items} = []", f"for _ in range({length}):")
+        if field.is_struct:
+            self._add_struct(depth + 2, field, element)
+        else:
+            assert field.type == "string", "no message has an array of bytes"
+            add(depth + 2, f"{element}, p = string_text(b, p, False)")
+        add(depth + 2, f"{items}.append({element})")
+        add(depth + 1, f"{text} = '[' + ','.join({items}) + ']'")
+
+    def _add_struct(self, depth: int, field: Field, text: str) -> None:
+        """Add code that sets *text* to the struct at the current position."""
+        fields = present(field.fields, self._version)
+        shown = self._add_values(depth, [field for field in fields if field.tag is None])
+        if self._is_flexible:
+            shown |= self._add_tags(depth, fields)
+        self._flush(depth)
+        self._source.add(depth, f"{text} = f'{{{{{self._joined(depth, shown, fields)}}}}}'")
+
+    def _add_tags(self, depth: int, fields: list[Field]) -> dict[str, str]:
+        """Add code that reads the tagged fields of a struct; return how each is shown."""
+        add = self._source.add
+        tagged = [field for field in fields if field.tag is not None]
+        names = {field.name: self._source.name("t") for field in tagged}
+        for name in names.values():
+            add(depth, f"{name} = ''")
+        left, tag, size = self._source.name("k"), self._source.name("tag"), self._source.name("z")
+        add(depth, f"{left}, p = read_uvarint(b, {self._here()})", f"while {left} > 0:")
+        self._at = 0
+        add(depth + 1, f"{left} -= 1", f"{tag}, p = read_uvarint(b, p)")
+        add(depth + 1, f"{size}, p = read_uvarint(b, p)")
+        for field in tagged:
+            add(depth + 1, f"if {tag} == {field.tag}:")
+            if field.is_fixed:
+                shown = self._add_fixed(depth + 2, [field])[0]
+                self._flush(depth + 2)
+            else:
+                shown = self._add_variable(depth + 2, field)
+            default = _default_text(field)
+            name = names[field.name]
+            add(depth + 2, f"x = f'{shown}'")
+            add(depth + 2, f"{name} = '' if x == {default!r} else f',\"{field.name}\":{{x}}'")
+            add(depth + 2, "continue")
+        add(depth + 1, f"if {size} < 0 or {size} > e - p: raise DecodeError('tag')", f"p += {size}")
+        return {field: f"{{{name}}}" for field, name in names.items()}
+
+    def _add_end_check(self, depth: int) -> None:
+        self._flush(depth)
+        self._source.add(depth, "if p != e: raise DecodeError('end')")
+
+    def _joined(
+        self, depth: int, shown: dict[str, str], fields: list[Field] | None = None
+    ) -> str:
+        """Return the members in the order of the schema, without the first comma."""
+        text = "".join(shown.get(field.name, "") for field in fields or self._fields)
+        if text and text[0] != ",":
+            members = self._source.name("v")
+            self._source.add(depth, f"{members} = f'{text}'")
+            return f"{{{members}[1:]}}"
+        return text[1:]
+
+    def _here(self, extra: int = 0) -> str:
+        at = self._at + extra
+        return f"p + {at}" if at else "p"
+
+    def _flush(self, depth: int) -> None:
+        if self._at:
+            self._source.add(depth, f"p += {self._at}")
+            self._at = 0
+
+
+def _neighbours(fields: list[Field], kind: Callable[[Field], bool]) -> list[list[Field]]:
+    return [list(group) for _, group in groupby(fields, key=kind)]
+
+
+def _default_text(field: Field) -> str:
+    """Return how the default of a tagged field would be shown."""
+    default = field.default
+    if default is None:
+        return "null"
+    if isinstance(default, tuple):
+        return "[]"
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    if isinstance(default, int):
+        return str(default)
+    if isinstance(default, float):
+        return double_text(default)
+    if isinstance(default, bytes):
+        return f'"{to_text(default)}"' if field.type == "uuid" else '""'
+    return f'"{default}"'
+
+
+def _compact(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
+    length, pos = read_uvarint(buffer, pos)
+    return _checked(length - 1, nullable, buffer, pos), pos
+
+
+def _int32(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
+    length, pos = struct.unpack_from(">i", buffer, pos)[0], pos + 4
+    return _checked(length, nullable, buffer, pos), pos
+
+
+def _int16(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
+    length, pos = struct.unpack_from(">h", buffer, pos)[0], pos + 2
+    return _checked(length, nullable, buffer, pos), pos
+
+
+def _checked(length: int, nullable: bool, buffer: bytes, pos: int) -> int:
+    if length > len(buffer) - pos or length < 0 and not nullable:
+        raise DecodeError("length")
+    return length
+
+
+_ReadLength = Callable[[bytes, int, bool], tuple[int, int]]
+_RenderValue = Callable[[bytes, int, bool], tuple[str, int]]
+
+
+def _string_renderer(read_length: _ReadLength) -> _RenderValue:
+    def string(buffer: bytes, pos: int, nullable: bool) -> tuple[str, int]:
+        length, pos = read_length(buffer, pos, nullable)
+        if length < 0:
+            return "null", pos
+        if length > 0x7FFF:
+            raise DecodeError("string")
+        end = pos + length
+        return STRING_TEXTS[buffer[pos:end]], end
+
+    return string
+
+
+def _bytes_renderer(
+    read_length: _ReadLength,
+) -> Callable[[bytes, int, bool, Callable[[bytes], str]], tuple[str, int]]:
+    def bytes_(
+        buffer: bytes, pos: int, nullable: bool, show: Callable[[bytes], str]
+    ) -> tuple[str, int]:
+        length, pos = read_length(buffer, pos, nullable)
+        if length < 0:
+            return "null", pos
+        end = pos + length
+        return show(buffer[pos:end]), end
+
+    return bytes_
+
+
+def _fixed_array_renderer(
+    read_length: _ReadLength,
+) -> Callable[[bytes, int, bool, str], tuple[str, int]]:
+    def fixed_array(buffer: bytes, pos: int, nullable: bool, kind: str) -> tuple[str, int]:
+        length, pos = read_length(buffer, pos, nullable)
+        if length < 0:
+            return "null", pos
+        width = _WIDTHS[kind]
+        end = pos + length * width
+        if end > len(buffer):
+            raise DecodeError("array")
+        if kind == "uuid":
+            texts = [f'"{UUID_TEXTS[buffer[at : at + 16]]}"' for at in range(pos, end, 16)]
+        else:
+            texts = map(str, struct.unpack_from(f">{length}{_CODES[kind]}", buffer, pos))
+        return f"[{','.join(texts)}]", end
+
+    return fixed_array
+
+
+_string, _compact_string = _string_renderer(_int16), _string_renderer(_compact)
+_bytes, _compact_bytes = _bytes_renderer(_int32), _bytes_renderer(_compact)
+_fixed_array = _fixed_array_renderer(_int32)
+_compact_fixed_array = _fixed_array_renderer(_compact)
