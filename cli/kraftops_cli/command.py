@@ -32,11 +32,12 @@ class ToolCommand(click.Command):
         """Parse *args*; without any, say how the command is used."""
         if not args:
             raise click.UsageError(f"an option is missing: try {ctx.command_path} --help", ctx)
-        ctx.meta["ignored"] = ignored = []
-        return super().parse_args(ctx, self._clicks_syntax(ctx, args, ignored))
+        ctx.meta["ignored"], ctx.meta["repeated"] = [], []
+        return super().parse_args(ctx, self._clicks_syntax(ctx, args))
 
-    def _clicks_syntax(self, ctx: click.Context, args: list[str], ignored: list[str]) -> list[str]:
-        """Return the arguments in the form that Click's parser takes."""
+    def _clicks_syntax(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return the arguments in the form that Click's parser takes; note what it cannot say."""
+        ignored, repeated = ctx.meta["ignored"], ctx.meta["repeated"]
         options = {
             name.lstrip("-"): option
             for option in self.get_params(ctx)
@@ -63,9 +64,6 @@ class ToolCommand(click.Command):
             if option.is_flag:
                 out.append(name)
                 continue
-            if name in given:
-                raise click.UsageError(f"{name} is given more than once", ctx)
-            given.add(name)
             if not has_value:
                 if _needs_value(option):
                     if not left:
@@ -75,7 +73,11 @@ class ToolCommand(click.Command):
                     value = left.pop(0)
                 else:
                     value = str(option.flag_value)
-            out.append(f"{name}={value}")
+            if name in given:
+                repeated.append(name)
+            else:
+                given.add(name)
+                out.append(f"{name}={value}")
         return out
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -3,6 +3,8 @@
 import click
 
 from kraftops.dump.query import NO_LIMIT, Query
+from kraftops.dump.report import Report
+from kraftops.dump.text import normalised, text_chunks
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
@@ -124,7 +126,17 @@ def dump_log(ctx: click.Context, **options: object) -> int:
     files = options["files"]
     if files is None:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
-    return _dump(_paths(str(files)), _query(ctx, options), terminal)
+    paths, query = _paths(str(files)), _query(ctx, options)
+    _refuse_repeated(ctx, paths, terminal)
+    return _dump(paths, query, terminal)
+
+
+def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
+    for name in ctx.meta["repeated"]:
+        if name in ("--max-bytes", "--max-message-size"):
+            # Kafka looks at numbers when a file first needs them, after this line.
+            terminal.write(f"Dumping {normalised(paths[0])}\n")
+        raise click.UsageError(f"{name} is given more than once", ctx)
 
 
 def _paths(files: str) -> list[str]:
@@ -157,9 +169,6 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
 
 
 def _dump(paths: list[str], query: Query, terminal: Terminal) -> int:
-    from kraftops.dump.report import Report
-    from kraftops.dump.text import text_chunks
-
     report = Report()
     for path in paths:
         for chunk in text_chunks(path, query, report):

@@ -140,7 +140,7 @@ class _Search:
     def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
         self._log = log
         self._positions: OffsetIndex | None = None
-        self._searched_from = log.size
+        self._searched_from = 1 << 63  # nothing yet
         self._highest = -1
         path = name.sibling(FileKind.INDEX)
         try:

@@ -20,11 +20,11 @@ _CHUNK_LINES = 4000  # about a megabyte of metadata records
 def text_chunks(path: str, query: Query, report: Report) -> Iterator[str]:
     """Yield the text of a file; what is wrong with it goes to *report* as it is found."""
     path = normalised(path)
+    yield f"Dumping {path}\n"
     name = file_name(path)
     if name is None:
         report.remark(f"Ignoring unknown file {path}")
         return
-    yield f"Dumping {path}\n"
     if name.renamed:
         report.remark(f"{path}: this file {RENAMED[name.renamed]}")
     try:

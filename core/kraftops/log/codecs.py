@@ -106,6 +106,7 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         raise DecodeError("lz4: the checksum of the frame header is wrong")
     pos += 1
     out: list[bytes] = []
+    room = memoryview(bytearray(block_size))
     left = limit
     while True:
         size = int.from_bytes(data[pos : pos + 4], "little")
@@ -120,7 +121,7 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         block = data[pos : pos + size]
         if not is_stored:
             try:
-                block = bytes(lz4.decompress_block(block, output_len=block_size))
+                block = bytes(room[: lz4.decompress_block_into(block, room)])
             except DecompressionError as error:
                 raise DecodeError(f"lz4: {error}") from None
         out.append(block)

@@ -139,7 +139,8 @@ def _consumer_group_renderer(message: Message, version: int) -> Callable[[bytes,
 
 def _embedded(message: Message) -> Callable[[bytes], str]:
     def text(raw: bytes) -> str:
-        if len(raw) < 2 or not message.versions.has(version := int.from_bytes(raw[:2], signed=True)):
+        version = max(int.from_bytes(raw[:2], signed=True), 0)  # Kafka reads negative ones as 0
+        if len(raw) < 2 or not message.versions.has(version):
             return base64_text(raw)
         face = compiled(message, version)
         try:

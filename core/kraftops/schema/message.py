@@ -26,6 +26,9 @@ SCALARS = {
 """The fixed-width types and their `struct` codes; besides them there are string, bytes and structs."""
 
 
+_DEFAULTS = {"string": "", "bytes": b"", "uuid": bytes(16), "float64": 0.0}
+
+
 class Versions(NamedTuple):
     """A range of versions; *last* is None where every later version belongs to it."""
 
@@ -39,7 +42,10 @@ class Versions(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A field of a message or struct; `array` and `nullable` belong to the whole field."""
+    """A field of a message or struct; `array` and `nullable` belong to the whole field.
+
+    The default is () of arrays and {} of structs, unless null.
+    """
 
     name: str
     type: str
@@ -133,7 +139,7 @@ def _parse_fields(
                 nullable=kind.endswith("?"),
                 versions=own_versions,
                 tag=tag,
-                default={} if inner and not default and not is_array else _parse_default(default, base, is_array),
+                default=_parse_default(default, base, is_array),
                 fields=inner,
             )
         )
@@ -145,12 +151,8 @@ def _parse_default(text: str, base: str, is_array: bool) -> object:
         return None
     if is_array:
         return ()
-    if base in ("string", "bytes"):
-        return text if base == "string" else text.encode()
     if base == "bool":
         return text == "true"
-    if base == "uuid":
-        return bytes(16)
-    if base == "float64":
-        return float(text or 0)
-    return int(text or 0)
+    if base in _DEFAULTS:
+        return _DEFAULTS[base]
+    return int(text or 0) if base in SCALARS else {}

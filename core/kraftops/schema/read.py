@@ -36,9 +36,9 @@ def reader(message: Message, version: int) -> Reader:
             "string": _compact_string if is_flexible else _string,
             "bytes_": _compact_bytes if is_flexible else _bytes,
             "fixed_array": _fixed_array,
-            "is_null": _is_null,
             "read_uvarint": read_uvarint,
             "struct_error": struct.error,
+            "struct_follows": _struct_follows,
             "take": take,
             "Underflow": Underflow,
         }
@@ -64,8 +64,7 @@ def _add_struct(
     unknown = source.name("unknown")
     if is_flexible:
         for field in tagged:
-            default = list(field.default) if isinstance(field.default, tuple) else field.default
-            source.add(depth, f"{names[field.name]} = {default!r}")
+            source.add(depth, f"{names[field.name]} = {default_data(field, version)!r}")
         tag, size = source.name("tag"), source.name("size")
         source.add(depth, f"{unknown} = None", f"{size}, p = read_uvarint(b, p)")
         source.add(depth, f"for _ in range({size}):")
@@ -114,7 +113,9 @@ def _add_run(
         element = _add_element(source, depth + 2, first, version, is_flexible)
         source.add(depth + 2, f"{name}.append({element})")
     elif first.is_struct and first.nullable:
-        source.add(depth, "null, p = is_null(b, p)", f"if null: {name} = None", "else:")
+        # KIP-893: a signed byte, but before a tagged struct a varint.
+        test = "read_uvarint(b, p)" if first.tag is not None else "struct_follows(b, p)"
+        source.add(depth, f"follows, p = {test}", f"if follows <= 0: {name} = None", "else:")
         element = _add_element(source, depth + 1, first, version, is_flexible)
         source.add(depth + 1, f"{name} = {element}")
     else:
@@ -133,6 +134,15 @@ def _add_element(
     nullable = field.nullable and not field.array
     source.add(depth, f"{name}, p = {read}(b, p, {field.name!r}, {nullable})")
     return name
+
+
+def default_data(field: Field, version: int) -> object:
+    """Return the default of a field as plain data: a new list or dict where it is one."""
+    if field.array and field.default is not None:
+        return []
+    if field.is_struct and field.default is not None:
+        return {inner.name: default_data(inner, version) for inner in present(field.fields, version)}
+    return field.default
 
 
 def take(buffer: bytes, pos: int, size: int) -> tuple[bytes, int]:
@@ -162,11 +172,11 @@ def _compact(buffer: bytes, pos: int) -> tuple[int, int]:
     return length - 1, pos
 
 
-def _is_null(buffer: bytes, pos: int) -> tuple[bool, int]:
-    """Read the byte before a nullable struct (KIP-893)."""
+def _struct_follows(buffer: bytes, pos: int) -> tuple[int, int]:
+    """Read the byte before a nullable struct; return 0 for null."""
     if pos >= len(buffer):
         raise Underflow("the bytes end before a struct")
-    return buffer[pos] > 127, pos + 1
+    return int(buffer[pos] < 128), pos + 1
 
 
 def _checked(length: int, name: str, nullable: bool) -> int | None:

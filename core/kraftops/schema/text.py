@@ -216,10 +216,12 @@ class _Generator:
             add(depth, f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {kind!r})")
         elif field.is_struct:
             if field.nullable:
+                # KIP-893: a signed byte, but before a tagged struct a varint.
+                null = "n > 127" if field.tag is None else "n == 0"
                 add(depth, f"n = b[{self._here()}]")
                 self._at += 1
                 self._flush(depth)
-                add(depth, f"if n > 127: {text} = 'null'", "else:")
+                add(depth, f"if {null}: {text} = 'null'", "else:")
                 depth += 1
             self._add_struct(depth, field, text)
         elif field.type == "string" and inline and self._is_flexible:
@@ -280,7 +282,7 @@ class _Generator:
                 self._flush(depth + 2)
             else:
                 shown = self._add_variable(depth + 2, field)
-            default = _default_text(field)
+            default = _default_text(field, self._version)
             name = names[field.name]
             add(depth + 2, f"x = f'{shown}'")
             add(depth + 2, f"{name} = '' if x == {default!r} else f',\"{field.name}\":{{x}}'")
@@ -317,22 +319,24 @@ def _neighbours(fields: list[Field], kind: Callable[[Field], bool]) -> list[list
     return [list(group) for _, group in groupby(fields, key=kind)]
 
 
-def _default_text(field: Field) -> str:
-    """Return how the default of a tagged field would be shown."""
-    default = field.default
-    if default is None:
+def _default_text(field: Field, version: int) -> str:
+    """Return how the default of a field would be shown."""
+    if field.default is None:
         return "null"
-    if isinstance(default, tuple):
+    if field.array:
         return "[]"
-    if isinstance(default, bool):
-        return "true" if default else "false"
-    if isinstance(default, int):
-        return str(default)
-    if isinstance(default, float):
-        return double_text(default)
-    if isinstance(default, bytes):
-        return f'"{to_text(default)}"' if field.type == "uuid" else '""'
-    return f'"{default}"'
+    if field.is_struct:
+        members = (
+            f'"{inner.name}":{_default_text(inner, version)}'
+            for inner in present(field.fields, version)
+            if inner.tag is None
+        )
+        return f"{{{','.join(members)}}}"
+    if field.type == "uuid":
+        return f'"{to_text(bytes(16))}"'
+    if field.type == "bool":
+        return "true" if field.default else "false"
+    return {"string": '""', "bytes": '""', "float64": "0.0"}.get(field.type, str(field.default))
 
 
 def _compact(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 
 from kraftops.schema.message import SCALARS, Field, Message, present
-from kraftops.schema.read import UNKNOWN_TAGS
+from kraftops.schema.read import UNKNOWN_TAGS, default_data
 from kraftops.schema.source import Source, fixed_runs, struct_of
 from kraftops.varint import uvarint_bytes
 
@@ -65,10 +65,9 @@ def _add_struct(
         if field.tag is None:
             continue
         value, inner = source.name("v"), source.name("out")
-        source.add(depth, f"{value} = {data}.get({field.name!r}, {field.default!r})")
-        default = [] if field.default == () else field.default
-        known = f"{value} != {default!r}" + (f" and {value} != ()" if default == [] else "")
-        source.add(depth, f"if {known}:", f"    {inner} = []")
+        default = default_data(field, version)
+        source.add(depth, f"{value} = {data}.get({field.name!r}, {default!r})")
+        source.add(depth, f"if {value} != {default!r}:", f"    {inner} = []")
         if field.is_fixed:
             pack = source.name("pack", struct_of([field]).pack)
             source.add(depth + 1, f"{inner}.append({pack}({value}))")
@@ -94,7 +93,8 @@ def _add_value(
         source.add(depth, f"for {element} in {value}:")
         _add_element(source, depth + 1, field, element, out, version, is_flexible)
     elif field.is_struct and field.nullable:
-        source.add(depth, f"{out}.append(b'\\xff' if {value} is None else b'\\x01')")
+        null = b"\xff" if field.tag is None else b"\0"  # KIP-893
+        source.add(depth, f"{out}.append({null!r} if {value} is None else b'\\x01')")
         source.add(depth, f"if {value} is not None:")
         _add_element(source, depth + 1, field, value, out, version, is_flexible)
     else:

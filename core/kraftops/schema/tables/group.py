@@ -81,7 +81,7 @@ ConsumerGroupMemberMetadataValue 5 0 0+
   subscribedTopicRegex string?
   rebalanceTimeoutMs int32 =-1
   serverAssignor string?
-  classicMemberMetadata ClassicMemberMetadata? #0 =null
+  classicMemberMetadata ClassicMemberMetadata? #0
     sessionTimeoutMs int32
     supportedProtocols []ClassicProtocol
       name string
@@ -114,11 +114,11 @@ ConsumerGroupCurrentMemberAssignmentValue 8 0 0+
   assignedPartitions []TopicPartitions
     topicId uuid
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
   partitionsPendingRevocation []TopicPartitions
     topicId uuid
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
 
 ShareGroupMemberMetadataKey 10 0 none
   groupId string
@@ -197,7 +197,7 @@ StreamsGroupMetadataValue 17 0 0+
   epoch int32
   metadataHash int64
   validatedTopologyEpoch int32 #0 =-1
-  lastAssignmentConfigs []LastAssignmentConfig? #1 =null
+  lastAssignmentConfigs []LastAssignmentConfig? #1
     key string
     value string
 
@@ -253,27 +253,27 @@ StreamsGroupCurrentMemberAssignmentValue 22 0 0+
   activeTasks []TaskIds
     subtopologyId string
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
   standbyTasks []TaskIds
     subtopologyId string
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
   warmupTasks []TaskIds
     subtopologyId string
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
   activeTasksPendingRevocation []TaskIds
     subtopologyId string
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
   standbyTasksPendingRevocation []TaskIds
     subtopologyId string
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
   warmupTasksPendingRevocation []TaskIds
     subtopologyId string
     partitions []int32
-    assignmentEpochs []int32? #0 =null
+    assignmentEpochs []int32? #0
 
 StreamsGroupTopologyKey 23 0 none
   groupId string
