@@ -37,7 +37,11 @@ def decode_utf8(raw: bytes) -> str:
 
 def json_string(raw: bytes) -> str:
     """Return UTF-8 bytes as a JSON string in quotes; nothing but what JSON demands is escaped."""
-    return f'"{decode_utf8(raw).translate(_ESCAPES)}"'
+    text = raw.decode("utf-8", "kraftops-java")
+    # Printable text without these two needs no escape; most of what is seen here is such.
+    if not text.isprintable() or '"' in text or "\\" in text:
+        text = text.translate(_ESCAPES)
+    return f'"{text}"'
 
 
 def double_text(number: float) -> str:

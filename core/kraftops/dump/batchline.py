@@ -1,9 +1,10 @@
 """The line that Kafka's tool prints of a batch."""
 
+from functools import lru_cache
+
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
-from kraftops.log import legacy
-from kraftops.log.batch import Batch
+from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import CODECS
 
 _BOOL = ("false", "true")
@@ -17,62 +18,79 @@ class UndecodableBatch(DecodeError):
         self.partial = partial
 
 
-def batch_line(batch: Batch) -> str:
-    """Return the line of a batch of any magic, with its end.
+def batch_line(batch: Batch, header: Header) -> str:
+    """Return the line of a batch of magic 2 or later, with its end.
 
     Raises:
-        UndecodableBatch: it has a negative magic, an unknown codec, or no whole header.
+        UndecodableBatch: it has an unknown codec.
     """
-    return _legacy_line(batch) if batch.magic < 2 else _line(batch)
-
-
-def _line(batch: Batch) -> str:
-    position, size, data, _ = batch
-    if len(data) < v2.HEADER_SIZE:
-        raise UndecodableBatch("", f"a batch header where {len(data)} bytes are left")
     (
         base_offset, _, leader_epoch, magic, crc, attributes, last_delta, base_timestamp,
         max_timestamp, producer_id, producer_epoch, base_sequence, count,
-    ) = v2.HEADER.unpack_from(data)  # fmt: skip
+    ) = header  # fmt: skip
     last_sequence = -1 if base_sequence == -1 else add_sequence(base_sequence, last_delta)
-    horizon = f"[{base_timestamp}]" if attributes & v2.DELETE_HORIZON else ".empty"
+    horizon = base_timestamp if attributes & v2.DELETE_HORIZON else None
+    middle, time_type, codec = _repeating(
+        base_sequence, last_sequence, producer_id, producer_epoch, leader_epoch, attributes, horizon
+    )
     start = (
-        f"baseOffset: {base_offset} lastOffset: {v2.int64(base_offset + last_delta)} count: {count} "
-        f"baseSequence: {base_sequence} lastSequence: {last_sequence} producerId: {producer_id} "
-        f"producerEpoch: {producer_epoch} partitionLeaderEpoch: {leader_epoch} isTransactional: "
-        f"{_BOOL[attributes >> 4 & 1]} isControl: {_BOOL[attributes >> 5 & 1]} "
-        f"deleteHorizonMs: OptionalLong{horizon}"
+        f"baseOffset: {base_offset} lastOffset: {v2.int64(base_offset + last_delta)} "
+        f"count: {count} {middle}"
     )
-    codec = attributes & v2.CODEC_MASK
-    if codec >= len(CODECS):
-        raise UndecodableBatch(start, f"unknown codec {codec}")
+    if codec is None:
+        raise UndecodableBatch(start, f"unknown codec {attributes & v2.CODEC_MASK}")
     return (
-        f"{start} position: {position} "
-        f"{'LogAppendTime' if attributes & v2.LOG_APPEND_TIME else 'CreateTime'}: {max_timestamp} "
-        f"size: {size} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "
-        f"isvalid: {_BOOL[v2.is_valid(batch)]}\n"
+        f"{start} position: {batch[0]} {time_type}: {max_timestamp} size: {batch[1]} "
+        f"magic: {magic} compresscodec: {codec} crc: {crc} isvalid: "
+        f"{_BOOL[v2.is_valid(batch, crc)]}\n"
     )
 
 
-def _legacy_line(batch: Batch) -> str:
+@lru_cache(1024)
+def _repeating(
+    base_sequence: int,
+    last_sequence: int,
+    producer_id: int,
+    producer_epoch: int,
+    leader_epoch: int,
+    attributes: int,
+    horizon: int | None,
+) -> tuple[str, str, str | None]:
+    """Return the parts of a line that are often those of the line before, ready made."""
+    codec = attributes & v2.CODEC_MASK
+    return (
+        (
+            f"baseSequence: {base_sequence} lastSequence: {last_sequence} "
+            f"producerId: {producer_id} producerEpoch: {producer_epoch} "
+            f"partitionLeaderEpoch: {leader_epoch} "
+            f"isTransactional: {_BOOL[bool(attributes & v2.TRANSACTIONAL)]} "
+            f"isControl: {_BOOL[bool(attributes & v2.CONTROL)]} deleteHorizonMs: "
+            f"OptionalLong{'.empty' if horizon is None else f'[{horizon}]'}"
+        ),
+        "LogAppendTime" if attributes & v2.LOG_APPEND_TIME else "CreateTime",
+        CODECS[codec] if codec < len(CODECS) else None,
+    )
+
+
+def legacy_batch_line(batch: Batch) -> str:
+    """Return the line of a batch of magic 0 or 1, with its end.
+
+    Raises:
+        UndecodableBatch: it has a negative magic or an unknown codec.
+    """
+    from kraftops.log import legacy
+
     head = legacy.header(batch)
     if head.magic < 0:
         raise UndecodableBatch(f"offset: {head.offset}", f"magic {head.magic}")
     if head.codec >= len(CODECS):
         raise UndecodableBatch(f"offset: {head.offset}", f"unknown codec {head.codec}")
     return (
-        f"offset: {head.offset} position: {batch.position} {timestamp_type(head)}: "
+        f"offset: {head.offset} position: {batch.position} {head.timestamp_type}: "
         f"{head.timestamp} size: {batch.size} magic: {head.magic} "
         f"compresscodec: {CODECS[head.codec]} crc: {head.crc} "
         f"isvalid: {_BOOL[legacy.is_valid(batch)]}\n"
     )
-
-
-def timestamp_type(head: legacy.LegacyHeader) -> str:
-    """Return Kafka's name of what the timestamps of a message or wrapper are."""
-    if head.magic == 0:
-        return "NoTimestampType"
-    return "LogAppendTime" if head.attributes & v2.LOG_APPEND_TIME else "CreateTime"
 
 
 def add_sequence(sequence: int, increment: int) -> int:

@@ -124,7 +124,7 @@ def _check_time(
         report.time_not_found(path, entry.offset, last)
         return
     batch = search.whole(found)
-    if batch.magic < 2:
+    if batch.is_legacy:
         times = [old.record.timestamp for old in legacy.records(batch, query.max_inflated_bytes)]
     else:
         times = [record.timestamp for record in v2.records(batch, query.max_inflated_bytes)]
@@ -194,12 +194,11 @@ def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
 
 
 def _last_offset(batch: Batch) -> int:
-    if batch.magic < 0:
-        raise DecodeError(f"a batch of magic {batch.magic} at position {batch.position}")
-    if batch.magic < 2:
-        return legacy.header(batch).offset
-    if len(batch.data) < v2.HEADER_SIZE:
-        raise Underflow(f"a batch header is cut short at position {batch.position}")
+    if batch.is_legacy:
+        head = legacy.header(batch)
+        if head.magic < 0:
+            raise DecodeError(f"a batch of magic {head.magic} at position {batch.position}")
+        return head.offset
     return v2.int64(batch.header.last_offset)
 
 

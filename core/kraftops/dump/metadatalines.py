@@ -21,10 +21,11 @@ from kraftops.schema.text import MALFORMED, RendererFactory, renderer_factory
 from kraftops.varint import read_varint, varint_bytes
 
 _FRAME = 6  # bytes looked up: a key length of one byte, a value length of up to two, the frame
+_KEPT_DELTAS = 1 << 14
 _LINE = "| offset: {offset}{time}{start}{{{data}}}}}\n"
 _LINE_WITHOUT_METADATA = "{start}{{{data}}}}}\n"
 _PARAMETERS = "b, p, e, offset, time"
-_SAFE_OFFSETS = range(-(1 << 62), 1 << 62)  # no sum of these with a delta leaves int64
+_SAFE = 1 << 62  # no sum of a smaller number with a delta leaves int64
 
 _Line = Callable[[bytes, int, int, int, str], str]
 _Fit = tuple[int, int, _Line | None]
@@ -38,14 +39,15 @@ class MetadataLines:
         self._dialect = dialect(query.dialect)
         self._skip = query.skip_record_metadata
         self._frames: Memo[_Fit] = Memo(self._fit)
+        self._deltas: list[bytes] = []  # offset deltas from 0 on, as they are written
 
     def can_print(self, header: Header) -> bool:
         """Tell whether records of a batch with this header can be printed here."""
         return (
             header.base_sequence < 0
-            and not header.is_control
-            and header.base_offset in _SAFE_OFFSETS
-            and header.base_timestamp in _SAFE_OFFSETS
+            and not header.attributes & v2.CONTROL
+            and -_SAFE < header.base_offset < _SAFE
+            and -_SAFE < header.base_timestamp < _SAFE
         )
 
     def add(
@@ -63,7 +65,7 @@ class MetadataLines:
         offset = header.base_offset + done
         cached, time = -1, ""
         try:
-            for delta in _deltas(done, header.count):
+            for delta in self._deltas_between(done, header.count):
                 # The length in one or two bytes, an attribute byte, the timestamp delta.
                 n = b[p]
                 if n < 128:
@@ -93,6 +95,15 @@ class MetadataLines:
             pass
         return p, offset - header.base_offset
 
+    def _deltas_between(self, first: int, stop: int) -> Iterable[bytes]:
+        """Return the offset deltas of records *first* to *stop*."""
+        deltas = self._deltas
+        if stop > _KEPT_DELTAS:
+            return map(varint_bytes, range(first, stop))
+        if stop > len(deltas):
+            deltas += map(varint_bytes, range(len(deltas), stop))
+        return deltas[first:stop]
+
     def _fit(self, key: bytes) -> _Fit:
         """Return what the bytes after an offset delta say of the record."""
         if len(key) < _FRAME or key[0] != 1:  # a record with a key
@@ -119,13 +130,3 @@ class MetadataLines:
 @cache
 def _line_factory(message: Message, version: int, template: str) -> RendererFactory:
     return renderer_factory(message, version, template, _PARAMETERS)
-
-
-_DELTAS = [varint_bytes(number) for number in range(4096)]
-
-
-def _deltas(first: int, stop: int) -> Iterable[bytes]:
-    """Return the offset deltas of records *first* to *stop* as they are written."""
-    if stop <= len(_DELTAS):
-        return _DELTAS[first:stop] if first or stop < len(_DELTAS) else _DELTAS
-    return map(varint_bytes, range(first, stop))

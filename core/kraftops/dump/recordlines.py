@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 
-from kraftops.dump.batchline import add_sequence, timestamp_type
-from kraftops.dump.metadatalines import MetadataLines
+from typing import TYPE_CHECKING
+
+from kraftops.dump.batchline import add_sequence
 from kraftops.dump.payloads import payload_decoder
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.errors import DecodeError
 from kraftops.javatext import decode_utf8
 from kraftops.log import batch as v2
-from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record, read_record
-from kraftops.records.control import control_text
+
+if TYPE_CHECKING:
+    from kraftops.dump.metadatalines import MetadataLines
 
 Append = Callable[[str], None]
 _BOOL = ("false", "true")
@@ -26,51 +28,55 @@ class RecordLines:
         self._query = query
         self._report = report
         self._decode = payload_decoder(query)
-        self._fast = MetadataLines(query) if query.decoder == "metadata" else None
+        self._fast: MetadataLines | None = None
+        if query.decoder == "metadata":
+            from kraftops.dump.metadatalines import MetadataLines
+
+            self._fast = MetadataLines(query)
         self._last_offset: int | None = None
 
-    def add(self, batch: Batch, append: Append) -> None:
-        """Append the lines of a batch; what Kafka's tool dies of goes to the report."""
-        try:
-            if batch.magic < 2:
-                self._add_legacy(batch, append)
-            else:
-                self._add(batch, append)
-        except DecodeError as error:
-            self._report.failure(self._path, batch.position, error.message)
+    def add_legacy(self, batch: Batch, append: Append) -> None:
+        """Append the lines of a batch of magic 0 or 1.
 
-    def _add_legacy(self, batch: Batch, append: Append) -> None:
-        time_type = timestamp_type(legacy.header(batch))
+        Raises:
+            DecodeError: Kafka's tool dies of the batch.
+        """
+        from kraftops.log import legacy
+
+        time_type = legacy.header(batch).timestamp_type
         for record, crc, is_valid in legacy.records(batch, self._query.max_inflated_bytes):
             self._see(record.offset)
             tail = f" isValid: {_BOOL[is_valid]} crc: {crc}"
             append(self._line(record, time_type, tail, is_control=False, position=batch.position))
 
-    def _add(self, batch: Batch, append: Append) -> None:
-        header = Header._make(v2.HEADER.unpack_from(batch.data))
-        if not header.count and batch.size >= v2.HEADER_SIZE:
+    def add(self, batch: Batch, header: Header, append: Append) -> None:
+        """Append the lines of a batch of magic 2 or later.
+
+        Raises:
+            DecodeError: Kafka's tool dies of the batch; what is whole before that is appended.
+        """
+        count = header.count
+        if not count and batch.size >= v2.HEADER_SIZE:
             return
-        buffer, pos = v2.inflated(batch, self._query.max_inflated_bytes)
-        if header.count < 0:
-            raise DecodeError(f"the batch counts {header.count} records")
+        buffer, pos = v2.inflated(batch, header, self._query.max_inflated_bytes)
+        if count < 0:
+            raise DecodeError(f"the batch counts {count} records")
         fast = self._fast if self._fast and self._fast.can_print(header) else None
         done = 0
-        while done < header.count:
+        while done < count:
             if fast:
-                before = done
-                pos, done = fast.add(buffer, pos, done, header, append)
-                if done > before:
-                    self._see(header.base_offset + before)
-                    self._last_offset = header.base_offset + done - 1
-                if done == header.count:
-                    break
+                pos, printed = fast.add(buffer, pos, done, header, append)
+                if printed > done:
+                    self._see(header.base_offset + done)
+                    self._last_offset = header.base_offset + printed - 1
+                    done = printed
+                    continue
             record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
             done += 1
             self._add_record(record, batch.position, header, append)
         if pos != len(buffer):
             raise DecodeError(
-                f"{len(buffer) - pos} bytes are left after the {header.count} records that the "
-                "batch counts"
+                f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
             )
 
     def _add_record(self, record: Record, position: int, header: Header, append: Append) -> None:
@@ -101,6 +107,8 @@ class RecordLines:
             lead = " "
         try:
             if is_control:
+                from kraftops.records.control import control_text
+
                 return f"{text} {control_text(key, value)}\n" if text else "\n"
             if self._decode is None:
                 return f"{text}\n"

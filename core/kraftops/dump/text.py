@@ -6,11 +6,11 @@ Where that tool dies of one record, batch or file, the text goes on; `Report` ha
 import re
 from collections.abc import Callable, Iterator
 
-from kraftops.dump.batchline import UndecodableBatch, batch_line
+from kraftops.dump.batchline import UndecodableBatch, batch_line, legacy_batch_line
 from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.recordlines import RecordLines
 from kraftops.dump.report import Report
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.files import RENAMED, FileKind, FileName, file_name
 from kraftops.log.reader import EndReason, LogEnd, LogFile
 
@@ -50,16 +50,23 @@ def _log(name: FileName, query: Query, report: Report) -> Iterator[str]:
         batches = log.batches(stop=query.max_bytes)
         out: list[str] = []
         append = out.append
-        record_lines = RecordLines(name.path, query, report) if query.deep_iteration else None
+        records = RecordLines(name.path, query, report) if query.deep_iteration else None
         for batch in batches:
             try:
-                append(batch_line(batch))
+                if batch.is_legacy:
+                    append(legacy_batch_line(batch))
+                    if records:
+                        records.add_legacy(batch, append)
+                else:
+                    header = batch.header
+                    append(batch_line(batch, header))
+                    if records:
+                        records.add(batch, header, append)
             except UndecodableBatch as error:
                 append(f"{error.partial} <undecodable: {error.message}>\n")
                 report.failure(name.path, batch.position, error.message)
-                continue
-            if record_lines:
-                record_lines.add(batch, append)
+            except DecodeError as error:
+                report.failure(name.path, batch.position, error.message)
             if len(out) >= _CHUNK_LINES:
                 yield "".join(out)
                 out.clear()

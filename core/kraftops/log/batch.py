@@ -28,6 +28,9 @@ DELETE_HORIZON = 0x40
 HEADER = Struct(">qiibIhiqqqhii")
 
 
+_new = tuple.__new__  # of a named tuple: half the time of its own constructor
+
+
 class Header(NamedTuple):
     """The header of a batch of magic 2, field by field."""
 
@@ -75,14 +78,20 @@ class Batch(NamedTuple):
     crc: int | None = None
 
     @property
-    def magic(self) -> int:
-        """The version of the format, as a signed byte."""
-        return (self.data[16] ^ 0x80) - 0x80
+    def is_legacy(self) -> bool:
+        """Whether the magic is 0 or 1, or, as a signed byte, less."""
+        return not 1 < self.data[16] < 128
 
     @property
     def header(self) -> Header:
-        """The header, of a batch of magic 2."""
-        return Header._make(HEADER.unpack_from(self.data))
+        """The header, of a batch of magic 2.
+
+        Raises:
+            Underflow: the source ends before it does.
+        """
+        if len(self.data) < HEADER_SIZE:
+            raise Underflow(f"a batch header where {len(self.data)} bytes are left")
+        return _new(Header, HEADER.unpack_from(self.data))
 
 
 class Record(NamedTuple):
@@ -95,31 +104,34 @@ class Record(NamedTuple):
     headers: tuple[tuple[bytes, bytes | None], ...] = ()
 
 
-def is_valid(batch: Batch) -> bool:
-    """Tell whether a batch of magic 2 is whole and its CRC-32C right."""
-    if batch.size < HEADER_SIZE:
+def is_valid(batch: Batch, crc: int) -> bool:
+    """Tell whether a batch of magic 2 is whole and *crc*, from its header, is its CRC-32C."""
+    _, size, data, computed = batch
+    if size < HEADER_SIZE:
         return False
-    stored = int.from_bytes(batch.data[17:21])
-    return stored == (crc32c(batch.data[CRC_START:]) if batch.crc is None else batch.crc)
+    return crc == (crc32c(data[CRC_START:]) if computed is None else computed)
 
 
-def inflated(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> tuple[bytes, int]:
+def inflated(
+    batch: Batch, header: Header, limit: int = MAX_INFLATED_BYTES
+) -> tuple[bytes, int]:
     """Return the bytes of the records of a batch of magic 2, and where in them they begin.
 
     Raises:
         DecodeError: the codec is unknown, or the compressed bytes are damaged.
         InflationError: there are more than *limit* bytes.
     """
-    if len(batch.data) < batch.size:
-        raise DecodeError(f"a batch of {batch.size} bytes is beyond what is held in memory")
-    if batch.size < HEADER_SIZE:
-        raise Underflow(f"a batch of {batch.size} bytes is smaller than its header")
-    codec = batch.data[22] & CODEC_MASK
+    _, size, data, _ = batch
+    if len(data) < size:
+        raise DecodeError(f"a batch of {size} bytes is beyond what is held in memory")
+    if size < HEADER_SIZE:
+        raise Underflow(f"a batch of {size} bytes is smaller than its header")
+    codec = header.attributes & CODEC_MASK
     if not codec:
-        return batch.data, HEADER_SIZE
+        return data, HEADER_SIZE
     if codec >= len(CODECS):
         raise DecodeError(f"unknown codec {codec}")
-    return decompress(codec, batch.data[HEADER_SIZE:], limit), 0
+    return decompress(codec, data[HEADER_SIZE:], limit), 0
 
 
 def read_record(
@@ -190,7 +202,7 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[Record]:
         InflationError: it inflates beyond *limit* bytes.
     """
     header = batch.header
-    buffer, pos = inflated(batch, limit)
+    buffer, pos = inflated(batch, header, limit)
     found = []
     for _ in range(header.count):
         record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)

@@ -29,6 +29,13 @@ class LegacyHeader(NamedTuple):
         """The number of the codec; see `kraftops.log.codecs.CODECS`."""
         return self.attributes & CODEC_MASK
 
+    @property
+    def timestamp_type(self) -> str:
+        """Kafka's name of what the timestamp is (`TimestampType`)."""
+        if self.magic == 0:
+            return "NoTimestampType"
+        return "LogAppendTime" if self.attributes & LOG_APPEND_TIME else "CreateTime"
+
 
 class LegacyRecord(NamedTuple):
     """A message with what only this format keeps for each: a CRC-32."""

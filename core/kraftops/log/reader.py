@@ -16,7 +16,8 @@ BLOCK = 1 << 20
 LARGEST_BATCH = 256 * 1024 * 1024
 """Batches beyond this are checked on the way but not held; Kafka's default limit is 1 MiB."""
 
-_LENGTH = Struct(">i")
+_LENGTH = Struct(">i").unpack_from
+_HEADER_LENGTH = HEADER_SIZE - LOG_OVERHEAD
 _SMALLEST_BATCH = 18  # Kafka looks at no fewer bytes than this: a header up to the magic and one more
 
 
@@ -54,39 +55,58 @@ class LogReader:
         self.end: LogEnd | None = None
 
     def __iter__(self) -> Iterator[Batch]:
-        length_at = _LENGTH.unpack_from
-        while True:
-            pos = self._pos
-            position = self._base + pos
-            left = self._stop - position
-            if left < _SMALLEST_BATCH:
-                self._end(EndReason.PARTIAL if left else EndReason.END, left)
+        while self._find():
+            # Batches that the buffer holds whole, without a look at anything else.
+            buffer, pos, base = self._buffer, self._pos, self._base
+            whole = len(buffer) - HEADER_SIZE
+            while pos <= whole:
+                length: int = _LENGTH(buffer, pos + 8)[0]
+                end = pos + LOG_OVERHEAD + length
+                if length < _HEADER_LENGTH or end > len(buffer):
+                    break
+                self._pos = end
+                yield Batch(base + pos, end - pos, buffer[pos:end])
+                pos = end
+            batch = self._next()
+            if batch is None:
                 return
-            if len(self._buffer) - pos < _SMALLEST_BATCH:
-                if not self._fill(_SMALLEST_BATCH):
-                    continue
-                pos = self._pos
-            length: int = length_at(self._buffer, pos + 8)[0]
-            size = length + LOG_OVERHEAD
+            yield batch
+
+    def _find(self) -> bool:
+        """Have the next batch's length in the buffer; False, with the end set, if there is none."""
+        while (left := self._left()) >= _SMALLEST_BATCH:
+            if len(self._buffer) - self._pos >= _SMALLEST_BATCH or self._fill(_SMALLEST_BATCH):
+                return True
+        self._end(EndReason.PARTIAL if left else EndReason.END)
+        return False
+
+    def _next(self) -> Batch | None:
+        """Return the next batch, whatever its size; None, with the end set, if there is none."""
+        while self._find():
+            length: int = _LENGTH(self._buffer, self._pos + 8)[0]
+            size, left = length + LOG_OVERHEAD, self._left()
             if length < SMALLEST_LENGTH:
                 self._end_at_bad_length(length, left)
-                return
+                return None
             if size > left:
-                self._end(EndReason.PARTIAL, left, f"a batch of {size} bytes where {left} are left")
-                return
+                self._end(EndReason.PARTIAL)
+                return None
+            position = self._base + self._pos
             if size > LARGEST_BATCH:
                 batch = self._pass_large(position, size)
-                if batch is None:
-                    continue
-                yield batch
+                if batch:
+                    return batch
                 continue
-            end = pos + (size if size > HEADER_SIZE else min(HEADER_SIZE, left))
-            if len(self._buffer) < end:
-                if not self._fill(end - pos):
-                    continue
-                end, pos = end - pos, 0
-            self._pos = pos + size
-            yield Batch(position, size, self._buffer[pos:end])
+            wanted = size if size > HEADER_SIZE else min(HEADER_SIZE, left)
+            if len(self._buffer) - self._pos < wanted and not self._fill(wanted):
+                continue
+            pos = self._pos
+            self._pos += size
+            return Batch(position, size, self._buffer[pos : pos + wanted])
+        return None
+
+    def _left(self) -> int:
+        return self._stop - self._base - self._pos
 
     def _fill(self, wanted: int) -> bool:
         """Have *wanted* bytes of the next batch in the buffer; False if the source lost them."""
@@ -123,8 +143,8 @@ class LogReader:
         self._buffer = b""
         return Batch(position, size, head, crc)
 
-    def _end(self, reason: EndReason, left: int, detail: str = "") -> None:
-        self.end = LogEnd(reason, self._base + self._pos, left, detail)
+    def _end(self, reason: EndReason) -> None:
+        self.end = LogEnd(reason, self._base + self._pos, self._left())
 
     def _end_at_bad_length(self, length: int, left: int) -> None:
         position = self._base + self._pos

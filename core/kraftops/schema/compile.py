@@ -1,12 +1,15 @@
-"""The three faces of a message version, each compiled when first used."""
+"""The three faces of a message version, each imported and compiled when first used."""
 
 from collections.abc import Callable
 from functools import cache, cached_property
 
+from typing import TYPE_CHECKING
+
 from kraftops.schema.message import Message
-from kraftops.schema.read import Reader, reader
-from kraftops.schema.text import renderer_factory
-from kraftops.schema.write import Writer, writer
+
+if TYPE_CHECKING:
+    from kraftops.schema.read import Reader
+    from kraftops.schema.write import Writer
 
 
 class Compiled:
@@ -17,18 +20,24 @@ class Compiled:
         self.version = version
 
     @cached_property
-    def read(self) -> Reader:
+    def read(self) -> "Reader":
         """(bytes, position) to (plain data, position after it); see `kraftops.schema.read`."""
+        from kraftops.schema.read import reader
+
         return reader(self.message, self.version)
 
     @cached_property
-    def write(self) -> Writer:
+    def write(self) -> "Writer":
         """Plain data to bytes; see `kraftops.schema.write`."""
+        from kraftops.schema.write import writer
+
         return writer(self.message, self.version)
 
     @cached_property
     def text(self) -> Callable[[bytes, int, int], str]:
         """(bytes, position, end) to Kafka's JSON; see `kraftops.schema.text`."""
+        from kraftops.schema.text import renderer_factory
+
         return renderer_factory(self.message, self.version)("")
 
 

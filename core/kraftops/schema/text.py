@@ -13,6 +13,7 @@ and `kraftops.schema.read` then finds out what is wrong.
 import struct
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import groupby
 
 from kraftops.errors import DecodeError
@@ -41,6 +42,7 @@ _CODES = {
     "float64": "8s",
     "uuid": "16s",
 }
+_INTS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
 _WIDTHS = {name: struct.calcsize(">" + code) for name, code in _CODES.items()}
 
 
@@ -212,8 +214,7 @@ class _Generator:
         if field.array and field.type not in _CODES:
             self._add_array(depth, field, text)
         elif field.array:
-            kind = field.type
-            add(depth, f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {kind!r})")
+            self._add_fixed_array(depth, field, text)
         elif field.is_struct:
             if field.nullable:
                 # KIP-893: a signed byte, but before a tagged struct a varint.
@@ -236,6 +237,20 @@ class _Generator:
             add(depth, f"{text}, p = bytes_text(b, {self._here()}, {field.nullable}, {show})")
         self._at = 0
         return f"{{{text}}}"
+
+    def _add_fixed_array(self, depth: int, field: Field, text: str) -> None:
+        """Add code that sets *text* to an array of numbers or UUIDs, looked up where short."""
+        add = self._source.add
+        width = _WIDTHS[field.type]
+        call = f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {field.type!r})"
+        if not self._is_flexible:
+            add(depth, call)
+            return
+        memo = self._source.name("array", _array_texts(field.type))
+        add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
+        add(depth + 1, f"s = {self._here(1)}", f"p = s + {width} * n - {width}")
+        add(depth + 1, f"{text} = {memo}[b[s:p]]")
+        add(depth, f"else: {call}")
 
     def _add_array(self, depth: int, field: Field, text: str) -> None:
         """Add code that sets *text* to an array of structs, strings or bytes."""
@@ -271,10 +286,11 @@ class _Generator:
         for name in names.values():
             add(depth, f"{name} = ''")
         left, tag, size = self._source.name("k"), self._source.name("tag"), self._source.name("z")
-        add(depth, f"{left}, p = read_uvarint(b, {self._here()})", f"while {left} > 0:")
-        self._at = 0
-        add(depth + 1, f"{left} -= 1", f"{tag}, p = read_uvarint(b, p)")
-        add(depth + 1, f"{size}, p = read_uvarint(b, p)")
+        self._add_uvarint(depth, left)
+        add(depth, f"while {left} > 0:")
+        add(depth + 1, f"{left} -= 1")
+        self._add_uvarint(depth + 1, tag)
+        self._add_uvarint(depth + 1, size)
         for field in tagged:
             add(depth + 1, f"if {tag} == {field.tag}:")
             if field.is_fixed:
@@ -282,13 +298,29 @@ class _Generator:
                 self._flush(depth + 2)
             else:
                 shown = self._add_variable(depth + 2, field)
-            default = _default_text(field, self._version)
+            text, default = f"f'{shown}'", repr(_default_text(field, self._version))
+            if shown.startswith("{v"):  # a name alone: no need to format it twice
+                text = shown[1:-1]
+                if field.type in _INTS and not field.array:
+                    default = repr(field.default)
+            else:
+                add(depth + 2, f"x = {text}")
+                text = "x"
             name = names[field.name]
-            add(depth + 2, f"x = f'{shown}'")
-            add(depth + 2, f"{name} = '' if x == {default!r} else f',\"{field.name}\":{{x}}'")
+            add(depth + 2, f"{name} = '' if {text} == {default} else f',\"{field.name}\":{{{text}}}'")
             add(depth + 2, "continue")
         add(depth + 1, f"if {size} < 0 or {size} > e - p: raise DecodeError('tag')", f"p += {size}")
         return {field: f"{{{name}}}" for field, name in names.items()}
+
+    def _add_uvarint(self, depth: int, name: str) -> None:
+        """Add code that sets *name* to an unsigned varint, most of which take one byte."""
+        self._source.add(depth, f"{name} = b[{self._here()}]")
+        self._source.add(
+            depth,
+            f"if {name} > 127: {name}, p = read_uvarint(b, {self._here()})",
+            f"else: p = {self._here(1)}",
+        )
+        self._at = 0
 
     def _add_end_check(self, depth: int) -> None:
         self._flush(depth)
@@ -392,6 +424,22 @@ def _bytes_renderer(
     return bytes_
 
 
+@cache
+def _array_texts(kind: str) -> Memo[str]:
+    """Return the texts of arrays of fixed-width elements by the bytes of those."""
+
+    def uuids(raw: bytes) -> str:
+        texts = [f'"{UUID_TEXTS[raw[at : at + 16]]}"' for at in range(0, len(raw), 16)]
+        return f"[{','.join(texts)}]"
+
+    def numbers(raw: bytes) -> str:
+        values = struct.unpack(f">{len(raw) // width}{_CODES[kind]}", raw)
+        return f"[{','.join(map(str, values))}]"
+
+    width = _WIDTHS[kind]
+    return Memo(uuids if kind == "uuid" else numbers)
+
+
 def _fixed_array_renderer(
     read_length: _ReadLength,
 ) -> Callable[[bytes, int, bool, str], tuple[str, int]]:
@@ -399,15 +447,10 @@ def _fixed_array_renderer(
         length, pos = read_length(buffer, pos, nullable)
         if length < 0:
             return "null", pos
-        width = _WIDTHS[kind]
-        end = pos + length * width
+        end = pos + length * _WIDTHS[kind]
         if end > len(buffer):
             raise DecodeError("array")
-        if kind == "uuid":
-            texts = [f'"{UUID_TEXTS[buffer[at : at + 16]]}"' for at in range(pos, end, 16)]
-        else:
-            texts = map(str, struct.unpack_from(f">{length}{_CODES[kind]}", buffer, pos))
-        return f"[{','.join(texts)}]", end
+        return _array_texts(kind)[buffer[pos:end]], end
 
     return fixed_array
 

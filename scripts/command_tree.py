@@ -1,0 +1,134 @@
+"""The commands as the manual and the completions see them."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+
+import click
+
+from kraftops.log.files import RENAMED, FileKind
+from kraftops.records.user import DECODERS
+from kraftops_cli.main import root
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+class Kind(Enum):
+    """What completes a value."""
+
+    NOTHING = auto()
+    WORDS = auto()
+    FILES = auto()
+    DIRECTORIES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What to offer as a value; *suffixes*, and a second one after them, limit the files."""
+
+    kind: Kind = Kind.NOTHING
+    words: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    second_suffixes: tuple[str, ...] = ()
+    is_list: bool = False
+
+
+_DECODER_CLASSES = Values(Kind.WORDS, words=tuple(DECODERS))
+VALUES = {
+    "--files": Values(
+        Kind.FILES,
+        suffixes=tuple(kind.value for kind in FileKind),
+        second_suffixes=tuple(RENAMED),
+        is_list=True,
+    ),
+    "--key-decoder-class": _DECODER_CLASSES,
+    "--value-decoder-class": _DECODER_CLASSES,
+}
+"""What Click's types do not tell of an option's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A command under the *words* that run it."""
+
+    words: tuple[str, ...]
+    context: click.Context
+
+    @classmethod
+    def of(cls, command: click.Command, words: tuple[str, ...]) -> "Tool":
+        """Return the tool that *words* run."""
+        context = click.Context(command, info_name=" ".join(words), **command.context_settings)
+        return cls(words, context)
+
+    @property
+    def command(self) -> click.Command:
+        """The command itself."""
+        return self.context.command
+
+    @property
+    def options(self) -> list[click.Option]:
+        """The options that `--help` shows."""
+        params = self.command.get_params(self.context)
+        return [param for param in params if isinstance(param, click.Option) and not param.hidden]
+
+    @property
+    def arguments(self) -> list[click.Argument]:
+        """The arguments that are no options."""
+        return [param for param in self.command.params if isinstance(param, click.Argument)]
+
+    @property
+    def subtools(self) -> list["Tool"]:
+        """The commands below a group."""
+        group = self.command
+        if not isinstance(group, click.Group):
+            return []
+        found = ((n, group.get_command(self.context, n)) for n in group.list_commands(self.context))
+        return [Tool.of(sub, (*self.words, n)) for n, sub in found if sub and not sub.hidden]
+
+    def walk(self) -> Iterator["Tool"]:
+        """Yield this tool and all below it."""
+        yield self
+        for tool in self.subtools:
+            yield from tool.walk()
+
+
+def names(option: click.Option) -> list[str]:
+    """Return all spellings of an option."""
+    return [*option.opts, *option.secondary_opts]
+
+
+def value_is_optional(option: click.Option) -> bool:
+    """Return whether the option may stand without its value."""
+    return option._flag_needs_value  # noqa: SLF001 - Click has no public name for it
+
+
+def values(param: click.Parameter) -> Values:
+    """Return what completes the value of an option or argument."""
+    for name in param.opts:
+        if name in VALUES:
+            return VALUES[name]
+    match param.type:
+        case click.Choice(choices=choices):
+            return Values(Kind.WORDS, words=tuple(map(str, choices)))
+        case click.Path(file_okay=False):
+            return Values(Kind.DIRECTORIES)
+        case click.Path() | click.File():
+            return Values(Kind.FILES)
+        case _:
+            return Values()
+
+
+def summary(help_text: str | None) -> str:
+    """Return the first paragraph of a help text, without defaults and full stop."""
+    return " ".join((help_text or "").split("\n\n")[0].partition("  [")[0].split()).rstrip(".")
+
+
+def programs() -> list[Tool]:
+    """Return what the wheel installs: `kraftops`, and its commands, NAME as `kafka-NAME`."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    kraftops = Tool.of(root, ("kraftops",))
+    commands = {f"kafka-{tool.words[-1]}": tool.command for tool in kraftops.subtools}
+    drop_ins = [name for name in project["scripts"] if name != "kraftops"]
+    return [kraftops, *(Tool.of(commands[name], (name,)) for name in drop_ins)]

@@ -1,0 +1,160 @@
+"""Write the man pages and completions from the commands, or --check that they are current."""
+
+import re
+import sys
+from collections.abc import Iterator
+
+import click
+
+import completions
+from command_tree import REPOSITORY, Tool, names, programs, summary
+from kraftops_cli.command import ToolCommand
+from kraftops_cli.version import VERSION
+
+_ROFF = {
+    "\\": r"\e",
+    "-": r"\-",
+    "'": r"\(aq",
+    '"': r"\(dq",
+    "^": r"\(ha",
+    "`": r"\(ga",
+    "~": r"\(ti",
+    "…": "...",
+}
+_TAGGED = re.compile(r"(\S+): (.+)")
+
+
+def generated() -> dict[str, str]:
+    """Return the texts of all files, by path from the top of the repository."""
+    texts = {}
+    by_command: dict[click.Command, list[Tool]] = {}
+    for program in programs():
+        name = program.words[0]
+        texts[f"completions/bash/{name}"] = completions.bash(program)
+        texts[f"completions/zsh/_{name}"] = completions.zsh(program)
+        texts[f"completions/fish/{name}.fish"] = completions.fish(program)
+        for tool in program.walk():
+            by_command.setdefault(tool.command, []).append(tool)
+    # A command is described under the name of its own, where it has one.
+    groups = [sorted(tools, key=lambda tool: len(tool.words)) for tools in by_command.values()]
+    for tool, *others in groups:
+        also = [_page(first) for first, *_ in groups if first is not tool]
+        texts[f"man/{_page(tool)}.1"] = man_page([tool, *others], also)
+        for other in others:
+            texts[f"man/{_page(other)}.1"] = f".so man1/{_page(tool)}.1\n"
+    return texts
+
+
+def stale() -> list[str]:
+    """Return the paths of files that differ, are missing, or are generated no more."""
+    texts = generated()
+    there = {
+        path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
+        for folder in ("completions", "man")
+        for path in (REPOSITORY / folder).rglob("*")
+        if path.is_file()
+    }
+    return sorted(path for path in texts | there if texts.get(path) != there.get(path))
+
+
+def man_page(tools: list[Tool], also: list[str]) -> str:
+    """Return the page of one command, which *tools* run; *also* are the pages to see besides."""
+    tool = tools[0]
+    about = summary(tool.command.help)
+    source = f"kraftops {VERSION}"
+    lines = [f'.TH {roff(_page(tool)).upper()} 1 "" "{source}" "KraftOps Manual"', ".SH NAME"]
+    # whatis(1) wants this on one line.
+    lines.append(f"{roff(', '.join(map(_page, tools)))} \\- {roff(about[:1].lower() + about[1:])}")
+    lines.append(".SH SYNOPSIS")
+    for number, spelled in enumerate(tools):
+        lines += [".br"] if number else []
+        usage = " ".join(tool.command.collect_usage_pieces(tool.context))
+        lines += [f"{_bold(' '.join(spelled.words))} {_italic(usage)}"]
+    lines.append(".SH DESCRIPTION")
+    paragraphs = f"{tool.command.help}\n\n{tool.command.epilog or ''}".split("\n\n")
+    lines += _text("\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))
+    if tool.subtools:
+        lines.append(".SH COMMANDS")
+        for sub in tool.subtools:
+            lines += [".TP", _bold(sub.words[-1]), roff(summary(sub.command.help)) + "."]
+    lines.append(".SH OPTIONS")
+    for option in tool.options:
+        lines += _option(option, tool.context)
+    if isinstance(tool.command, ToolCommand):
+        lines += _extras(tool.command)
+    lines += [".SH SEE ALSO", ",\n".join(f"{_bold(page)}(1)" for page in also)]
+    # A section begins a paragraph by itself.
+    return re.sub(r"^(\.SH .*\n)\.PP\n", r"\1", "\n".join(lines) + "\n", flags=re.MULTILINE)
+
+
+def _option(option: click.Option, context: click.Context) -> Iterator[str]:
+    metavar = "" if option.is_flag else " " + _italic(option.make_metavar(context))
+    _, text = option.get_help_record(context) or ("", "")
+    yield ".TP"
+    yield ", ".join(_bold(name) for name in names(option)) + metavar
+    yield roff(" ".join(text.split()))
+
+
+def _extras(command: ToolCommand) -> Iterator[str]:
+    """Yield the examples, and the sections as they are."""
+    if command.examples:
+        yield ".SH EXAMPLES"
+    for what, example in command.examples:
+        yield from (".PP", roff(what[:1].upper() + what[1:]) + ":")
+        yield from (".RS 4", ".EX", roff(example), ".EE", ".RE")
+    for title, text in command.sections:
+        yield f".SH {roff(title.upper())}"
+        yield from _text(text)
+
+
+def _text(text: str) -> Iterator[str]:
+    """Yield a paragraph for each line; where every line is `TAG: TEXT`, a list of them."""
+    paragraphs = [line for line in text.split("\n") if line.strip()]
+    tagged = [_TAGGED.fullmatch(line) for line in paragraphs]
+    for line, match in zip(paragraphs, tagged, strict=True):
+        if match and all(tagged):
+            yield from (".TP", _bold(match[1]), roff(match[2]))
+        else:
+            yield from (".PP", roff(line))
+
+
+def roff(text: str) -> str:
+    """Return *text* in a form that roff shows as it is."""
+    escaped = "".join(_ROFF.get(sign, sign) for sign in text)
+    return re.sub(r"^\.", r"\\&.", escaped, flags=re.MULTILINE)
+
+
+def _bold(text: str) -> str:
+    return rf"\fB{roff(text)}\fR"
+
+
+def _italic(text: str) -> str:
+    return rf"\fI{roff(text)}\fR"
+
+
+def _page(tool: Tool) -> str:
+    return "-".join(tool.words)
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the files; return the exit code."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write("usage: generate.py [--check]\n")
+        return 1
+    differing = stale()
+    if arguments:
+        sys.stdout.writelines(f"{path} is stale: run scripts/generate.py\n" for path in differing)
+        return 1 if differing else 0
+    texts = generated()
+    for name in differing:
+        path = REPOSITORY / name
+        if name not in texts:
+            path.unlink()
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts[name], "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

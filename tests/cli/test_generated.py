@@ -1,0 +1,292 @@
+"""The man pages and completions say what the commands do, and the completions complete."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+import command_tree  # noqa: E402 - the scripts are no package
+import completions  # noqa: E402
+import generate  # noqa: E402
+
+PROGRAMS = {program.words[0]: program for program in command_tree.programs()}
+TOOLS = [tool for program in PROGRAMS.values() for tool in program.walk()]
+FILES = [
+    "00.log",
+    "00.index",
+    "00.timeindex",
+    "00.log.deleted",
+    "00-1.checkpoint.part",
+    "00.log.bak",
+    "notes.txt",
+    "topic-0/01.log",
+    "my dir/02.log",
+]
+each_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: "-".join(tool.words))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A directory with files that are dumped, and others."""
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def man_page(tool: command_tree.Tool) -> str:
+    text = (REPOSITORY / f"man/{'-'.join(tool.words)}.1").read_text("utf-8")
+    if text.startswith(".so man1/"):
+        text = (REPOSITORY / "man" / text.split("/")[-1].strip()).read_text("utf-8")
+    return text
+
+
+def complete_bash(script: str, line: str, directory: Path) -> list[str]:
+    """Return what bash offers at the end of *line*, of which readline takes `=` for a word."""
+    words = re.findall(r"=|[^\s=]+", line) + ([""] if line.endswith(" ") else [])
+    function = "_" + words[0].replace("-", "_")
+    code = (
+        f"set -u; {script}\nCOMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}\n"
+        f"{function}; ((${{#COMPREPLY[@]}})) && printf '%s\\n' \"${{COMPREPLY[@]}}\"; true"
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", code], cwd=directory, capture_output=True, text=True, check=True
+    )
+    assert not done.stderr
+    return sorted(done.stdout.splitlines())
+
+
+def of_program(line: str, directory: Path) -> list[str]:
+    script = (REPOSITORY / "completions/bash" / line.split()[0]).read_text("utf-8")
+    return complete_bash(script, line, directory)
+
+
+def shell(name: str) -> str:
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+def test_files_are_current() -> None:
+    assert generate.stale() == [], "run scripts/generate.py"
+
+
+def test_check_names_what_is_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Checking fails on missing, altered and needless files; writing puts all of them right."""
+    monkeypatch.setattr(generate, "REPOSITORY", tmp_path)
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    (tmp_path / "man/kraftops.1").unlink()
+    (tmp_path / "completions/zsh/_kraftops").write_text("#")
+    (tmp_path / "man/kafka-gone.1").touch()
+
+    assert generate.main(["--check"]) == 1
+    named = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert named == ["completions/zsh/_kraftops", "man/kafka-gone.1", "man/kraftops.1"]
+
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+
+
+@each_tool
+def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
+    """Each option of --help is explained, each example and section is there."""
+    page = man_page(tool)
+
+    shown = set(
+        re.findall(r"^ +(-[-\w]+)(?:, (-[-\w]+))?", tool.command.get_help(tool.context), re.M)
+    )
+    for name in {name for pair in shown for name in pair if name}:
+        assert re.search(rf"^\.TP\n.*{re.escape(generate.roff(name))}\\f.*\n.+", page, re.M), name
+    for _, example in getattr(tool.command, "examples", ()):
+        assert generate.roff(example) in page
+    for title, text in getattr(tool.command, "sections", ()):
+        assert f".SH {generate.roff(title.upper())}\n" in page
+        for line in text.splitlines():
+            assert generate.roff(line.split(": ", 1)[-1]) in page
+
+
+@each_tool
+def test_options_are_in_every_completion(tool: command_tree.Tool, tmp_path: Path) -> None:
+    program = tool.words[0]
+    zsh = (REPOSITORY / f"completions/zsh/_{program}").read_text("utf-8")
+    fish = (REPOSITORY / f"completions/fish/{program}.fish").read_text("utf-8")
+    in_bash = of_program(" ".join(tool.words) + " -", tmp_path)
+
+    assert tool.options
+    for name in (name for option in tool.options for name in command_tree.names(option)):
+        assert name in in_bash
+        assert re.search(rf"[')]{name}=?\[", zsh)
+        assert re.search(rf" -[ls] {name.lstrip('-')} ", fish)
+
+
+def test_table_of_values_names_options_that_there_are() -> None:
+    there = {n for tool in TOOLS for option in tool.options for n in command_tree.names(option)}
+
+    assert set(command_tree.VALUES) <= there
+
+
+@each_tool
+def test_man_page_has_only_requests_that_are_meant(tool: command_tree.Tool) -> None:
+    """No line of text begins as roff's requests do."""
+    requests = {".TH", ".SH", ".TP", ".PP", ".RS", ".RE", ".EX", ".EE", ".br"}
+
+    control = [line for line in man_page(tool).splitlines() if line.startswith((".", "'"))]
+
+    assert {line.split()[0] for line in control} <= requests
+
+
+@each_tool
+def test_man_page_renders_without_warning(tool: command_tree.Tool) -> None:
+    command = [shell("groff"), "-man", "-ww", "-Tutf8"]
+
+    done = subprocess.run(command, input=man_page(tool), capture_output=True, text=True, check=True)
+
+    assert "KraftOps Manual" in done.stdout
+    assert not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        pytest.param(".log files", r"\&.log files", id="leading dot"),
+        pytest.param("'tis", r"\(aqtis", id="leading quote"),
+        pytest.param("--files a\\b", r"\-\-files a\eb", id="dashes and backslash"),
+        pytest.param("a\n.b", "a\n\\&.b", id="dot on a later line"),
+    ],
+)
+def test_roff_shows_signs_as_they_are(text: str, escaped: str) -> None:
+    assert generate.roff(text) == escaped
+
+
+CLASSES = [
+    f"org.apache.kafka.tools.api.{name}Decoder" for name in ("Default", "Integer", "Long", "String")
+]
+LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00.timeindex"]
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        pytest.param("kraftops ", ["dump-log"], id="subcommands"),
+        pytest.param("kraftops --v", ["--version"], id="options of the group"),
+        pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
+        pytest.param("kafka-dump-log --dia", ["--dialect"], id="options"),
+        pytest.param("kafka-dump-log --dialect kip-631-", ["kip-631-draft"], id="choices"),
+        pytest.param("kafka-dump-log --dialect=kip-631-", ["kip-631-draft"], id="after ="),
+        pytest.param(
+            "kafka-dump-log --dialect=", ["kafka", "kip-631", "kip-631-draft"], id="just after ="
+        ),
+        pytest.param("kafka-dump-log --key-decoder-class ", CLASSES, id="classes of keys"),
+        pytest.param("kafka-dump-log --value-decoder-class=", CLASSES, id="classes of values"),
+        pytest.param(
+            "kafka-dump-log --key-decoder-class --off", ["--offsets-decoder"], id="no value"
+        ),
+        pytest.param("kafka-dump-log --max-bytes ", [], id="a value nobody can guess"),
+        pytest.param("kafka-dump-log --max-bytes 1 --dia", ["--dialect"], id="after a value"),
+        pytest.param("kafka-dump-log --files ", [*LOG_FILES, "my dir", "topic-0"], id="files"),
+        pytest.param("kafka-dump-log --files topic-0/", ["topic-0/01.log"], id="in a directory"),
+        pytest.param(
+            "kraftops dump-log --files 00.log,00.i", ["00.log,00.index"], id="after a comma"
+        ),
+        pytest.param(
+            "kafka-dump-log --files=00.log,t", ["00.log,topic-0/"], id="directory after a comma"
+        ),
+        pytest.param("kafka-dump-log --files notes", [], id="no log file"),
+    ],
+)
+def test_bash_offers(line: str, offered: list[str], directory: Path) -> None:
+    assert of_program(line, directory) == offered
+
+
+@click.group()
+def made_up() -> None:
+    """Stand for a tool that is yet to come."""
+
+
+@made_up.group()
+def storage() -> None:
+    """Work on storage."""
+
+
+@storage.command()
+@click.option("-t", "--cluster-id", help="The [id]: it's typed.")
+@click.option("-d", "--directory", type=click.Path(file_okay=False), multiple=True)
+@click.argument("config", type=click.File())
+def info(**_: object) -> None:
+    """Tell of 'storage'."""
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        pytest.param("made-up ", ["storage"], id="group in a group"),
+        pytest.param("made-up storage ", ["info"], id="its command"),
+        pytest.param("made-up storage info -t ", [], id="short option with a value"),
+        pytest.param("made-up storage info -d ", ["my dir", "topic-0"], id="directories"),
+        pytest.param("made-up storage info no", ["notes.txt"], id="argument"),
+        pytest.param(
+            "made-up storage info -",
+            ["--cluster-id", "--directory", "--help", "-d", "-t"],
+            id="all",
+        ),
+    ],
+)
+def test_bash_offers_for_commands_to_come(line: str, offered: list[str], directory: Path) -> None:
+    """Groups in groups, short options, directories and arguments need no table."""
+    script = completions.bash(command_tree.Tool.of(made_up, ("made-up",)))
+
+    assert complete_bash(script, line, directory) == offered
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_syntax_is_right(name: str) -> None:
+    """The shell parses the completions of all programs, and of commands to come."""
+    complete = getattr(completions, name)
+    tools = [*PROGRAMS.values(), command_tree.Tool.of(made_up, ("made-up",))]
+
+    for tool in tools:
+        subprocess.run(
+            [shell(name), "-n", "/dev/stdin"], input=complete(tool), text=True, check=True
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        pytest.param("kraftops ", ["dump-log"], id="subcommands"),
+        pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
+        pytest.param("kafka-dump-log --dialect kip-631-", ["kip-631-draft"], id="choices"),
+        pytest.param("kafka-dump-log --key-decoder-class ", CLASSES, id="classes"),
+        pytest.param("kafka-dump-log --max-bytes ", [], id="a value nobody can guess"),
+        pytest.param("kafka-dump-log --files ", [*LOG_FILES, "my dir/", "topic-0/"], id="files"),
+        pytest.param(
+            "kafka-dump-log --files=00.log,t", ["--files=00.log,topic-0/"], id="after a comma"
+        ),
+        pytest.param("made-up storage info -d ", ["my dir/", "topic-0/"], id="directories"),
+        pytest.param("made-up storage info no", ["notes.txt"], id="argument"),
+    ],
+)
+def test_fish_offers(line: str, offered: list[str], directory: Path) -> None:
+    program = PROGRAMS.get(line.split()[0]) or command_tree.Tool.of(made_up, ("made-up",))
+    code = f"{completions.fish(program)}\ncomplete -C {shlex.quote(line)}"
+
+    done = subprocess.run(
+        [shell("fish"), "--no-config", "-c", code],
+        cwd=directory,
+        env={**os.environ, "HOME": str(directory)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert sorted(found.split("\t")[0] for found in done.stdout.splitlines()) == offered
