@@ -7,8 +7,9 @@ built in. What does not fit is left to the general code, record by record: this 
 right about odd input, it only has to notice.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 
 from kraftops.dump.query import Query
 from kraftops.errors import DecodeError
@@ -41,15 +42,6 @@ class MetadataLines:
         self._frames: Memo[_Fit] = Memo(self._fit)
         self._deltas: list[bytes] = []  # offset deltas from 0 on, as they are written
 
-    def can_print(self, header: Header) -> bool:
-        """Tell whether records of a batch with this header can be printed here."""
-        return (
-            header.base_sequence < 0
-            and not header.attributes & v2.CONTROL
-            and -_SAFE < header.base_offset < _SAFE
-            and -_SAFE < header.base_timestamp < _SAFE
-        )
-
     def add(
         self, b: bytes, p: int, done: int, header: Header, append: Callable[[str], None]
     ) -> tuple[int, int]:
@@ -57,15 +49,26 @@ class MetadataLines:
 
         Return where the first record begins that was not printed, and its number.
         """
+        (
+            base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, base_sequence, count,
+        ) = header  # fmt: skip
+        if (
+            base_sequence >= 0
+            or attributes & v2.CONTROL
+            or not (-_SAFE < base_offset < _SAFE and -_SAFE < first_time < _SAFE)
+        ):
+            return p, done
         frames = self._frames
-        first_time = header.base_timestamp
         appended_at = ""
-        if header.attributes & v2.LOG_APPEND_TIME:
-            appended_at = f" LogAppendTime: {header.max_timestamp}"
-        offset = header.base_offset + done
+        if attributes & v2.LOG_APPEND_TIME:
+            appended_at = f" LogAppendTime: {max_time}"
+        offset = base_offset + done
+        deltas: Iterator[bytes] = islice(self._deltas, done, count)
+        if count > len(self._deltas):
+            deltas = self._more_deltas(done, count)
         cached, time = -1, ""
         try:
-            for delta in self._deltas_between(done, header.count):
+            for delta in deltas:
                 # The length in one or two bytes, an attribute byte, the timestamp delta.
                 n = b[p]
                 if n < 128:
@@ -93,16 +96,14 @@ class MetadataLines:
                 offset += 1
         except MALFORMED:
             pass
-        return p, offset - header.base_offset
+        return p, offset - base_offset
 
-    def _deltas_between(self, first: int, stop: int) -> Iterable[bytes]:
-        """Return the offset deltas of records *first* to *stop*."""
-        deltas = self._deltas
-        if stop > _KEPT_DELTAS:
-            return map(varint_bytes, range(first, stop))
-        if stop > len(deltas):
-            deltas += map(varint_bytes, range(len(deltas), stop))
-        return deltas[first:stop]
+    def _more_deltas(self, done: int, count: int) -> Iterator[bytes]:
+        """Return the offset deltas from number *done* of *count*, and keep them if not too many."""
+        if count > _KEPT_DELTAS:
+            return map(varint_bytes, range(done, count))
+        self._deltas += map(varint_bytes, range(len(self._deltas), count))
+        return islice(self._deltas, done, count)
 
     def _fit(self, key: bytes) -> _Fit:
         """Return what the bytes after an offset delta say of the record."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Append = Callable[[str], None]
 _BOOL = ("false", "true")
+_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
 
 
 class RecordLines:
@@ -61,18 +62,21 @@ class RecordLines:
         buffer, pos = v2.inflated(batch, header, self._query.max_inflated_bytes)
         if count < 0:
             raise DecodeError(f"the batch counts {count} records")
-        fast = self._fast if self._fast and self._fast.can_print(header) else None
-        done = 0
+        fast, base_offset = self._fast, header.base_offset
+        done = unfit = 0
         while done < count:
             if fast:
                 pos, printed = fast.add(buffer, pos, done, header, append)
                 if printed > done:
-                    self._see(header.base_offset + done)
-                    self._last_offset = header.base_offset + printed - 1
+                    self._see(base_offset + done)
+                    self._last_offset = base_offset + printed - 1
                     done = printed
                     continue
-            record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+            record, pos = read_record(buffer, pos, base_offset, header.base_timestamp)
             done += 1
+            unfit += 1
+            if unfit > _UNFIT_RECORDS:
+                fast = None
             self._add_record(record, batch.position, header, append)
         if pos != len(buffer):
             raise DecodeError(

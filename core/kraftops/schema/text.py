@@ -171,10 +171,7 @@ class _Generator:
         self._source.add(2, f"s = {self._here()}", "p = s")
         self._at = 0
         for field in run:
-            # Right for lengths of one byte; with longer ones the bytes cut out make the memo raise.
-            width = _WIDTHS[field.type]
-            step = f"{width} * b[p] - {width - 1}"
-            self._source.add(2, f"p += {step} if b[p] else 1" if field.nullable else f"p += {step}")
+            self._source.add(2, f"p += {self._source.name('step', _steps(field.type))}[b[p]]")
         self._source.add(2, f"{text} = {memo}[b[s:p]]")
         return {run[0].name: f"{{{text}}}"}
 
@@ -422,6 +419,16 @@ def _bytes_renderer(
         return show(buffer[pos:end]), end
 
     return bytes_
+
+
+@cache
+def _steps(kind: str) -> list[int]:
+    """Return the size of a compact array of fixed-width elements by its first byte.
+
+    Right for lengths of one byte; with longer ones the bytes cut out are no array, which shows.
+    """
+    width = _WIDTHS[kind]
+    return [1, *range(1, 1 + 255 * width, width)]
 
 
 @cache
