@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kraftops.dump.batchline import add_sequence
 from kraftops.dump.payloads import payload_decoder
@@ -12,13 +12,20 @@ from kraftops.errors import DecodeError
 from kraftops.javatext import decode_utf8
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
-
-if TYPE_CHECKING:
-    from kraftops.dump.metadatalines import MetadataLines
+from kraftops.records.user import DEFAULT_DECODER
 
 Append = Callable[[str], None]
 _BOOL = ("false", "true")
 _UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
+
+
+class FastLines(Protocol):
+    """A quick way to print the plain records of a batch, which may leave any of them."""
+
+    def add(
+        self, b: bytes, p: int, done: int, header: Header, append: Append
+    ) -> tuple[int, int]:
+        """Append lines from record number *done* at *p* on; return the same of the first left."""
 
 
 class RecordLines:
@@ -29,11 +36,7 @@ class RecordLines:
         self._query = query
         self._report = report
         self._decode = payload_decoder(query)
-        self._fast: MetadataLines | None = None
-        if query.decoder == "metadata":
-            from kraftops.dump.metadatalines import MetadataLines
-
-            self._fast = MetadataLines(query)
+        self._fast = _fast_lines(query)
         self._last_offset: int | None = None
 
     def add_legacy(self, batch: Batch, append: Append) -> None:
@@ -131,3 +134,16 @@ class RecordLines:
         if self._last_offset is not None and offset != self._last_offset + 1:
             self._report.gap(self._path, self._last_offset, offset)
         self._last_offset = offset
+
+
+def _fast_lines(query: Query) -> FastLines | None:
+    if query.decoder == "metadata":
+        from kraftops.dump.metadatalines import MetadataLines
+
+        return MetadataLines(query)
+    is_text = query.key_decoder == query.value_decoder == DEFAULT_DECODER
+    if query.decoder == "user" and is_text and not query.skip_record_metadata:
+        from kraftops.dump.textlines import TextLines
+
+        return TextLines()
+    return None

@@ -3,6 +3,7 @@
 Every decompression is bounded: output beyond the limit is refused before it is made.
 """
 
+from functools import cache
 from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
@@ -131,6 +132,7 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         pos += size + (4 if flags & 0x10 else 0)  # a checksum may follow each block
 
 
+@cache
 def _zstd_module() -> Any:
     try:
         from compression import zstd  # Python 3.14
