@@ -21,7 +21,7 @@ class ToolCommand(click.Command):
         sections: Sequence[tuple[str, str]] = (),
         **kwargs: Any,
     ) -> None:
-        """Make a command; *examples* are (what it does, command), *sections* belong to the manual."""
+        """Make a command: *examples* are (what it does, command), *sections* for the manual."""
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         kwargs.setdefault("add_help_option", True)
         super().__init__(*args, **kwargs)
@@ -48,17 +48,17 @@ class ToolCommand(click.Command):
         given: set[str] = set()
         left = list(args)
         while left:
-            token = left.pop(0)
-            if token == "--":
+            argument = left.pop(0)
+            if argument == "--":
                 ignored += left
                 break
-            if not token.startswith("-") or token == "-":
-                ignored.append(token)
+            if not argument.startswith("-") or argument == "-":
+                ignored.append(argument)
                 continue
-            name, has_value, value = token.lstrip("-").partition("=")
+            name, has_value, value = argument.lstrip("-").partition("=")
             option = options.get(name)
             if option is None:
-                out.append(token)  # Click says so, and what may have been meant
+                out.append(argument)  # Click says so, and what may have been meant
                 continue
             name = "--" + name if len(name) > 1 else "-" + name
             if option.is_flag:
@@ -105,15 +105,15 @@ class LazyGroup(click.Group):
     """A group that imports a command only to run it."""
 
     def __init__(self, *args: Any, lazy: dict[str, tuple[str, str]], **kwargs: Any) -> None:
-        """Make a group; *lazy* has, by name, where a command is (`module:name`) and its short help."""
+        """Make a group: *lazy* has the place (`module:name`) and short help of each command."""
         super().__init__(*args, **kwargs)
         self._lazy = lazy
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's
         """Return the names of all commands."""
         return list(self._lazy)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's
         """Import and return a command."""
         from importlib import import_module
 
@@ -123,7 +123,7 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, short) for name, (_, short) in self._lazy.items()])

@@ -33,13 +33,34 @@ EXAMPLES = (
 )
 SECTIONS = (
     (
-        "Exit status",
-        "0: done. Damage that Kafka's tool prints in its lines (a wrong CRC, bytes at the end that "
-        "are no batch, a record of an unknown type) and zero padding do not change it.\n"
-        "1: bad arguments, a file that cannot be read, or damage of which Kafka's tool dies; "
-        "all that can be read is printed all the same.\n"
-        "130: interrupted. 141: the reader of the output has gone.",
+        "Differences from Kafka",
+        """\
+Nothing is written or created next to what is read, and the options are checked before any output.
+Help is on standard output, with exit status 0. There are no stack traces: one line on standard
+error, FILE: position P: REASON, for each thing of which Kafka's tool dies, and what follows it is
+printed. A record that cannot be decoded is shown as far as Kafka shows it, then
+<undecodable: REASON>; where the framing of a batch is lost, the next batch follows; after a batch
+length that cannot be true, the next file.
+
+Zero padding after the last batch is a note, not an error. Offsets that do not follow each other
+are reported within a file, not before its first record. Files renamed to .deleted, .swap, .cleaned
+or .part are read as what they are. A file whose name holds no offset is read all the same.
+DefaultDecoder prints hexadecimal digits, not the identity of a Java array. Doubles have the fewest
+digits that name them, as from Java 19 on. A batch that inflates beyond --max-inflated-bytes is
+refused, and so is one of more than 256 MiB: its line is printed, its records are not. Decoder
+classes other than Kafka's own are refused.""",
     ),
+    (
+        "Exit status",
+        """\
+0: done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end that are no
+batch, a record of an unknown type) and zero padding do not change it.
+1: bad arguments, a file that cannot be read, or damage of which Kafka's tool dies; what can be read
+is printed all the same.
+130: interrupted.
+141: the reader of the output has gone.""",
+    ),
+    ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )
 
 
@@ -113,9 +134,11 @@ SECTIONS = (
     default=MAX_INFLATED_BYTES,
     help="Refuse a batch that inflates beyond N bytes.  [default: 268435456]",
 )
-@click.option("--version", is_flag=True, help="Print the version of Kafka that this tool stands for.")
+@click.option(
+    "--version", is_flag=True, help="Print the version of Kafka that this tool stands for."
+)
 @click.pass_context
-def dump_log(ctx: click.Context, **options: object) -> int:
+def dump_log(ctx: click.Context, /, **options: object) -> int:
     """Run the tool; return its exit code."""
     terminal: Terminal = ctx.obj
     if options["version"]:

@@ -14,7 +14,7 @@ class Terminal:
         self._out = open(1, "wb", closefd=False)  # noqa: SIM115 - lives as long as the process
 
     def write(self, text: str) -> None:
-        """Write *text* to standard output; undecodable bytes of file names come out as they were."""
+        """Write *text* to standard output, file names as the bytes that they were."""
         self._out.write(text.encode("utf-8", "surrogateescape"))
 
     def flush(self) -> None:

@@ -18,7 +18,7 @@ _ESCAPES = {number: f"\\u{number:04X}" for number in range(0x20)} | {
 
 
 def _replace_malformed(error: UnicodeError) -> tuple[str, int]:
-    """Replace malformed input by U+FFFD where Java does: an encoded surrogate is one, not two or three."""
+    """Replace malformed input as Java does: an encoded surrogate by one U+FFFD, not by more."""
     assert isinstance(error, UnicodeDecodeError)
     data, start = error.object, error.start
     if data[start] == 0xED and data[start + 1 : start + 2] >= b"\xa0" and data[start + 1] < 0xC0:
@@ -31,7 +31,7 @@ codecs.register_error("kraftops-java", _replace_malformed)
 
 
 def decode_utf8(raw: bytes) -> str:
-    """Return the text of *raw*, malformed input replaced by U+FFFD as `new String(raw, UTF_8)` does."""
+    """Return the text of *raw* as Java's `new String(raw, UTF_8)`, with U+FFFD for bad input."""
     return raw.decode("utf-8", "kraftops-java")
 
 
@@ -50,7 +50,7 @@ def double_text(number: float) -> str:
     Plain from 1e-3 to 1e7, else `d.dddEn`; shortest digits, as Java 19 and later find them.
     """
     if not math.isfinite(number):
-        return '"NaN"' if number != number else '"Infinity"' if number > 0 else '"-Infinity"'
+        return '"NaN"' if math.isnan(number) else '"Infinity"' if number > 0 else '"-Infinity"'
     sign = "-" if math.copysign(1, number) < 0 else ""
     shortest = repr(abs(number))
     if shortest[1:2] == "e":

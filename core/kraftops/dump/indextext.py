@@ -202,13 +202,15 @@ def _last_offset(batch: Batch) -> int:
     return v2.int64(batch.header.last_offset)
 
 
-def _txn_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
-    _ = name.base_offset  # Kafka opens no transaction index whose name has none
+def _txn_index(name: FileName, _: Query, report: Report) -> Iterator[str]:
+    # Its offsets are absolute, but Kafka opens none whose name has no base offset.
     with LogFile(name.path) as file:
-        for number, txn in enumerate(TxnIndex(file, 0)):
+        for number, txn in enumerate(TxnIndex(file, name.base_offset)):
             version = txn.version >> 8  # Kafka looks at one byte of two
             if version > 0:
-                report.failure(name.path, number * 34, f"an aborted transaction of version {version}")
+                report.failure(
+                    name.path, number * 34, f"an aborted transaction of version {version}"
+                )
             yield (
                 f"version: {version} producerId: {txn.producer_id} "
                 f"firstOffset: {txn.first_offset} lastOffset: {txn.last_offset} "
@@ -216,10 +218,12 @@ def _txn_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             )
 
 
-def _producers(name: FileName, query: Query, report: Report) -> Iterator[str]:
+def _producers(name: FileName, _: Query, report: Report) -> Iterator[str]:
     with LogFile(name.path) as file:
         if file.size > _LARGEST_SNAPSHOT:
-            raise SourceError(f"{name.path}: {file.size} bytes are too many for a producer snapshot")
+            raise SourceError(
+                f"{name.path}: {file.size} bytes are too many for a producer snapshot"
+            )
         data = file.read_at(0, file.size)
     try:
         producers = read_producers(data)
@@ -239,9 +243,9 @@ def _producers(name: FileName, query: Query, report: Report) -> Iterator[str]:
             f"currentTxnFirstOffset: OptionalLong{open_txn} lastTimestamp: {producer.timestamp}"
         )
         if producer.last_offset >= 0:
+            first_sequence = subtract_sequence(producer.last_sequence, producer.offset_delta)
             line += (
-                f" firstSequence: {subtract_sequence(producer.last_sequence, producer.offset_delta)} "
-                f"lastSequence: {producer.last_sequence} lastOffset: {producer.last_offset} "
+                f" firstSequence: {first_sequence} lastSequence: {producer.last_sequence} lastOffset: {producer.last_offset} "
                 f"offsetDelta: {producer.offset_delta} timestamp: {producer.timestamp}"
             )
         yield line + "\n"

@@ -50,10 +50,10 @@ class MetadataLines:
         Return where the first record begins that was not printed, and its number.
         """
         (
-            base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, base_sequence, count,
+            base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, sequence, count,
         ) = header  # fmt: skip
         if (
-            base_sequence >= 0
+            sequence >= 0
             or attributes & v2.CONTROL
             or not (-_SAFE < base_offset < _SAFE and -_SAFE < first_time < _SAFE)
         ):

@@ -1,7 +1,6 @@
 """The lines that Kafka's tool prints of a batch's records."""
 
 from collections.abc import Callable
-
 from typing import Protocol
 
 from kraftops.dump.batchline import add_sequence
@@ -22,9 +21,7 @@ _UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the
 class FastLines(Protocol):
     """A quick way to print the plain records of a batch, which may leave any of them."""
 
-    def add(
-        self, b: bytes, p: int, done: int, header: Header, append: Append
-    ) -> tuple[int, int]:
+    def add(self, b: bytes, p: int, done: int, header: Header, append: Append) -> tuple[int, int]:
         """Append lines from record number *done* at *p* on; return the same of the first left."""
 
 
@@ -59,7 +56,7 @@ class RecordLines:
         Raises:
             DecodeError: Kafka's tool dies of the batch; what is whole before that is appended.
         """
-        count = header.count
+        count = header.record_count
         if not count and batch.size >= v2.HEADER_SIZE:
             return
         buffer, pos = v2.inflated(batch, header, self._query.max_inflated_bytes)

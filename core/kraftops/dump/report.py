@@ -64,14 +64,18 @@ class Report:
         lines: list[str] = []
         for path, offsets in self._index_mismatches.items():
             lines.append(f"Mismatches in :{path}")
-            for offset in sorted(offsets, reverse=True):
-                lines.append(f"  Index offset: {offset}, log offset: {offsets[offset]}")
+            lines += [
+                f"  Index offset: {offset}, log offset: {offsets[offset]}"
+                for offset in sorted(offsets, reverse=True)
+            ]
         for path, pairs in self._time_mismatches.items():
             lines.append(f"Found timestamp mismatch in :{path}")
             lines += [f"  Index timestamp: {a}, log timestamp: {b}" for a, b in pairs]
         for path, pairs in self._time_disorder.items():
             lines.append(f"Found out of order timestamp in :{path}")
-            lines += [f"  Index timestamp: {a}, Previously indexed timestamp: {b}" for a, b in pairs]
+            lines += [
+                f"  Index timestamp: {a}, Previously indexed timestamp: {b}" for a, b in pairs
+            ]
         for path, pairs in self._time_not_found.items():
             lines.append(f"The following indexed offsets are not found in :{path}")
             lines += [f"Indexed offset: {a}, found log offset: {b}" for a, b in pairs]

@@ -37,10 +37,10 @@ class TextLines:
         sequence_step = 1 if sequence >= 0 else 0
         sequence = sequence + done if sequence >= 0 else -1
         expected = 2 * done  # the offset delta, as a varint has it
-        offset = base_offset + done
+        offset = first = base_offset + done
         cached, time = -1, ""
         try:
-            for offset in range(offset, base_offset + count):
+            for offset in range(first, base_offset + count):
                 n = b[p]
                 if n < 128:
                     q = p + 1
@@ -94,7 +94,9 @@ class TextLines:
                     q += 1
                 size = n >> 1
                 r = q + size
-                if r + 1 != e or b[r] or (n | t) & 1:  # headers; a null value, a time that goes back
+                if (
+                    r + 1 != e or b[r] or (n | t) & 1
+                ):  # headers; a null value, a time that goes back
                     break
                 append(
                     f"| offset: {offset} {time} keySize: {key_size} valueSize: {size} "

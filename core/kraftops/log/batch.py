@@ -46,7 +46,7 @@ class Header(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int
+    record_count: int
 
     @property
     def last_offset(self) -> int:
@@ -112,9 +112,7 @@ def is_valid(batch: Batch, crc: int) -> bool:
     return crc == (crc32c(data[CRC_START:]) if computed is None else computed)
 
 
-def inflated(
-    batch: Batch, header: Header, limit: int = MAX_INFLATED_BYTES
-) -> tuple[bytes, int]:
+def inflated(batch: Batch, header: Header, limit: int = MAX_INFLATED_BYTES) -> tuple[bytes, int]:
     """Return the bytes of the records of a batch of magic 2, and where in them they begin.
 
     Raises:
@@ -178,9 +176,7 @@ def _read_bytes(buffer: bytes, pos: int, what: str) -> tuple[bytes | None, int]:
     return buffer[pos:end], end
 
 
-def _read_headers(
-    buffer: bytes, pos: int
-) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
+def _read_headers(buffer: bytes, pos: int) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
     count, pos = read_varint(buffer, pos)
     if not 0 <= count <= len(buffer) - pos:
         raise DecodeError(f"{count} headers where {len(buffer) - pos} bytes are left")
@@ -204,13 +200,13 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[Record]:
     header = batch.header
     buffer, pos = inflated(batch, header, limit)
     found = []
-    for _ in range(header.count):
+    for _ in range(header.record_count):
         record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
         if header.attributes & LOG_APPEND_TIME:
             record = record._replace(timestamp=header.max_timestamp)
         found.append(record)
-    if header.count and pos != len(buffer):
-        raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.count} records")
+    if header.record_count and pos != len(buffer):
+        raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.record_count} records")
     return found
 
 
@@ -260,7 +256,5 @@ def batch_bytes(
         len(records),
     )
     checked += body
-    head = Struct(">qiibI").pack(
-        first.offset, len(checked) + 9, leader_epoch, 2, crc32c(checked)
-    )
+    head = Struct(">qiibI").pack(first.offset, len(checked) + 9, leader_epoch, 2, crc32c(checked))
     return head + checked

@@ -35,7 +35,9 @@ def decompress(codec: int, data: bytes, limit: int = MAX_INFLATED_BYTES, magic: 
 
 def compress(codec: int, data: bytes, magic: int = 2) -> bytes:
     """Return *data* as Kafka's producers frame it."""
-    return {1: _to_gzip, 2: _to_snappy, 3: _to_lz4, 4: _to_zstd}[codec](data, magic)
+    if codec == 3:
+        return _to_lz4(data, magic)
+    return {1: _to_gzip, 2: _to_snappy, 4: _to_zstd}[codec](data)
 
 
 def _too_large(limit: int) -> InflationError:
@@ -161,14 +163,14 @@ def _zstd(data: bytes, limit: int) -> bytes:
             return b"".join(out)
 
 
-def _to_gzip(data: bytes, magic: int) -> bytes:
+def _to_gzip(data: bytes) -> bytes:
     import zlib
 
     stream = zlib.compressobj(wbits=31)
     return stream.compress(data) + stream.flush()
 
 
-def _to_snappy(data: bytes, magic: int) -> bytes:
+def _to_snappy(data: bytes) -> bytes:
     from cramjam import snappy
 
     out = [_XERIAL_MAGIC, (1).to_bytes(4), (1).to_bytes(4)]
@@ -193,8 +195,6 @@ def _to_lz4(data: bytes, magic: int) -> bytes:
     return b"".join([*out, bytes(4)])
 
 
-def _to_zstd(data: bytes, magic: int) -> bytes:
+def _to_zstd(data: bytes) -> bytes:
     compressed: bytes = _zstd_module().compress(data)
     return compressed
-
-

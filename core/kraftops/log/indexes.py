@@ -1,5 +1,7 @@
-"""Offset, time and transaction indexes of a segment (Kafka's `OffsetIndex`, `TimeIndex`,
-`TransactionIndex`)."""
+"""Offset, time and transaction indexes of a segment.
+
+Layouts from Kafka's `OffsetIndex`, `TimeIndex`, `AbortedTxn`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct
@@ -50,9 +52,7 @@ class _Entries:
         return self._file.size // self.layout.size
 
     def _at(self, number: int) -> tuple[int, ...]:
-        return self.layout.unpack(
-            self._file.read_at(number * self.layout.size, self.layout.size)
-        )
+        return self.layout.unpack(self._file.read_at(number * self.layout.size, self.layout.size))
 
     def _all(self) -> Iterator[tuple[int, ...]]:
         size = self.layout.size

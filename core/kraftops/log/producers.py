@@ -73,4 +73,5 @@ def producers_bytes(producers: Sequence[ProducerState]) -> bytes:
     """Return the content of a snapshot file."""
     entries = b"".join(_ENTRY.pack(*producer) for producer in producers)
     checked = len(producers).to_bytes(4) + entries
-    return VERSION.to_bytes(2) + crc32c(checked).to_bytes(4) + checked
+    crc: int = crc32c(checked)
+    return VERSION.to_bytes(2) + crc.to_bytes(4) + checked

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from enum import Enum
 from struct import Struct
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from zlib import crc32
 
 from google_crc32c import extend as crc32c_extend
@@ -18,7 +18,9 @@ LARGEST_BATCH = 256 * 1024 * 1024
 
 _LENGTH = Struct(">i").unpack_from
 _HEADER_LENGTH = HEADER_SIZE - LOG_OVERHEAD
-_SMALLEST_BATCH = 18  # Kafka looks at no fewer bytes than this: a header up to the magic and one more
+_SMALLEST_BATCH = (
+    18  # Kafka looks at no fewer bytes than this: a header up to the magic and one more
+)
 
 
 class EndReason(Enum):
@@ -183,7 +185,7 @@ class LogFile:
         self.size = os.fstat(self._file.fileno()).st_size
         """Bytes when it was opened; what is appended later is not read."""
 
-    def __enter__(self) -> "LogFile":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""Records of `__remote_log_metadata` (KIP-405), as Java's `toString` of Kafka's classes shows them."""
+"""Records of `__remote_log_metadata` (KIP-405), as `toString` of Kafka's classes shows them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

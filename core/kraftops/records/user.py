@@ -1,4 +1,4 @@
-"""Keys and values that the tool's user names a decoder for (Kafka's `org.apache.kafka.tools.api`)."""
+"""Keys and values by a decoder that the user names (Kafka's `org.apache.kafka.tools.api`)."""
 
 from collections.abc import Callable
 

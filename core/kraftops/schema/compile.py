@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache, cached_property
-
 from typing import TYPE_CHECKING
 
 from kraftops.schema.message import Message

@@ -23,7 +23,7 @@ SCALARS = {
     "float64": "d",
     "uuid": "16s",
 }
-"""The fixed-width types and their `struct` codes; besides them there are string, bytes and structs."""
+"""The types of fixed width and their `struct` codes; the others are string, bytes and structs."""
 
 
 _DEFAULTS = {"string": "", "bytes": b"", "uuid": bytes(16), "float64": 0.0}

@@ -123,9 +123,7 @@ def _add_run(
         source.add(depth, f"{name} = {element}")
 
 
-def _add_element(
-    source: Source, depth: int, field: Field, version: int, is_flexible: bool
-) -> str:
+def _add_element(source: Source, depth: int, field: Field, version: int, is_flexible: bool) -> str:
     """Add code that reads one value that is a struct, string or bytes; return its name."""
     if field.is_struct:
         return _add_struct(source, depth, field.fields, version, is_flexible)
@@ -141,7 +139,9 @@ def default_data(field: Field, version: int) -> object:
     if field.array and field.default is not None:
         return []
     if field.is_struct and field.default is not None:
-        return {inner.name: default_data(inner, version) for inner in present(field.fields, version)}
+        return {
+            inner.name: default_data(inner, version) for inner in present(field.fields, version)
+        }
     return field.default
 
 
@@ -154,7 +154,8 @@ def take(buffer: bytes, pos: int, size: int) -> tuple[bytes, int]:
     end = pos + size
     if size < 0 or end > len(buffer):
         raise DecodeError(
-            f"Error reading byte array of {size} byte(s): only {len(buffer) - pos} byte(s) available"
+            f"Error reading byte array of {size} byte(s): "
+            f"only {len(buffer) - pos} byte(s) available"
         )
     return buffer[pos:end], end
 

@@ -1,7 +1,7 @@
 """A function under construction: lines of Python source and the objects they refer to."""
 
 from collections.abc import Callable
-from itertools import count, groupby
+from itertools import count
 from struct import Struct
 from typing import Any
 
@@ -36,8 +36,11 @@ class Source:
 def fixed_runs(fields: list[Field]) -> list[list[Field]]:
     """Group neighbours of fixed width, which one `Struct` reads; other fields stand alone."""
     runs: list[list[Field]] = []
-    for is_fixed, group in groupby(fields, key=lambda field: field.is_fixed):
-        runs += [list(group)] if is_fixed else [[field] for field in group]
+    for field in fields:
+        if field.is_fixed and runs and runs[-1][0].is_fixed:
+            runs[-1].append(field)
+        else:
+            runs.append([field])
     return runs
 
 

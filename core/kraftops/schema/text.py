@@ -126,9 +126,10 @@ class _Generator:
     def _first_of_tail(self, wire: list[Field]) -> int:
         """Return the index of the first field that is best looked up together with all after it."""
         for index, field in enumerate(wire):
-            if not (field.is_fixed or field.type == "string" and not field.array):
-                if not (field.array and field.type in _CODES and self._is_flexible):
-                    return index
+            is_simple = field.is_fixed or (field.type == "string" and not field.array)
+            is_run = field.array and field.type in _CODES and self._is_flexible
+            if not (is_simple or is_run):
+                return index
         index = len(wire)
         while index and wire[index - 1].array:
             index -= 1
@@ -158,7 +159,9 @@ class _Generator:
             shown |= self._add_tags(1, self._fields)
         self._add_end_check(1)
         stretches = [
-            run for run in _neighbours(self._fields, lambda f: f.name in shown) if run[0].name in shown
+            run
+            for run in _neighbours(self._fields, lambda f: f.name in shown)
+            if run[0].name in shown
         ]
         texts = [f"f'{''.join(shown[field.name] for field in run)}'" for run in stretches]
         self._source.add(1, f"return {', '.join(texts) or repr('')}")
@@ -304,7 +307,10 @@ class _Generator:
                 add(depth + 2, f"x = {text}")
                 text = "x"
             name = names[field.name]
-            add(depth + 2, f"{name} = '' if {text} == {default} else f',\"{field.name}\":{{{text}}}'")
+            add(
+                depth + 2,
+                f"{name} = '' if {text} == {default} else f',\"{field.name}\":{{{text}}}'",
+            )
             add(depth + 2, "continue")
         add(depth + 1, f"if {size} < 0 or {size} > e - p: raise DecodeError('tag')", f"p += {size}")
         return {field: f"{{{name}}}" for field, name in names.items()}
@@ -323,9 +329,7 @@ class _Generator:
         self._flush(depth)
         self._source.add(depth, "if p != e: raise DecodeError('end')")
 
-    def _joined(
-        self, depth: int, shown: dict[str, str], fields: list[Field] | None = None
-    ) -> str:
+    def _joined(self, depth: int, shown: dict[str, str], fields: list[Field] | None = None) -> str:
         """Return the members in the order of the schema, without the first comma."""
         text = "".join(shown.get(field.name, "") for field in fields or self._fields)
         if text and text[0] != ",":
@@ -384,7 +388,7 @@ def _int16(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
 
 
 def _checked(length: int, nullable: bool, buffer: bytes, pos: int) -> int:
-    if length > len(buffer) - pos or length < 0 and not nullable:
+    if length > len(buffer) - pos or (length < 0 and not nullable):
         raise DecodeError("length")
     return length
 
