@@ -1,5 +1,7 @@
 """The text that Kafka's tool prints of indexes and producer snapshots."""
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from kraftops.dump.batchline import subtract_sequence
@@ -37,7 +39,7 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
     path, base_offset = name.path, name.base_offset
     with LogFile(name.sibling(FileKind.LOG)) as log, LogFile(path) as file:
         index = OffsetIndex(file, base_offset)
-        if not len(index) and not index.left_over:
+        if not len(index):
             yield f"{path} is empty.\n"
             return
         if query.index_sanity_check:
@@ -55,14 +57,15 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
                 return
             try:
                 batch = _batch_at(log, position, query.max_message_size)
+                last_offset = None if batch is None else _last_offset(batch)
             except DecodeError as error:
                 report.failure(path, number * 8, f"offset {offset}: {error.message}")
             else:
-                if batch is None:
+                if last_offset is None:
                     reason = f"offset {offset}: no whole batch at position {position} of {log.path}"
                     report.failure(path, number * 8, reason)
-                elif _last_offset(batch) != offset:
-                    report.index_mismatch(path, offset, _last_offset(batch))
+                elif last_offset != offset:
+                    report.index_mismatch(path, offset, last_offset)
             if not query.verify_index_only:
                 yield f"offset: {offset} position: {position}\n"
 
@@ -75,7 +78,7 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             yield from _checked_time_index(path, index, report)
             return
         search = _Search(log, name, report)
-        previous: int | None = None
+        previous = -1  # what Kafka takes for no timestamp
         for number, entry in enumerate(index):
             if number and entry.offset == base_offset:
                 return
@@ -106,7 +109,7 @@ def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator
 def _check_time(
     path: str,
     entry: TimeEntry,
-    previous: int | None,
+    previous: int,
     search: "_Search",
     query: Query,
     report: Report,
@@ -130,7 +133,7 @@ def _check_time(
         times = [record.timestamp for record in v2.records(batch, query.max_inflated_bytes)]
     if (largest := max(times, default=legacy.NO_TIMESTAMP)) != entry.timestamp:
         report.time_mismatch(path, entry.timestamp, largest)
-    if previous is not None and previous >= entry.timestamp:
+    if previous >= entry.timestamp:
         report.time_disorder(path, entry.timestamp, previous)
 
 
@@ -140,8 +143,7 @@ class _Search:
     def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
         self._log = log
         self._positions: OffsetIndex | None = None
-        self._searched_from = 1 << 63  # nothing yet
-        self._highest = -1
+        self._walk = _Walk(log, 0)
         path = name.sibling(FileKind.INDEX)
         try:
             self._file = LogFile(path)
@@ -157,21 +159,46 @@ class _Search:
             DecodeError: the log is damaged before it.
         """
         position = self._positions.position_below(offset) if self._positions else 0
-        if position >= self._searched_from and offset > self._highest:
-            return None
-        start = position
-        while batch := _batch_at(self._log, position, self._log.size):
-            last = _last_offset(batch)
-            if last >= offset:
-                return batch
-            self._highest = max(self._highest, last)
-            position += batch.size
-        self._searched_from = min(self._searched_from, start)
-        return None
+        if not self._walk.passes(position):
+            self._walk = _Walk(self._log, position)
+        return self._walk.first_to(offset, position)
 
     def whole(self, batch: Batch) -> Batch:
         """Return all of a batch of which only the header is there."""
         return batch._replace(data=self._log.read_at(batch.position, batch.size))
+
+
+class _Walk:
+    """A walk over batches that remembers where they lie, so that no stretch is walked twice."""
+
+    def __init__(self, log: LogFile, start: int) -> None:
+        self._log = log
+        self._positions = array("q", [start])
+        self._highest = array("q")  # last offset of the batch at each position or of one before
+
+    def passes(self, position: int) -> bool:
+        """Tell whether a batch of the walk so far, or the next one, begins at *position*."""
+        at = bisect_left(self._positions, position)
+        return at < len(self._positions) and self._positions[at] == position
+
+    def first_to(self, offset: int, position: int) -> Batch | None:
+        """Return the first batch from *position* on that ends at *offset* or later.
+
+        Raises:
+            DecodeError: the log is damaged before it.
+        """
+        at = bisect_left(self._positions, position)
+        if not at or self._highest[at - 1] < offset:
+            at = bisect_left(self._highest, offset, at)
+        while batch := _batch_at(self._log, self._positions[at], self._log.size):
+            last = _last_offset(batch)
+            if at == len(self._highest):
+                self._highest.append(max(last, self._highest[-1]) if at else last)
+                self._positions.append(batch.position + batch.size)
+            if last >= offset:
+                return batch
+            at += 1
+        return None
 
 
 def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
@@ -195,10 +222,7 @@ def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
 
 def _last_offset(batch: Batch) -> int:
     if batch.is_legacy:
-        head = legacy.header(batch)
-        if head.magic < 0:
-            raise DecodeError(f"a batch of magic {head.magic} at position {batch.position}")
-        return head.offset
+        return legacy.header(batch).offset
     return v2.int64(batch.header.last_offset)
 
 
@@ -245,7 +269,8 @@ def _producers(name: FileName, _: Query, report: Report) -> Iterator[str]:
         if producer.last_offset >= 0:
             first_sequence = subtract_sequence(producer.last_sequence, producer.offset_delta)
             line += (
-                f" firstSequence: {first_sequence} lastSequence: {producer.last_sequence} lastOffset: {producer.last_offset} "
-                f"offsetDelta: {producer.offset_delta} timestamp: {producer.timestamp}"
+                f" firstSequence: {first_sequence} lastSequence: {producer.last_sequence} "
+                f"lastOffset: {producer.last_offset} offsetDelta: {producer.offset_delta} "
+                f"timestamp: {producer.timestamp}"
             )
         yield line + "\n"

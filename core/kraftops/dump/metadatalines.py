@@ -89,7 +89,7 @@ class MetadataLines:
                     )
                 k = q + len(delta)
                 start, size, line = frames[b[k : k + _FRAME]]
-                if line is None or k + size != e or b[q:k] != delta or b[e - 1]:
+                if line is None or n & 1 or k + size != e or b[q:k] != delta or b[e - 1]:
                     break
                 append(line(b, k + start, e - 1, offset, time))
                 p = e

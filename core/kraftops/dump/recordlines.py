@@ -45,7 +45,7 @@ class RecordLines:
         from kraftops.log import legacy
 
         time_type = legacy.header(batch).timestamp_type
-        for record, crc, is_valid in legacy.records(batch, self._query.max_inflated_bytes):
+        for record, crc, is_valid, _ in legacy.records(batch, self._query.max_inflated_bytes):
             self._see(record.offset)
             tail = f" isValid: {_BOOL[is_valid]} crc: {crc}"
             append(self._line(record, time_type, tail, is_control=False, position=batch.position))
@@ -128,7 +128,7 @@ class RecordLines:
 
     def _see(self, offset: int) -> None:
         """Remember an offset, and report where it does not follow the last one."""
-        if self._last_offset is not None and offset != self._last_offset + 1:
+        if self._last_offset is not None and offset != v2.int64(self._last_offset + 1):
             self._report.gap(self._path, self._last_offset, offset)
         self._last_offset = offset
 

@@ -50,6 +50,8 @@ def _gzip(data: bytes, limit: int) -> bytes:
     out: list[bytes] = []
     left = limit
     while True:
+        if len(data) > 3 and data[3] > 0x1F:  # reserved flags, which Java does not look at
+            data = data[:3] + bytes([data[3] & 0x1F]) + data[4:]
         member = zlib.decompressobj(31)
         try:
             out.append(member.decompress(data, left + 1))
@@ -61,7 +63,8 @@ def _gzip(data: bytes, limit: int) -> bytes:
         if not member.eof:
             raise DecodeError("gzip: the stream is cut short")
         data = member.unused_data
-        if not data.startswith(b"\x1f\x8b"):  # Java too ignores what follows and is no member
+        # Java too ignores what follows and is too short for a member or has no header of one.
+        if len(data) <= 18 or not data.startswith(b"\x1f\x8b\x08"):
             return b"".join(out)
 
 
@@ -80,7 +83,7 @@ def _snappy(data: bytes, limit: int) -> bytes:
         return block(data, limit)
     out: list[bytes] = []
     pos, left = _XERIAL_HEADER, limit
-    while pos < len(data):
+    while pos + 4 <= len(data):  # snappy-java too ignores fewer bytes than a length has
         if data.startswith(_XERIAL_MAGIC, pos):  # a stream appended to another
             pos += _XERIAL_HEADER
             continue
@@ -116,7 +119,9 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         if len(data) - pos < 4:
             raise DecodeError("lz4: the stream is cut short")
         pos += 4
-        if not size:
+        if not size & 0x7FFFFFFF:
+            if flags & 4 and len(data) - pos < 4:
+                raise DecodeError("lz4: the checksum of the content is cut short")
             return b"".join(out)
         is_stored, size = size >> 31, size & 0x7FFFFFFF
         if size > block_size or size > len(data) - pos:
@@ -124,7 +129,7 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         block = data[pos : pos + size]
         if not is_stored:
             try:
-                block = bytes(room[: lz4.decompress_block_into(block, room)])
+                block = bytes(room[: lz4.decompress_block_into(block, room, output_len=block_size)])
             except DecompressionError as error:
                 raise DecodeError(f"lz4: {error}") from None
         out.append(block)
@@ -157,6 +162,8 @@ def _zstd(data: bytes, limit: int) -> bytes:
         if left < 0:
             raise _too_large(limit)
         if not frame.eof:
+            if len(out) > 1 and not out[-1]:  # zstd-jni too ignores a frame that is cut so early
+                return b"".join(out)
             raise DecodeError("zstd: the stream is cut short")
         data = frame.unused_data
         if not data:

@@ -11,6 +11,7 @@ from kraftops.log.reader import BLOCK, LogFile
 
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY = Struct(">qi")
+_HOT_ENTRIES = 1024  # 8 KiB
 _ABORTED_TXN = Struct(">hqqqq")
 
 
@@ -79,17 +80,30 @@ class OffsetIndex(_Entries):
 
     def position_below(self, offset: int) -> int:
         """Return where a search for *offset* in the log may start (`OffsetIndex.lookup`)."""
-        low, high = 0, len(self)
+        count = len(self)
+        if not count:
+            return 0
+        # As Kafka does it, so that unordered entries give what they give there: first the end.
+        hot = max(0, count - 1 - _HOT_ENTRIES)
+        if self._offset(hot) < offset:
+            low, high = hot, count - 1
+        elif self._offset(0) > offset:
+            return 0
+        else:
+            low, high = 0, hot
         while low < high:
-            middle = (low + high) // 2
-            relative = self._at(middle)[0]
-            # Zeros after the first entry are preallocated space, beyond every offset.
-            is_space = middle > 0 and relative == 0
-            if is_space or self.base_offset + relative > offset:
-                high = middle
+            middle = (low + high + 1) // 2
+            found = self._offset(middle)
+            if found == offset:
+                low = high = middle
+            elif found > offset:
+                high = middle - 1
             else:
-                low = middle + 1
-        return self._at(low - 1)[1] if low else 0
+                low = middle
+        return self._at(low)[1]
+
+    def _offset(self, number: int) -> int:
+        return self.base_offset + self._at(number)[0]
 
 
 class TimeIndex(_Entries):

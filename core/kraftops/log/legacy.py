@@ -1,12 +1,12 @@
 """Messages of magic 0 and 1, alone or as a compressed set in a wrapper (Kafka's `LegacyRecord`)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.log.batch import CODEC_MASK, LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Record
+from kraftops.log.batch import CODEC_MASK, LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Record, int64
 from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES, compress, decompress
 
 NO_TIMESTAMP = -1
@@ -43,6 +43,7 @@ class LegacyRecord(NamedTuple):
     record: Record
     crc: int
     is_valid: bool
+    magic: int = 0
 
 
 def header(batch: Batch) -> LegacyHeader:
@@ -56,7 +57,7 @@ def is_valid(batch: Batch) -> bool:
     return int.from_bytes(batch.data[12:16]) == computed
 
 
-def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[LegacyRecord]:
+def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRecord]:
     """Return the messages of a batch: itself, or those inside a wrapper.
 
     Raises:
@@ -68,17 +69,27 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[LegacyRecord]
     head = header(batch)
     outer, _ = _read(batch.data[: batch.size], 0)
     if not head.codec:
-        return [outer]
+        yield outer
+        return
     if head.codec >= len(CODECS):
         raise DecodeError(f"unknown codec {head.codec}")
     if CODECS[head.codec] == "zstd":
         raise DecodeError(f"zstd in a batch of magic {head.magic}")
     if outer.record.value is None:
         raise DecodeError("a compressed set of messages without a value")
-    inner = _inner(decompress(head.codec, outer.record.value, limit, head.magic), head.magic)
-    if head.magic == 0:
-        return inner
-    return [_in_wrapper(message, inner[-1], head) for message in inner]
+    inner = _inner(decompress(head.codec, outer.record.value, limit, head.magic))
+    first = 0
+    if head.magic and head.offset:
+        first = int64(head.offset - inner[-1][0].record.offset)
+        if head.offset < inner[-1][0].record.offset:
+            raise DecodeError(
+                f"a wrapper with offset {head.offset} around a message with "
+                f"{inner[-1][0].record.offset}"
+            )
+    for message, codec in inner:
+        if codec:
+            raise DecodeError("a compressed set of messages inside another")
+        yield _in_wrapper(message, first, head)
 
 
 def message_bytes(record: Record, magic: int, attributes: int = 0) -> bytes:
@@ -110,7 +121,7 @@ def wrapper_bytes(records: Sequence[Record], magic: int, codec: int) -> bytes:
 def _header(buffer: bytes, pos: int) -> LegacyHeader:
     offset, size, crc, magic, attributes = _HEAD.unpack_from(buffer, pos)
     timestamp = NO_TIMESTAMP
-    if magic > 0:
+    if magic != 0:
         timestamp = int.from_bytes(buffer[pos + 18 : pos + 26], signed=True)
     return LegacyHeader(offset, size, crc, magic, attributes, timestamp)
 
@@ -124,11 +135,13 @@ def _read(buffer: bytes, pos: int) -> tuple[LegacyRecord, int]:
     if not _OVERHEAD[0] <= head.size <= left:
         raise DecodeError(f"a message of {head.size} bytes where {left} are left")
     end = pos + LOG_OVERHEAD + head.size
-    at = pos + 26 if head.magic > 0 else pos + 18
+    at = pos + 26 if head.magic != 0 else pos + 18
     key, at = _read_bytes(buffer, at, end, "key")
     value, _ = _read_bytes(buffer, at, end, "value")
     record = Record(head.offset, head.timestamp, key, value)
-    return LegacyRecord(record, head.crc, head.crc == crc32(buffer[pos + 16 : end])), end
+    return LegacyRecord(
+        record, head.crc, head.crc == crc32(buffer[pos + 16 : end]), head.magic
+    ), end
 
 
 def _read_bytes(buffer: bytes, pos: int, end: int, what: str) -> tuple[bytes | None, int]:
@@ -142,33 +155,27 @@ def _read_bytes(buffer: bytes, pos: int, end: int, what: str) -> tuple[bytes | N
     return buffer[pos : pos + size], pos + size
 
 
-def _inner(buffer: bytes, magic: int) -> list[LegacyRecord]:
+def _inner(buffer: bytes) -> list[tuple[LegacyRecord, int]]:
+    """Return the messages of a set with their codecs; one cut short at its end is none."""
     messages = []
     pos = 0
-    while pos < len(buffer):
+    while pos + LOG_OVERHEAD <= len(buffer):
+        size = int.from_bytes(buffer[pos + 8 : pos + LOG_OVERHEAD], signed=True)
+        if size >= _OVERHEAD[0] and pos + LOG_OVERHEAD + size > len(buffer):
+            break
         message, after = _read(buffer, pos)
-        inner = _header(buffer, pos)
-        if inner.codec:
-            raise DecodeError("a compressed set of messages inside another")
-        if inner.magic != magic:
-            raise DecodeError(f"a message of magic {inner.magic} inside a wrapper of magic {magic}")
-        messages.append(message)
+        messages.append((message, _header(buffer, pos).codec))
         pos = after
     if not messages:
         raise DecodeError("a compressed set of messages that holds none")
     return messages
 
 
-def _in_wrapper(message: LegacyRecord, last: LegacyRecord, wrapper: LegacyHeader) -> LegacyRecord:
+def _in_wrapper(message: LegacyRecord, first: int, wrapper: LegacyHeader) -> LegacyRecord:
     """Return a message of magic 1 with its absolute offset and, by the log's clock, its time."""
     record = message.record
-    # A wrapper offset of 0 comes from clients that did not set it.
-    first = wrapper.offset - last.record.offset if wrapper.offset else 0
-    if first < 0:
-        raise DecodeError(
-            f"a wrapper with offset {wrapper.offset} around a message with {last.record.offset}"
-        )
-    timestamp = wrapper.timestamp if wrapper.attributes & LOG_APPEND_TIME else record.timestamp
-    return message._replace(
-        record=record._replace(offset=first + record.offset, timestamp=timestamp)
-    )
+    timestamp = record.timestamp
+    if wrapper.attributes & LOG_APPEND_TIME and wrapper.magic == message.magic == 1:
+        timestamp = wrapper.timestamp
+    offset = int64(first + record.offset)
+    return message._replace(record=record._replace(offset=offset, timestamp=timestamp))

@@ -139,12 +139,16 @@ def _consumer_group_renderer(message: Message, version: int) -> Callable[[bytes,
 
 def _embedded(message: Message) -> Callable[[bytes], str]:
     def text(raw: bytes) -> str:
-        version = max(int.from_bytes(raw[:2], signed=True), 0)  # Kafka reads negative ones as 0
-        if len(raw) < 2 or not message.versions.has(version):
+        stated = int.from_bytes(raw[:2], signed=True)
+        version = min(max(stated, 0), message.versions.last or 0)  # as Kafka's reader takes it
+        if len(raw) < 2:
             return base64_text(raw)
         face = compiled(message, version)
         try:
-            return face.text(raw, 2, face.read(raw, 2)[1])
+            data, end = face.read(raw, 2)
+            if stated > version and any(map(data.get, ("ownedPartitions", "assignedPartitions"))):
+                return base64_text(raw)  # Kafka reads the message, but no struct in it
+            return face.text(raw, 2, end)
         except DecodeError:
             return base64_text(raw)
 

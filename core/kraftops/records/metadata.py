@@ -7,17 +7,22 @@ from kraftops.errors import DecodeError
 from kraftops.records.dialects import Dialect, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
+from kraftops.schema.message import Message
 from kraftops.schema.read import Data
 from kraftops.schema.text import MALFORMED
 
 
 def decode(value: bytes | None, dialect_name: str = "kafka") -> Decoded | Unknown:
     """Return the meaning of a record's value."""
-    found = read_body(value, dialect(dialect_name))
+    spoken = dialect(dialect_name)
+    found = read_body(value, spoken)
     if isinstance(found, Unknown):
         return found
     number, version, data = found
-    return Decoded(type_name(dialect(dialect_name).messages[number]), version, data)
+    message = spoken.messages[number]
+    if not message.versions.has(version):
+        return Unknown(f"unknown version {version} of {message.name}", value, number, version)
+    return Decoded(type_name(message), version, data)
 
 
 def read_body(value: bytes | None, spoken: Dialect) -> tuple[int, int, Data] | Unknown:
@@ -36,13 +41,16 @@ def read_body(value: bytes | None, spoken: Dialect) -> tuple[int, int, Data] | U
             frame.type,
             frame.version,
         )
-    failed = f"Failed to deserialize record with type {frame.type}"
-    if not message.versions.has(frame.version):
-        return Unknown(failed, value, frame.type, frame.version)
+    version = _nearest(message, frame.version)
+    failed = Unknown(
+        f"Failed to deserialize record with type {frame.type}", value, frame.type, frame.version
+    )
     try:
-        data, end = compiled(message, frame.version).read(value, frame.body)
+        data, end = compiled(message, version).read(value, frame.body)
     except DecodeError:
-        return Unknown(failed, value, frame.type, frame.version)
+        return failed
+    if frame.version > version and _has_structs(message, data):
+        return failed
     if end < len(value):
         garbage = f"Found {len(value) - end} byte(s) of garbage after {frame.type}"
         return Unknown(garbage, value, frame.type, frame.version)
@@ -55,9 +63,27 @@ def payload_text(value: bytes | None, offset: int, spoken: Dialect) -> str:
     try:
         frame = spoken.read_frame(raw)
         message = spoken.messages[frame.type]
-        data = compiled(message, frame.version).text(raw, frame.body, len(raw))
+        version = _nearest(message, frame.version)
+        data = compiled(message, version).text(raw, frame.body, len(raw))
+        is_known = frame.version == version
     except (*MALFORMED, KeyError):
-        unknown = read_body(value, spoken)
-        assert isinstance(unknown, Unknown), f"the faces disagree about {raw!r}"
-        return f"Error at {offset}, skipping. {unknown.reason}"
+        is_known = False
+    if not is_known:
+        found = read_body(value, spoken)
+        if isinstance(found, Unknown):
+            return f"Error at {offset}, skipping. {found.reason}"
     return f'{{"type":"{type_name(message)}","version":{frame.version},"data":{data}}}'
+
+
+def _nearest(message: Message, version: int) -> int:
+    """Return the version as which Kafka reads one that it does not know.
+
+    Its generated readers check the version only where a struct is inside the message.
+    """
+    last = message.versions.last
+    assert last is not None
+    return min(max(version, message.versions.first), last)
+
+
+def _has_structs(message: Message, data: Data) -> bool:
+    return any(data.get(field.name) for field in message.fields if field.is_struct)

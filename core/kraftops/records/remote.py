@@ -31,7 +31,33 @@ def payload_text(value: bytes | None, offset: int) -> str:
     if isinstance(found, Unknown):
         return f"Error at offset {offset}, skipping. {found.reason}"
     number, _, data = found
+    if reason := _refusal(number, data):
+        return f"Error at offset {offset}, skipping. {reason}"
     return _TEXTS[number](data)
+
+
+def _refusal(number: int, data: _Fields) -> str | None:
+    """Return why Kafka's class does not take these values, in its words."""
+    if number == 2:
+        return None if 0 <= data["remotePartitionDeleteState"] < len(_PARTITION_STATES) else "null"
+    state_is_known = 0 <= data["remoteLogSegmentState"] < len(_SEGMENT_STATES)
+    if number == 0:
+        start, end = data["startOffset"], data["endOffset"]
+        if start < 0:
+            return (
+                f"Unexpected start offset = {start}. "
+                "StartOffset for a remote segment cannot be negative"
+            )
+        if end < start:
+            return (
+                f"Unexpected end offset = {end}. "
+                f"EndOffset for a remote segment cannot be less than startOffset = {start}"
+            )
+    if number == 3 and not state_is_known:
+        return "state can not be null"
+    if number != 1 and not data["segmentLeaderEpochs"]:
+        return "segmentLeaderEpochs can not be null or empty"
+    return None if state_is_known else "state can not be null"
 
 
 def _segment(data: _Fields) -> str:

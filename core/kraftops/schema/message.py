@@ -87,6 +87,11 @@ def present(fields: tuple[Field, ...], version: int) -> list[Field]:
     return [field for field in fields if field.versions.has(version)]
 
 
+def absent_tags(fields: tuple[Field, ...], version: int) -> list[Field]:
+    """Return the tagged fields that only other versions have; Kafka refuses their tags."""
+    return [field for field in fields if field.tag is not None and not field.versions.has(version)]
+
+
 def parse(table: str) -> dict[str, Message]:
     """Return the messages of a table by name; see the module for the notation."""
     messages: dict[str, Message] = {}

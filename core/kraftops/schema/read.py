@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.javatext import decode_utf8
-from kraftops.schema.message import SCALARS, Field, Message, present
+from kraftops.schema.message import SCALARS, Field, Message, absent_tags, present
 from kraftops.schema.source import Source, fixed_runs, struct_of
 from kraftops.varint import read_uvarint
 
@@ -32,6 +32,7 @@ def reader(message: Message, version: int) -> Reader:
     is_flexible = message.is_flexible(version)
     source = Source(
         {
+            "DecodeError": DecodeError,
             "array_length": _compact_array_length if is_flexible else _array_length,
             "string": _compact_string if is_flexible else _string,
             "bytes_": _compact_bytes if is_flexible else _bytes,
@@ -74,7 +75,12 @@ def _add_struct(
             source.add(depth + 1, f"{word} {tag} == {field.tag}:")
             _add_run(source, depth + 2, [field], names, version, is_flexible)
             word = "elif"
-        source.add(depth + 1, f"{'else' if tagged else 'if True'}:")
+        for field in absent_tags(fields, version):
+            source.add(depth + 1, f"{word} {tag} == {field.tag}:")
+            reason = f"Tag {field.tag} is not valid for version {version}"
+            source.add(depth + 2, f"raise DecodeError({reason!r})")
+            word = "elif"
+        source.add(depth + 1, f"{'else' if word == 'elif' else 'if True'}:")
         source.add(depth + 2, f"{unknown} = {unknown} or {{}}")
         source.add(depth + 2, f"{unknown}[{tag}], p = take(b, p, {size})")
     data = source.name("data")
@@ -130,7 +136,8 @@ def _add_element(source: Source, depth: int, field: Field, version: int, is_flex
     name = source.name("v")
     read = "string" if field.type == "string" else "bytes_"
     nullable = field.nullable and not field.array
-    source.add(depth, f"{name}, p = {read}(b, p, {field.name!r}, {nullable})")
+    label = f"{field.name} element" if field.array else field.name
+    source.add(depth, f"{name}, p = {read}(b, p, {label!r}, {nullable})")
     return name
 
 
@@ -152,7 +159,9 @@ def take(buffer: bytes, pos: int, size: int) -> tuple[bytes, int]:
         DecodeError: fewer are left.
     """
     end = pos + size
-    if size < 0 or end > len(buffer):
+    if size < 0:
+        raise DecodeError(str(size))  # all that Java says
+    if end > len(buffer):
         raise DecodeError(
             f"Error reading byte array of {size} byte(s): "
             f"only {len(buffer) - pos} byte(s) available"
@@ -170,7 +179,8 @@ def _int32(buffer: bytes, pos: int) -> tuple[int, int]:
 
 def _compact(buffer: bytes, pos: int) -> tuple[int, int]:
     length, pos = read_uvarint(buffer, pos)
-    return length - 1, pos
+    # Java's int wraps: what was 0x80000000 becomes the largest length, not null.
+    return length - 1 if length > -0x80000000 else 0x7FFFFFFF, pos
 
 
 def _struct_follows(buffer: bytes, pos: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from itertools import groupby
 from kraftops.errors import DecodeError
 from kraftops.javatext import double_text, json_string
 from kraftops.memo import Memo
-from kraftops.schema.message import Field, Message, present
+from kraftops.schema.message import Field, Message, absent_tags, present
 from kraftops.schema.source import Source, fixed_runs
 from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint
@@ -78,6 +78,7 @@ class _Generator:
         self, message: Message, version: int, overrides: Mapping[str, Callable[[bytes], str]]
     ) -> None:
         self._overrides = overrides
+        self._message = message
         self._fields = present(message.fields, version)
         self._version = version
         self._is_flexible = flexible = message.is_flexible(version)
@@ -156,7 +157,7 @@ class _Generator:
         self._source.add(0, "def make_tail(b):", "    p, e = 0, len(b)")
         shown = self._add_values(1, wire)
         if self._is_flexible:
-            shown |= self._add_tags(1, self._fields)
+            shown |= self._add_tags(1, self._message.fields)
         self._add_end_check(1)
         stretches = [
             run
@@ -274,14 +275,14 @@ class _Generator:
         fields = present(field.fields, self._version)
         shown = self._add_values(depth, [field for field in fields if field.tag is None])
         if self._is_flexible:
-            shown |= self._add_tags(depth, fields)
+            shown |= self._add_tags(depth, field.fields)
         self._flush(depth)
         self._source.add(depth, f"{text} = f'{{{{{self._joined(depth, shown, fields)}}}}}'")
 
-    def _add_tags(self, depth: int, fields: list[Field]) -> dict[str, str]:
+    def _add_tags(self, depth: int, fields: tuple[Field, ...]) -> dict[str, str]:
         """Add code that reads the tagged fields of a struct; return how each is shown."""
         add = self._source.add
-        tagged = [field for field in fields if field.tag is not None]
+        tagged = [field for field in present(fields, self._version) if field.tag is not None]
         names = {field.name: self._source.name("t") for field in tagged}
         for name in names.values():
             add(depth, f"{name} = ''")
@@ -312,6 +313,8 @@ class _Generator:
                 f"{name} = '' if {text} == {default} else f',\"{field.name}\":{{{text}}}'",
             )
             add(depth + 2, "continue")
+        for field in absent_tags(fields, self._version):
+            add(depth + 1, f"if {tag} == {field.tag}: raise DecodeError('tag')")
         add(depth + 1, f"if {size} < 0 or {size} > e - p: raise DecodeError('tag')", f"p += {size}")
         return {field: f"{{{name}}}" for field, name in names.items()}
 
@@ -374,6 +377,8 @@ def _default_text(field: Field, version: int) -> str:
 
 def _compact(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
     length, pos = read_uvarint(buffer, pos)
+    if length == -0x80000000:
+        raise DecodeError("length")
     return _checked(length - 1, nullable, buffer, pos), pos
 
 
