@@ -18,6 +18,7 @@ _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (int32 each)
 _XERIAL_BLOCK = 32 * 1024
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_LZ4_BLOCK_CHECKSUM, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _LZ4_BLOCK_SIZES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 
 
@@ -98,35 +99,40 @@ def _snappy(data: bytes, limit: int) -> bytes:
 
 
 def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
-    from cramjam import DecompressionError, lz4
-
     if not data.startswith(_LZ4_MAGIC) or len(data) < 7:
         raise DecodeError("lz4: no frame")
     flags, descriptor = data[4], data[5]
     block_size = _LZ4_BLOCK_SIZES.get(descriptor >> 4 & 7)
     if flags >> 6 != 1 or not flags & 0x20 or flags & 3 or block_size is None or descriptor & 0x8F:
         raise DecodeError("lz4: a frame of a kind that Kafka does not read")
-    pos = 14 if flags & 8 else 6  # a content size may follow
+    pos = 14 if flags & _LZ4_CONTENT_SIZE else 6
     # Producers of magic 0 hashed the wrong bytes, so Kafka does not check theirs.
     if check_header and data[pos : pos + 1] != bytes([xxhash32(data[4:pos]) >> 8 & 0xFF]):
         raise DecodeError("lz4: the checksum of the frame header is wrong")
-    pos += 1
+    return _lz4_blocks(data, pos + 1, flags, block_size, limit)
+
+
+def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) -> bytes:
+    from cramjam import DecompressionError, lz4
+
     out: list[bytes] = []
     room = memoryview(bytearray(block_size))
     left = limit
     while True:
-        size = int.from_bytes(data[pos : pos + 4], "little")
-        if len(data) - pos < 4:
-            raise DecodeError("lz4: the stream is cut short")
-        pos += 4
-        if not size & 0x7FFFFFFF:
-            if flags & 4 and len(data) - pos < 4:
-                raise DecodeError("lz4: the checksum of the content is cut short")
+        word, pos = _lz4_word(data, pos)
+        is_stored, size = word >> 31, word & 0x7FFFFFFF
+        if not size:
+            if flags & _LZ4_CONTENT_CHECKSUM:
+                _lz4_word(data, pos)
             return b"".join(out)
-        is_stored, size = size >> 31, size & 0x7FFFFFFF
         if size > block_size or size > len(data) - pos:
             raise DecodeError(f"lz4: a block of {size} bytes where {len(data) - pos} are left")
         block = data[pos : pos + size]
+        pos += size
+        if flags & _LZ4_BLOCK_CHECKSUM:
+            checksum, pos = _lz4_word(data, pos)
+            if checksum != xxhash32(block):
+                raise DecodeError("lz4: the checksum of a block is wrong")
         if not is_stored:
             try:
                 block = bytes(room[: lz4.decompress_block_into(block, room, output_len=block_size)])
@@ -136,7 +142,12 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
         left -= len(block)
         if left < 0:
             raise _too_large(limit)
-        pos += size + (4 if flags & 0x10 else 0)  # a checksum may follow each block
+
+
+def _lz4_word(data: bytes, pos: int) -> tuple[int, int]:
+    if len(data) - pos < 4:
+        raise DecodeError("lz4: the stream is cut short")
+    return int.from_bytes(data[pos : pos + 4], "little"), pos + 4
 
 
 @cache

@@ -1,24 +1,35 @@
-"""xxHash32 of a few bytes: the header checksum of an LZ4 frame."""
+"""xxHash32, the checksum of LZ4 frames: of their headers and, rarely, their blocks."""
 
-_PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
+from struct import iter_unpack
+
+_PRIME1, _PRIME2, _PRIME3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+_PRIME4, _PRIME5 = 0x27D4EB2F, 0x165667B1
 _MASK = 0xFFFFFFFF
 
 
 def xxhash32(data: bytes) -> int:
-    """Return the xxHash32 (seed 0) of fewer than 16 bytes."""
-    assert len(data) < 16, "longer input needs the four lanes of the full algorithm"
-    _, prime2, prime3, prime4, prime5 = _PRIMES
-    acc = prime5 + len(data)
+    """Return the xxHash32 of *data*, with seed 0."""
+    stripes = len(data) // 16 * 16
+    acc = _stripes(data[:stripes]) if stripes else _PRIME5
+    acc = acc + len(data) & _MASK
     words = len(data) // 4 * 4
-    for at in range(0, words, 4):
-        acc = acc + int.from_bytes(data[at : at + 4], "little") * prime3 & _MASK
-        acc = _rotate(acc, 17) * prime4 & _MASK
+    for (word,) in iter_unpack("<I", data[stripes:words]):
+        acc = _rotate(acc + word * _PRIME3 & _MASK, 17) * _PRIME4 & _MASK
     for byte in data[words:]:
-        acc = acc + byte * prime5 & _MASK
-        acc = _rotate(acc, 11) * _PRIMES[0] & _MASK
-    acc = (acc ^ acc >> 15) * prime2 & _MASK
-    acc = (acc ^ acc >> 13) * prime3 & _MASK
+        acc = _rotate(acc + byte * _PRIME5 & _MASK, 11) * _PRIME1 & _MASK
+    acc = (acc ^ acc >> 15) * _PRIME2 & _MASK
+    acc = (acc ^ acc >> 13) * _PRIME3 & _MASK
     return acc ^ acc >> 16
+
+
+def _stripes(data: bytes) -> int:
+    lanes = [_PRIME1 + _PRIME2 & _MASK, _PRIME2, 0, -_PRIME1 & _MASK]
+    for words in iter_unpack("<4I", data):
+        lanes = [
+            _rotate(lane + word * _PRIME2 & _MASK, 13) * _PRIME1 & _MASK
+            for lane, word in zip(lanes, words, strict=True)
+        ]
+    return sum(map(_rotate, lanes, (1, 7, 12, 18))) & _MASK
 
 
 def _rotate(value: int, bits: int) -> int:
