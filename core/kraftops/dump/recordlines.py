@@ -72,7 +72,10 @@ class RecordLines:
                     self._last_offset = base_offset + printed - 1
                     done = printed
                     continue
-            record, pos = read_record(buffer, pos, base_offset, header.base_timestamp)
+            try:
+                record, pos = read_record(buffer, pos, base_offset, header.base_timestamp)
+            except DecodeError as error:
+                raise DecodeError(f"record {done + 1} of {count}: {error.message}") from None
             done += 1
             unfit += 1
             if unfit > _UNFIT_RECORDS:

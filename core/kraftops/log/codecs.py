@@ -86,6 +86,9 @@ def _snappy(data: bytes, limit: int) -> bytes:
     pos, left = _XERIAL_HEADER, limit
     while pos + 4 <= len(data):  # snappy-java too ignores fewer bytes than a length has
         if data.startswith(_XERIAL_MAGIC, pos):  # a stream appended to another
+            version = int.from_bytes(data[pos + 8 : pos + 12], signed=True)
+            if version < 1:
+                raise DecodeError(f"snappy: a stream of version {version}")
             pos += _XERIAL_HEADER
             continue
         size = int.from_bytes(data[pos : pos + 4], signed=True)
