@@ -10,7 +10,7 @@ import click
 
 from kraftops.log.files import RENAMED, FileKind
 from kraftops.records.user import DECODERS
-from kraftops_cli.main import root
+from kraftops_cli.root import root
 
 REPOSITORY = Path(__file__).parents[1]
 

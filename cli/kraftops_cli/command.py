@@ -1,5 +1,7 @@
 """The command class of all tools: Kafka's argument syntax on top of Click."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +33,7 @@ class ToolCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse *args*; without any, say how the command is used."""
         if not args:
-            raise click.UsageError(f"an option is missing: try {ctx.command_path} --help", ctx)
+            raise click.UsageError("no options are given", ctx)
         ctx.meta["ignored"], ctx.meta["repeated"] = [], []
         return super().parse_args(ctx, self._clicks_syntax(ctx, args))
 

@@ -1,5 +1,7 @@
 """`kafka-dump-log`: print segments, snapshots and indexes as Kafka's DumpLogSegments does."""
 
+from __future__ import annotations
+
 import click
 
 from kraftops.dump.query import NO_LIMIT, Query

@@ -1,56 +1,53 @@
 """The entry points: run a command and turn what happens into one line and an exit code."""
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import click
+if TYPE_CHECKING:
+    import click
 
-from kraftops.errors import KraftopsError
-from kraftops_cli.command import LazyGroup
-from kraftops_cli.terminal import Terminal, drop_output
-from kraftops_cli.version import KAFKA_VERSION, VERSION
+    from kraftops_cli.terminal import Terminal
 
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
-_COMMANDS = {
-    "dump-log": (
-        "kraftops_cli.dump_log:dump_log",
-        "Print log segments, snapshots and indexes.",
-    ),
-}
-
-
-@click.group(
-    cls=LazyGroup,
-    lazy=_COMMANDS,
-    name="kraftops",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="The operator's toolkit for KRaft Kafka.",
-    epilog="Each command is also there under the name of Kafka's tool, as kafka-dump-log.",
-)
-@click.version_option(f"{VERSION} (Kafka {KAFKA_VERSION})", message="%(prog)s %(version)s")
-def root() -> None:
-    """Do nothing: the commands do the work."""
-
 
 def kraftops() -> NoReturn:
     """Run `kraftops`."""
-    _run(root, "kraftops")
+    _run("kraftops_cli.root:root", "kraftops")
 
 
 def kafka_dump_log() -> NoReturn:
     """Run `kafka-dump-log`."""
-    from kraftops_cli.dump_log import dump_log
-
-    _run(dump_log, "kafka-dump-log")
+    _run("kraftops_cli.dump_log:dump_log", "kafka-dump-log")
 
 
-def _run(command: click.Command, name: str) -> NoReturn:
+def _run(place: str, name: str) -> NoReturn:
+    """Import the command at *place* (`module:name`), run it as *name*, and end the process."""
     gc.disable()  # nothing here makes cycles: looking for them costs a few percent
-    terminal = Terminal(name)
+    try:
+        # Imported here, so that an interrupt while Click is loaded is silent too.
+        from importlib import import_module
+
+        from kraftops_cli.terminal import Terminal
+
+        module, _, attribute = place.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        code = run(command, name, Terminal(name))
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    # Nothing is left to clean up: the rest of the interpreter's end would only cost time.
+    os._exit(code)
+
+
+def run(command: click.Command, name: str, terminal: Terminal) -> int:
+    """Run *command* on the arguments of the process; return the exit code."""
+    from kraftops_cli.terminal import drop_output
+
     try:
         code = _exit_code(command, name, terminal)
         terminal.flush()
@@ -58,19 +55,21 @@ def _run(command: click.Command, name: str) -> NoReturn:
     except BrokenPipeError:
         drop_output()
         code = CLOSED_PIPE
+    except KeyboardInterrupt:
+        drop_output()
+        code = INTERRUPTED
     except OSError as error:
         drop_output()
         terminal.error(f"cannot write to standard output: {error.strerror}")
         code = 1
-    except KeyboardInterrupt:
-        drop_output()
-        code = INTERRUPTED
-    # Nothing is left to clean up: the rest of the interpreter's end would only cost time.
-    sys.stderr.flush()
-    os._exit(code)
+    return code
 
 
 def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
+    import click
+
+    from kraftops.errors import KraftopsError
+
     try:
         result = command.main(prog_name=name, standalone_mode=False, obj=terminal)
     except click.exceptions.Exit as exit_:

@@ -1,5 +1,7 @@
 """The streams that commands write to."""
 
+from __future__ import annotations
+
 import os
 import sys
 

@@ -8,6 +8,8 @@ KraftopsError
     └── InflationError  a batch that inflates beyond the limit
 """
 
+from __future__ import annotations
+
 
 class KraftopsError(Exception):
     """Something could not be done; *hint* says what to try."""

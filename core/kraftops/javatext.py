@@ -1,5 +1,7 @@
 """Text as Java makes it: decoded UTF-8, JSON strings (Jackson) and doubles (`Double.toString`)."""
 
+from __future__ import annotations
+
 import codecs
 import math
 

@@ -1,5 +1,7 @@
 """A bounded cache from bytes to what they mean as text."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Generic, TypeVar
 

@@ -1,5 +1,7 @@
 """The line that Kafka's tool prints of a batch."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 
 from kraftops.errors import DecodeError

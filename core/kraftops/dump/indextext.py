@@ -1,5 +1,7 @@
 """The text that Kafka's tool prints of indexes and producer snapshots."""
 
+from __future__ import annotations
+
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -110,7 +112,7 @@ def _check_time(
     path: str,
     entry: TimeEntry,
     previous: int,
-    search: "_Search",
+    search: _Search,
     query: Query,
     report: Report,
 ) -> None:

@@ -7,6 +7,8 @@ built in. What does not fit is left to the general code, record by record: this 
 right about odd input, it only has to notice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice

@@ -1,5 +1,7 @@
 """What Kafka's tool prints of keys and values, by decoder."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from kraftops.dump.query import Query

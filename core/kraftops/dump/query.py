@@ -1,5 +1,7 @@
 """What is asked of a dump, as plain data."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from kraftops.log.codecs import MAX_INFLATED_BYTES

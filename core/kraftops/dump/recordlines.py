@@ -1,5 +1,7 @@
 """The lines that Kafka's tool prints of a batch's records."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Protocol
 

@@ -1,5 +1,7 @@
 """What a dump found besides what it prints."""
 
+from __future__ import annotations
+
 import os.path
 
 

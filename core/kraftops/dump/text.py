@@ -3,6 +3,8 @@
 Where that tool dies of one record, batch or file, the text goes on; `Report` has why.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator
 

@@ -5,6 +5,8 @@ headers, consecutive offsets, UTF-8. What does not fit is left to the general co
 record: this loop need not be right about odd input, it only has to notice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from kraftops.log import batch as v2

@@ -3,6 +3,8 @@
 Every decompression is bounded: output beyond the limit is refused before it is made.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from typing import Any
 

@@ -1,5 +1,7 @@
 """xxHash32, the checksum of LZ4 frames: of their headers and, rarely, their blocks."""
 
+from __future__ import annotations
+
 from struct import iter_unpack
 
 _PRIME1, _PRIME2, _PRIME3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D

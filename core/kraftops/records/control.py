@@ -1,5 +1,7 @@
 """Control records: transaction markers and those of KRaft (Kafka's `ControlRecordType`)."""
 
+from __future__ import annotations
+
 from kraftops.errors import DecodeError, Underflow
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message

@@ -5,6 +5,8 @@ body; no value is a tombstone. The texts are those of Kafka's `DumpLogSegments` 
 `CoordinatorRecordSerde`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module

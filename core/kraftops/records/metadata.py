@@ -3,6 +3,8 @@
 The texts are those of Kafka's `DumpLogSegments` and `MetadataRecordSerde`.
 """
 
+from __future__ import annotations
+
 from kraftops.errors import DecodeError
 from kraftops.records.dialects import Dialect, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown

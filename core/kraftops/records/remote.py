@@ -1,5 +1,7 @@
 """Records of `__remote_log_metadata` (KIP-405), as `toString` of Kafka's classes shows them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

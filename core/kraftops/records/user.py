@@ -1,5 +1,7 @@
 """Keys and values by a decoder that the user names (Kafka's `org.apache.kafka.tools.api`)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from kraftops.errors import Underflow

@@ -1,5 +1,7 @@
 """The three faces of a message version, each imported and compiled when first used."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -19,14 +21,14 @@ class Compiled:
         self.version = version
 
     @cached_property
-    def read(self) -> "Reader":
+    def read(self) -> Reader:
         """(bytes, position) to (plain data, position after it); see `kraftops.schema.read`."""
         from kraftops.schema.read import reader
 
         return reader(self.message, self.version)
 
     @cached_property
-    def write(self) -> "Writer":
+    def write(self) -> Writer:
         """Plain data to bytes; see `kraftops.schema.write`."""
         from kraftops.schema.write import writer
 

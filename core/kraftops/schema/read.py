@@ -8,6 +8,8 @@ The texts of the errors are those of Kafka's own readers (`Readable`, `ByteBuffe
 generated message classes), since its tools print them.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Callable
 

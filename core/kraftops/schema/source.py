@@ -1,5 +1,7 @@
 """A function under construction: lines of Python source and the objects they refer to."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from itertools import count
 from struct import Struct

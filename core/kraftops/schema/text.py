@@ -10,6 +10,8 @@ A renderer need not be right about odd input, it only has to notice: it raises o
 and `kraftops.schema.read` then finds out what is wrong.
 """
 
+from __future__ import annotations
+
 import struct
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping

@@ -4,6 +4,8 @@ A field that the data lacks is written as its default; a tagged field that equal
 left out, and unknown tagged fields go back where `kraftops.schema.read` found them.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,0 +1,29 @@
+"""The command `kraftops`, whose subcommands are imported when they are run."""
+
+from __future__ import annotations
+
+import click
+
+from kraftops_cli.command import LazyGroup
+from kraftops_cli.version import KAFKA_VERSION, VERSION
+
+COMMANDS = {
+    "dump-log": (
+        "kraftops_cli.dump_log:dump_log",
+        "Print log segments, snapshots and indexes.",
+    ),
+}
+"""By name: where the command is, and its short help."""
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    name="kraftops",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="The operator's toolkit for KRaft Kafka.",
+    epilog="Each command is also there under the name of Kafka's tool, as kafka-dump-log.",
+)
+@click.version_option(f"{VERSION} (Kafka {KAFKA_VERSION})", message="%(prog)s %(version)s")
+def root() -> None:
+    """Do nothing: the commands do the work."""
