@@ -51,7 +51,8 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
     try:
         code = _exit_code(command, name, terminal)
         terminal.flush()
-        sys.stdout.flush()
+        if sys.stdout:  # None where the caller closed it
+            sys.stdout.flush()
     except BrokenPipeError:
         drop_output()
         code = CLOSED_PIPE
@@ -71,7 +72,9 @@ def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
     from kraftops.errors import KraftopsError
 
     try:
-        result = command.main(prog_name=name, standalone_mode=False, obj=terminal)
+        # Not command.main, which makes an exit code 1 of a closed pipe.
+        with command.make_context(name, sys.argv[1:], obj=terminal) as context:
+            result = command.invoke(context)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.ClickException as error:

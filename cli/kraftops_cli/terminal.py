@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import BinaryIO
 
 
 class Terminal:
@@ -12,8 +13,14 @@ class Terminal:
     def __init__(self, name: str) -> None:
         """Make one for the tool *name*, with which its own messages begin."""
         self._name = name
-        # Not sys.stdout: its buffer is missing when the interpreter runs unbuffered.
-        self._out = open(1, "wb", closefd=False)  # noqa: SIM115 - lives as long as the process
+        self._stdout: BinaryIO | None = None
+
+    @property
+    def _out(self) -> BinaryIO:
+        if self._stdout is None:
+            # Not sys.stdout: its buffer is missing when the interpreter runs unbuffered.
+            self._stdout = open(1, "wb", closefd=False)  # noqa: SIM115 - lives as the process does
+        return self._stdout
 
     def write(self, text: str) -> None:
         """Write *text* to standard output, file names as the bytes that they were."""
@@ -21,11 +28,14 @@ class Terminal:
 
     def flush(self) -> None:
         """Send what is still held back."""
-        self._out.flush()
+        if self._stdout:
+            self._stdout.flush()
 
     def line(self, text: str) -> None:
         """Write a line to standard error, after what standard output was given."""
         self.flush()
+        if sys.stderr is None:  # the caller closed it
+            return
         try:
             sys.stderr.write(printable(text) + "\n")
             sys.stderr.flush()
