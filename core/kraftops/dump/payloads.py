@@ -9,18 +9,15 @@ from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
 
 Texts = tuple[str | None, str | None]
-Decode = Callable[[Record], Texts]
-
-
-class UndecodableRecord(DecodeError):
-    """A record that Kafka's tool dies of."""
+Decode = Callable[[Record, str], Texts]
 
 
 def payload_decoder(query: Query) -> Decode | None:
     """Return a function of a record to the texts of key and value, each None where none is shown.
 
-    It raises `DecodeError` where Kafka's tool dies. There is no such function where keys and
-    values are not asked for.
+    Its second argument says why the record's value cannot be had, or is empty. It raises
+    `DecodeError` where Kafka's tool dies. There is no such function where keys and values are not
+    asked for.
     """
     if query.decoder is None:
         return None
@@ -38,7 +35,9 @@ def _user(query: Query) -> Decode:
 
     decode_key, decode_value = DECODERS[query.key_decoder], DECODERS[query.value_decoder]
 
-    def texts(record: Record) -> Texts:
+    def texts(record: Record, overrun: str) -> Texts:
+        if overrun:
+            raise DecodeError(overrun)
         _, _, key, value, _ = record
         return (
             None if key is None else decode_key(key),
@@ -54,27 +53,31 @@ def _metadata(query: Query) -> Decode:
 
     spoken = dialect(query.dialect)
 
-    def texts(record: Record) -> Texts:
+    def texts(record: Record, overrun: str) -> Texts:
+        if overrun:
+            return None, f"Error at {record.offset}, skipping. {overrun}"
         return None, payload_text(record.value, record.offset, spoken)
 
     return texts
 
 
-def _remote(record: Record) -> Texts:
+def _remote(record: Record, overrun: str) -> Texts:
     from kraftops.records.remote import payload_text
 
+    if overrun:
+        return None, f"Error at offset {record.offset}, skipping. {overrun}"
     return None, payload_text(record.value, record.offset)
 
 
 def _coordinator(decoder: str) -> Decode:
     from kraftops.records.coordinator import texts as coordinator_texts
 
-    def texts(record: Record) -> Texts:
+    def texts(record: Record, overrun: str) -> Texts:
         offset, _, key, value, _ = record
         if key is None:
-            raise UndecodableRecord(
-                f"the record at offset {offset} has no key: is {decoder} the right decoder?"
-            )
+            raise DecodeError(f"the record has no key: is {decoder} the right decoder?")
+        if overrun:
+            return f"Error at offset {offset}, skipping. {overrun}", None
         return coordinator_texts(key, value, offset, decoder)
 
     return texts

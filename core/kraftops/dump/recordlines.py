@@ -47,10 +47,15 @@ class RecordLines:
         from kraftops.log import legacy
 
         time_type = legacy.header(batch).timestamp_type
-        for record, crc, is_valid, _ in legacy.records(batch, self._query.max_inflated_bytes):
+        for message in legacy.records(batch, self._query.max_inflated_bytes):
+            record = message.record
             self._see(record.offset)
-            tail = f" isValid: {_BOOL[is_valid]} crc: {crc}"
-            append(self._line(record, time_type, tail, is_control=False, position=batch.position))
+            metadata = (
+                f"{time_type}: {record.timestamp} keySize: {message.key_size} "
+                f"valueSize: {message.value_size} isValid: {_BOOL[message.is_valid]} "
+                f"crc: {message.crc}"
+            )
+            append(self._line(record, metadata, batch.position, overrun=message.overrun))
 
     def add(self, batch: Batch, header: Header, append: Append) -> None:
         """Append the lines of a batch of magic 2 or later.
@@ -98,32 +103,37 @@ class RecordLines:
             sequence = add_sequence(sequence, record.offset - header.base_offset)
         else:
             sequence = -1
-        keys = ",".join([decode_utf8(key) for key, _ in record.headers])
-        tail = f" sequence: {sequence} headerKeys: [{keys}]"
-        append(self._line(record, time_type, tail, header.is_control, position))
+        _, timestamp, key, value, headers = record
+        keys = ",".join([decode_utf8(name) for name, _ in headers])
+        metadata = (
+            f"{time_type}: {timestamp} keySize: {-1 if key is None else len(key)} "
+            f"valueSize: {-1 if value is None else len(value)} sequence: {sequence} "
+            f"headerKeys: [{keys}]"
+        )
+        append(self._line(record, metadata, position, is_control=header.is_control))
 
     def _line(
-        self, record: Record, time_type: str, tail: str, is_control: bool, position: int
+        self,
+        record: Record,
+        metadata: str,
+        position: int,
+        *,
+        is_control: bool = False,
+        overrun: str = "",
     ) -> str:
-        offset, timestamp, key, value, _ = record
         text, lead = "", "| "
         if not self._query.skip_record_metadata:
-            text = (
-                f"| offset: {offset} {time_type}: {timestamp} "
-                f"keySize: {-1 if key is None else len(key)} "
-                f"valueSize: {-1 if value is None else len(value)}{tail}"
-            )
-            lead = " "
+            text, lead = f"| offset: {record.offset} {metadata}", " "
         try:
             if is_control:
                 from kraftops.records.control import control_text
 
-                return f"{text} {control_text(key, value)}\n" if text else "\n"
+                return f"{text} {control_text(record.key, record.value)}\n" if text else "\n"
             if self._decode is None:
                 return f"{text}\n"
-            shown_key, shown_value = self._decode(record)
+            shown_key, shown_value = self._decode(record, overrun)
         except DecodeError as error:
-            self._report.failure(self._path, position, f"offset {offset}: {error.message}")
+            self._report.failure(self._path, position, f"offset {record.offset}: {error.message}")
             return f"{text} <undecodable: {error.message}>\n"
         if shown_key is not None:
             text, lead = f"{text}{lead}key: {shown_key}", " "

@@ -38,12 +38,19 @@ class LegacyHeader(NamedTuple):
 
 
 class LegacyRecord(NamedTuple):
-    """A message with what only this format keeps for each: a CRC-32."""
+    """A message with what only this format keeps for each: a CRC-32, and sizes as they are stored.
+
+    Where the value is said to go beyond the message, *overrun* has Java's words for it, and the
+    record has no value.
+    """
 
     record: Record
     crc: int
     is_valid: bool
-    magic: int = 0
+    magic: int
+    key_size: int
+    value_size: int
+    overrun: str
 
 
 def header(batch: Batch) -> LegacyHeader:
@@ -76,20 +83,19 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRec
     if CODECS[head.codec] == "zstd":
         raise DecodeError(f"zstd in a batch of magic {head.magic}")
     if outer.record.value is None:
-        raise DecodeError("a compressed set of messages without a value")
-    inner = _inner(decompress(head.codec, outer.record.value, limit, head.magic))
+        raise DecodeError(outer.overrun or "a compressed set of messages without a value")
+    buffer = decompress(head.codec, outer.record.value, limit, head.magic)
+    inner = _inner(buffer)
     first = 0
     if head.magic and head.offset:
-        first = int64(head.offset - inner[-1][0].record.offset)
-        if head.offset < inner[-1][0].record.offset:
-            raise DecodeError(
-                f"a wrapper with offset {head.offset} around a message with "
-                f"{inner[-1][0].record.offset}"
-            )
-    for message, codec in inner:
-        if codec:
+        last = inner[-1][1].offset
+        if head.offset < last:
+            raise DecodeError(f"a wrapper with offset {head.offset} around a message with {last}")
+        first = int64(head.offset - last)
+    for position, inner_head in inner:
+        if inner_head.codec:
             raise DecodeError("a compressed set of messages inside another")
-        yield _in_wrapper(message, first, head)
+        yield _in_wrapper(_read(buffer, position)[0], first, head)
 
 
 def message_bytes(record: Record, magic: int, attributes: int = 0) -> bytes:
@@ -136,39 +142,39 @@ def _read(buffer: bytes, pos: int) -> tuple[LegacyRecord, int]:
         raise DecodeError(f"a message of {head.size} bytes where {left} are left")
     end = pos + LOG_OVERHEAD + head.size
     at = pos + 26 if head.magic != 0 else pos + 18
-    key, at = _read_bytes(buffer, at, end, "key")
-    value, _ = _read_bytes(buffer, at, end, "value")
+    key_size, at = _read_size(buffer, at, end, "key")
+    key = None if key_size < 0 else buffer[at : at + key_size]
+    value_size, at = _read_size(buffer, at + max(key_size, 0), end, "value")
+    overrun = ""
+    if value_size > end - at:
+        overrun = f"newLimit > capacity: ({value_size} > {end - at})"
+    value = None if value_size < 0 or overrun else buffer[at : at + value_size]
+    is_valid = head.crc == crc32(buffer[pos + 16 : end])
     record = Record(head.offset, head.timestamp, key, value)
-    return LegacyRecord(
-        record, head.crc, head.crc == crc32(buffer[pos + 16 : end]), head.magic
-    ), end
+    return LegacyRecord(record, head.crc, is_valid, head.magic, key_size, value_size, overrun), end
 
 
-def _read_bytes(buffer: bytes, pos: int, end: int, what: str) -> tuple[bytes | None, int]:
+def _read_size(buffer: bytes, pos: int, end: int, what: str) -> tuple[int, int]:
     if pos + 4 > end:
         raise Underflow(f"the length of a {what} where {max(end - pos, 0)} bytes are left")
-    size, pos = int.from_bytes(buffer[pos : pos + 4], signed=True), pos + 4
-    if size < 0:
-        return None, pos
-    if pos + size > end:
-        raise Underflow(f"a {what} of {size} bytes where {end - pos} are left")
-    return buffer[pos : pos + size], pos + size
+    return int.from_bytes(buffer[pos : pos + 4], signed=True), pos + 4
 
 
-def _inner(buffer: bytes) -> list[tuple[LegacyRecord, int]]:
-    """Return the messages of a set with their codecs; one cut short at its end is none."""
-    messages = []
+def _inner(buffer: bytes) -> list[tuple[int, LegacyHeader]]:
+    """Return where the messages of a set begin, and their heads; one cut short is the end."""
+    found = []
     pos = 0
     while pos + LOG_OVERHEAD <= len(buffer):
         size = int.from_bytes(buffer[pos + 8 : pos + LOG_OVERHEAD], signed=True)
-        if size >= _OVERHEAD[0] and pos + LOG_OVERHEAD + size > len(buffer):
+        if size < _OVERHEAD[0]:
+            raise DecodeError(f"a message of {size} bytes inside a compressed set")
+        if pos + LOG_OVERHEAD + size > len(buffer):
             break
-        message, after = _read(buffer, pos)
-        messages.append((message, _header(buffer, pos).codec))
-        pos = after
-    if not messages:
+        found.append((pos, _header(buffer, pos)))
+        pos += LOG_OVERHEAD + size
+    if not found:
         raise DecodeError("a compressed set of messages that holds none")
-    return messages
+    return found
 
 
 def _in_wrapper(message: LegacyRecord, first: int, wrapper: LegacyHeader) -> LegacyRecord:
