@@ -2,18 +2,19 @@
 
 Records of one length mostly have parts of the same lengths: the first record of a length is walked
 step by step and leaves a layout behind, by which one `Struct` takes the next ones apart. What is
-not as producers write it (no headers, consecutive offsets, times that do not go back, UTF-8) is
-left to the general code, record by record: this loop need not be right about odd input, it only
-has to notice.
+not as producers write it (no headers, consecutive offsets, short time deltas, UTF-8) is left to the
+general code, record by record: this loop need not be right about odd input, it only has to notice.
 """
 
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header
-from kraftops.varint import varint_bytes
+from kraftops.memo import Memo
+from kraftops.varint import read_varlong, varint_bytes
 
 _SAFE = 1 << 62  # no sum of a smaller number with a delta leaves int64
 _LAST_SEQUENCE = 0x7FFFFFFF
@@ -25,14 +26,15 @@ _KEPT_LAYOUTS = 4096
 class _Layout(NamedTuple):
     """How the parts of a record lie in it.
 
-    *parts* gives time delta and offset delta (raw), key length, key, value length, value, headers.
+    *parts* gives time delta, offset delta and key length (raw), key, value length (raw), value, and
+    the number of headers.
     """
 
-    parts: Callable[[bytes, int], tuple[int, bytes, bytes, bytes, bytes, bytes, int]]
+    parts: Callable[[bytes, int], tuple[bytes, bytes, bytes, bytes, bytes, bytes, int]]
     key_length: bytes
     value_length: bytes
     sizes: str
-    key_label: str
+    label: str
     size: int
 
 
@@ -44,6 +46,7 @@ class TextLines:
         # of two.
         self._layouts: tuple[dict[bytes, _Layout], dict[bytes, _Layout]] = ({}, {})
         self._deltas = [varint_bytes(number) for number in range(_ONE_BYTE_DELTAS)]
+        self._times: Memo[int] = Memo(_time_delta)
 
     def add(
         self, b: bytes, p: int, done: int, header: Header, append: Callable[[str], None]
@@ -61,14 +64,16 @@ class TextLines:
             or sequence > _LAST_SEQUENCE - count
         ):
             return p, done
-        appended_at = f"LogAppendTime: {max_time}" if attributes & v2.LOG_APPEND_TIME else ""
-        sequence_step = 1 if sequence >= 0 else 0
-        sequence = sequence + done if sequence >= 0 else -1
+        is_appended = attributes & v2.LOG_APPEND_TIME
+        time_type = "LogAppendTime" if is_appended else "CreateTime"
+        has_sequence = sequence >= 0
+        sequence += done
         if count > len(self._deltas):
             self._deltas += map(
                 varint_bytes, range(len(self._deltas), min(count, _TWO_BYTE_DELTAS))
             )
-        offset, last_t, time, misses = base_offset + done, -1, "", 0
+        times = self._times
+        offset, time, last_t, misses = base_offset + done, max_time, b"", 0
         try:
             for layouts, start, stop in (
                 (self._layouts[0], done, min(count, _ONE_BYTE_DELTAS)),
@@ -77,32 +82,29 @@ class TextLines:
                 for delta in self._deltas[start:stop]:
                     layout = layouts.get(b[p : p + 2])
                     if layout:
-                        parts, key_length, value_length, sizes, key_label, size = layout
+                        parts, key_length, value_length, sizes, label, size = layout
                         t, d, k, key, v, value, headers = parts(b, p)
                     if not layout or d != delta or k != key_length or v != value_length or headers:
                         misses += 1
                         walked = _walk(b, p, delta)
                         if walked is None:
                             return p, offset - base_offset
-                        t, key, value, sizes, key_label, size = walked
+                        t, key, value, sizes, label, size = walked
                         if not layout and len(layouts) < _KEPT_LAYOUTS:
                             layouts[b[p : p + 2]] = _layout(b, p, walked)
-                    if t != last_t:
+                    if t != last_t and not is_appended:
                         last_t = t
-                        is_longer = t & 128
-                        if t > 255:
-                            t = (t >> 8 & 127) | (t & 127) << 7
-                        if is_longer or t & 1:
-                            return p, offset - base_offset
-                        time = appended_at or f"CreateTime: {base_time + (t >> 1)}"
+                        time = base_time + times[t]
+                    if has_sequence:
+                        sizes = f"{sizes[:-2]}{sequence}"
+                        sequence += 1
                     append(
-                        f"| offset: {offset} {time} {sizes} sequence: {sequence} headerKeys: []"
-                        f"{key_label}{key.decode()} payload: {value.decode()}\n"
+                        f"| offset: {offset} {time_type}: {time} {sizes}{label}{key.decode()}"
+                        f" payload: {value.decode()}\n"
                     )
                     p += size
-                    sequence += sequence_step
                     offset += 1
-        except (IndexError, UnicodeDecodeError, struct.error):
+        except (IndexError, UnicodeDecodeError, DecodeError, struct.error):
             pass
         if 2 * misses > count:  # what was learned does not help: learn from the next batch
             self._layouts[0].clear()
@@ -111,13 +113,13 @@ class TextLines:
 
 
 class _Walked(NamedTuple):
-    """The parts of a record that was walked; the time delta is raw."""
+    """The parts of a record that was walked; *sizes* ends in the sequence of no producer."""
 
-    time_delta: int
+    time_delta: bytes
     key: bytes
     value: bytes
     sizes: str
-    key_label: str
+    label: str
     size: int
 
 
@@ -130,11 +132,9 @@ def _walk(b: bytes, p: int, delta: bytes) -> _Walked | None:
         n = n & 127 | b[p] << 7
         p += 1
     end = p + (n >> 1)
-    t = b[p + 1]
-    p += 2
-    if t > 127:
-        t = t << 8 | b[p]
-        p += 1
+    p += 1
+    time_delta = b[p : p + 1] if b[p] < 128 else b[p : p + 2]
+    p += len(time_delta)
     if b[p : p + len(delta)] != delta:
         return None
     p += len(delta)
@@ -155,21 +155,21 @@ def _walk(b: bytes, p: int, delta: bytes) -> _Walked | None:
     is_plain = not (n | v) & 1 and (k == 1 or not k & 1) and k < 128 and n < 16384 and v < 16384
     if not is_plain or p + 1 != end or b[p]:
         return None
-    sizes = f"keySize: {key_size} valueSize: {value_size}"
-    return _Walked(t, key, value, sizes, "" if k == 1 else " key: ", end - start)
+    sizes = f"keySize: {key_size} valueSize: {value_size} sequence: -1"
+    label = " headerKeys: []" if k == 1 else " headerKeys: [] key: "
+    return _Walked(time_delta, key, value, sizes, label, end - start)
 
 
 def _layout(b: bytes, p: int, walked: _Walked) -> _Layout:
     """Return the layout of a record that was walked."""
     length_width = 1 if b[p] < 128 else 2
-    time_width = 1 if walked.time_delta < 256 else 2
+    time_width = len(walked.time_delta)
     key_size, value_size = len(walked.key), len(walked.value)
     value_width = 1 if value_size < 64 else 2
     fixed = length_width + 1 + time_width + 1 + key_size + value_width + value_size + 1
     delta_width = walked.size - fixed
     parts = struct.Struct(
-        f">{length_width}xx{'B' if time_width == 1 else 'H'}{delta_width}ss{key_size}s"
-        f"{value_width}s{value_size}sB"
+        f">{length_width}xx{time_width}s{delta_width}ss{key_size}s{value_width}s{value_size}sB"
     )
     key_at = p + length_width + 1 + time_width + delta_width
     value_at = key_at + 1 + key_size
@@ -178,6 +178,18 @@ def _layout(b: bytes, p: int, walked: _Walked) -> _Layout:
         b[key_at : key_at + 1],
         b[value_at : value_at + value_width],
         walked.sizes,
-        walked.key_label,
+        walked.label,
         walked.size,
     )
+
+
+def _time_delta(raw: bytes) -> int:
+    """Return the number that *raw*, all of it, holds as a varint.
+
+    Raises:
+        DecodeError: it holds less, or more.
+    """
+    delta, end = read_varlong(raw, 0)
+    if end != len(raw):
+        raise DecodeError("no varint")
+    return delta
