@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
+from typing import Self
 
 from kraftops.dump.batchline import subtract_sequence
 from kraftops.dump.query import Query
@@ -79,18 +80,18 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
         if query.index_sanity_check:
             yield from _checked_time_index(path, index, report)
             return
-        search = _Search(log, name, report)
-        previous = -1  # what Kafka takes for no timestamp
-        for number, entry in enumerate(index):
-            if number and entry.offset == base_offset:
-                return
-            try:
-                _check_time(path, entry, previous, search, query, report)
-            except DecodeError as error:
-                report.failure(path, number * 12, f"offset {entry.offset}: {error.message}")
-            if not query.verify_index_only:
-                yield f"timestamp: {entry.timestamp} offset: {entry.offset}\n"
-            previous = entry.timestamp
+        with _Search(log, name, report) as search:
+            previous = -1  # what Kafka takes for no timestamp
+            for number, entry in enumerate(index):
+                if number and entry.offset == base_offset:
+                    return
+                try:
+                    _check_time(path, entry, previous, search, query, report)
+                except DecodeError as error:
+                    report.failure(path, number * 12, f"offset {entry.offset}: {error.message}")
+                if not query.verify_index_only:
+                    yield f"timestamp: {entry.timestamp} offset: {entry.offset}\n"
+                previous = entry.timestamp
 
 
 def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator[str]:
@@ -144,6 +145,7 @@ class _Search:
 
     def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
         self._log = log
+        self._file: LogFile | None = None
         self._positions: OffsetIndex | None = None
         self._walk = _Walk(log, 0)
         path = name.sibling(FileKind.INDEX)
@@ -153,6 +155,13 @@ class _Search:
             report.failure(name.path, 0, f"{error.message}; the log is searched from its start")
         else:
             self._positions = OffsetIndex(self._file, name.base_offset)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.__exit__()
 
     def batch_with(self, offset: int) -> Batch | None:
         """Return the first batch that ends at *offset* or later: only its header.

@@ -92,9 +92,11 @@ class TextLines:
                         t, key, value, sizes, label, size = walked
                         if not layout and len(layouts) < _KEPT_LAYOUTS:
                             layouts[b[p : p + 2]] = _layout(b, p, walked)
-                    if t != last_t and not is_appended:
+                    if t != last_t:
                         last_t = t
-                        time = base_time + times[t]
+                        elapsed = times[t]  # fails where the layout cut a longer number
+                        if not is_appended:
+                            time = base_time + elapsed
                     if has_sequence:
                         sizes = f"{sizes[:-2]}{sequence}"
                         sequence += 1

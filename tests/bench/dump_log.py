@@ -1,0 +1,257 @@
+"""Compare `kafka-dump-log` with Kafka's own DumpLogSegments: time, CPU and memory.
+
+    python tests/bench/dump_log.py [--only REGEX] [--runs 5] [--dir CACHE] [--write]
+
+Every case is run in whole processes, ours and Kafka's in turn, after a first pair whose outputs
+must be the same to the byte. Nothing else should run on the machine.
+"""
+
+import argparse
+import filecmp
+import os
+import platform
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "kafka"))
+
+from jars import cache_directory, java_command, kafka_jars  # noqa: E402 - tests are no package
+from process import Usage, run_to_file, run_to_pipe  # noqa: E402
+
+KAFKA_VERSION = "4.3.1"
+MAIN_CLASS = "org.apache.kafka.tools.DumpLogSegments"
+RESULTS = HERE / "RESULTS.md"
+MEGABYTE = 1_000_000
+MAX_RSS = 100 * MEGABYTE
+
+SMALL = "metadata --size 60K"
+LARGE = "metadata --size 200M --batch 100:1000"
+SHORT = "metadata --size 40M --batch 1:5"
+LZ4 = "user --size 200M --codec lz4"
+ZSTD = "user --size 200M --codec zstd"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A comparison: *log* are words to `make_logs.py`, *bars* what ours may take of Kafka's."""
+
+    name: str
+    log: str
+    option: str
+    bars: tuple[tuple[str, float], ...]
+    is_piped: bool = False
+
+
+CASES = (
+    Case("60 KB metadata log", SMALL, "--cluster-metadata-decoder", (("wall", 8),)),
+    Case(
+        "200 MB metadata log, to a file",
+        LARGE,
+        "--cluster-metadata-decoder",
+        (("CPU", 2.3), ("wall", 2)),
+    ),
+    Case(
+        "200 MB metadata log, into a pipe",
+        LARGE,
+        "--cluster-metadata-decoder",
+        (("CPU", 1.5),),
+        is_piped=True,
+    ),
+    Case(
+        "40 MB metadata log of 1-5 records a batch, into a pipe",
+        SHORT,
+        "--cluster-metadata-decoder",
+        (("CPU", 2.8),),
+        is_piped=True,
+    ),
+    Case("200 MB metadata log, batch lines only", LARGE, "", (("CPU", 6),)),
+    Case("200 MB user log, lz4, to a file", LZ4, "--print-data-log", (("CPU", 3),)),
+    Case("200 MB user log, zstd, to a file", ZSTD, "--print-data-log", (("CPU", 3),)),
+)
+
+
+class Pair(NamedTuple):
+    """A run of ours and the run of Kafka's after it."""
+
+    ours: Usage
+    kafka: Usage
+
+
+MEASURES: dict[str, Callable[[Usage], float]] = {
+    "wall": lambda usage: usage.wall,
+    "CPU": lambda usage: usage.cpu,
+}
+
+
+class Bench:
+    """The tools, the logs and the scratch directory of one benchmark."""
+
+    def __init__(self, jars: Path, logs: Path, scratch: Path) -> None:
+        self.jars = jars
+        # Other code, other logs: a stale one must never be measured.
+        sources = b"".join((HERE / name).read_bytes() for name in ("make_logs.py", "cluster.py"))
+        self.logs = logs / f"logs-{zlib.crc32(sources):08x}"
+        self.scratch = scratch
+
+    def log(self, words: str) -> Path:
+        """Return the log that `make_logs.py` makes of *words*, made once."""
+        kind, *options = words.split()
+        directory = self.logs / re.sub(r"\W+", "-", words)
+        for segment in directory.glob("*.log"):
+            return segment
+        _progress(f"making {words}")
+        command = [sys.executable, str(HERE / "make_logs.py"), kind, str(directory), *options]
+        # In a process of its own, whose memory is not counted among that of the tools.
+        made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        return Path(made.stdout.strip())
+
+    def commands(self, case: Case) -> tuple[list[str], list[str]]:
+        """Return our command and Kafka's."""
+        arguments = [*case.option.split(), "--files", str(self.log(case.log))]
+        ours = Path(sysconfig.get_path("scripts"), "kafka-dump-log")
+        return [str(ours), *arguments], java_command(self.jars, MAIN_CLASS, *arguments)
+
+    def pairs(self, case: Case, runs: int) -> list[Pair]:
+        """Measure a case, after a pair that warms the page cache and shows that outputs agree."""
+        ours, kafka = self.commands(case)
+        self._compare(case, ours, kafka)
+        found = []
+        for number in range(runs):
+            _progress(f"{case.name}: {number + 1} of {runs}")
+            found.append(Pair(self._run(case, ours), self._run(case, kafka)))
+        return found
+
+    def _run(self, case: Case, command: list[str]) -> Usage:
+        if case.is_piped:
+            return run_to_pipe(command)
+        output = self.scratch / "output"
+        try:
+            return run_to_file(command, output)
+        finally:
+            output.unlink()
+
+    def _compare(self, case: Case, ours: list[str], kafka: list[str]) -> None:
+        _progress(f"{case.name}: comparing the outputs")
+        with tempfile.TemporaryDirectory(dir=self.scratch) as directory:
+            paths = Path(directory, "ours"), Path(directory, "kafka")
+            for command, path in zip((ours, kafka), paths, strict=True):
+                run_to_file(command, path)
+            if not filecmp.cmp(*paths, shallow=False):
+                raise SystemExit(f"{case.name}: the outputs differ")
+
+
+def _progress(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def rows(case: Case, pairs: list[Pair]) -> list[str]:
+    """Return a line of the table for each bar of a case."""
+    lines = []
+    for name, bar in case.bars:
+        measure = MEASURES[name]
+        ours = median(measure(pair.ours) for pair in pairs)
+        kafka = median(measure(pair.kafka) for pair in pairs)
+        ratio = median(measure(pair.kafka) / measure(pair.ours) for pair in pairs)
+        lines.append(
+            f"| {case.name} | {name} ≤ 1/{bar:g} of Kafka's | {ours:.3g} s | {kafka:.3g} s "
+            f"| 1/{ratio:.2f} | {_yes(ratio >= bar)} |"
+        )
+    return lines
+
+
+def memory_row(measured: Iterable[list[Pair]]) -> str:
+    """Return the line of the table for the peaks of all cases."""
+    pairs = [pair for pairs in measured for pair in pairs]
+    ours, kafka = max(pair.ours.rss for pair in pairs), max(pair.kafka.rss for pair in pairs)
+    return (
+        f"| any of these | peak RSS ≤ {MAX_RSS / MEGABYTE:.0f} MB | {ours / MEGABYTE:.0f} MB "
+        f"| {kafka / MEGABYTE:.0f} MB | {ours / MEGABYTE:.0f} MB | {_yes(ours <= MAX_RSS)} |"
+    )
+
+
+def _yes(is_met: bool) -> str:
+    return "yes" if is_met else "**no**"
+
+
+def table(measured: dict[Case, list[Pair]]) -> str:
+    """Return the table, in Markdown."""
+    lines = ["| case | bar | ours | Kafka | achieved | met |", "|---|---|---:|---:|---:|---|"]
+    for case, pairs in measured.items():
+        lines += rows(case, pairs)
+    return "\n".join([*lines, memory_row(measured.values())]) + "\n"
+
+
+def machine(load: float) -> str:
+    """Return what the numbers depend on; *load* is the load average at the start."""
+    java = subprocess.run(["java", "-version"], stderr=subprocess.PIPE, text=True, check=True)
+    return (
+        f"- {time.strftime('%Y-%m-%d')}; load average at the start: {load:.2f}\n"
+        f"- {os.cpu_count()} cores, {platform.system()} {platform.machine()}\n"
+        f"- {platform.python_implementation()} {platform.python_version()}\n"
+        f"- {java.stderr.splitlines()[0]}, Kafka {KAFKA_VERSION}\n"
+    )
+
+
+def results(measured: dict[Case, list[Pair]], runs: int, load: float) -> str:
+    """Return the whole of RESULTS.md."""
+    commands = "\n".join(
+        f"- {case.name}: `make_logs.py {case.log}`; "
+        f"`{' '.join(['kafka-dump-log', *case.option.split()])} --files LOG "
+        f"{'| cat >/dev/null' if case.is_piped else '>FILE'}`"
+        for case in measured
+    )
+    return f"""# `kafka-dump-log` against Kafka's DumpLogSegments
+
+Written by `python tests/bench/dump_log.py --runs {runs} --write`. Whole processes, ours and Kafka's
+in turn, medians of {runs} pairs; "achieved" is the median of the pairs' ratios. CPU is user and
+system time. Both outputs are the same to the byte. Kafka's tool gets the same arguments, and of
+Java the heap and the flags of Kafka's own script.
+
+{machine(load)}
+{table(measured)}
+Logs and commands:
+
+{commands}
+"""
+
+
+def main() -> None:
+    """Measure the cases that the command line asks for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose names match")
+    parser.add_argument("--runs", type=int, default=5, help="pairs of each case")
+    parser.add_argument("--dir", type=Path, default=None, metavar="CACHE", help="keeps the logs")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} too")
+    given = parser.parse_args()
+    if given.write and given.only:
+        parser.error("--write needs all cases, without --only")
+    chosen = [case for case in CASES if re.search(given.only, case.name)]
+    if not chosen:
+        parser.error(f"no case matches {given.only!r}")
+    load = os.getloadavg()[0]
+    jars = kafka_jars(KAFKA_VERSION)
+    if not jars:
+        raise SystemExit(1)
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(jars, given.dir or cache_directory(), Path(scratch))
+        for case in chosen:
+            bench.log(case.log)
+        measured = {case: bench.pairs(case, given.runs) for case in chosen}
+    sys.stdout.write(table(measured))
+    if given.write:
+        RESULTS.write_text(results(measured, given.runs, load), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

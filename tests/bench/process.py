@@ -1,0 +1,53 @@
+"""Run one process to its end and tell what it took."""
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
+
+
+class Usage(NamedTuple):
+    """What a process took: seconds of wall clock and of CPU (user and system), and peak bytes."""
+
+    wall: float
+    cpu: float
+    rss: int
+
+
+def run(command: Sequence[str], output: IO[bytes]) -> Usage:
+    """Run *command* with its standard output to *output*.
+
+    The caller's own memory bounds the peak from below: Linux counts what a process had before
+    `exec`.
+
+    Raises:
+        RuntimeError: the command failed; the message ends with its standard error.
+    """
+    with TemporaryFile() as errors:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=output, stderr=errors)
+        # `wait4` counts this process alone, where RUSAGE_CHILDREN has the peak of all so far.
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            text = errors.read().decode(errors="replace")
+            raise RuntimeError(f"{command[0]} ended with {process.returncode}: {text[-2000:]}")
+    return Usage(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+
+
+def run_to_file(command: Sequence[str], path: Path) -> Usage:
+    """Run *command* with its standard output to a new file."""
+    with path.open("wb") as output:
+        return run(command, output)
+
+
+def run_to_pipe(command: Sequence[str]) -> Usage:
+    """Run *command* as the shell runs `command | cat >/dev/null`; `cat` is not counted."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as reader:
+        assert reader.stdin is not None
+        return run(command, reader.stdin)

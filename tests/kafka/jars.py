@@ -1,0 +1,90 @@
+"""Find the jars of a Kafka release, by Maven and once, and the command lines that run its tools."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+POM = Path(__file__).with_name("pom.xml")
+
+# What `kafka-run-class.sh` of Kafka 4.3.1 adds for every tool.
+PERFORMANCE_OPTIONS = (
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+)
+
+
+def cache_directory() -> Path:
+    """Return the directory outside the repository for what tests and benchmarks keep, made."""
+    if named := os.environ.get("KRAFTOPS_TEST_CACHE"):
+        wanted = Path(named)
+    elif base := os.environ.get("XDG_CACHE_HOME"):
+        wanted = Path(base, "kraftops-tests")
+    else:
+        wanted = Path("~/.cache/kraftops-tests").expanduser()
+    try:
+        wanted.mkdir(parents=True, exist_ok=True)
+    except OSError:  # no home, or one that cannot be written
+        wanted = Path(tempfile.gettempdir(), "kraftops-tests")
+        wanted.mkdir(exist_ok=True)
+    return wanted
+
+
+def kafka_jars(version: str = "4.3.1") -> Path | None:
+    """Return the directory of the jars; None, the reason on standard error, if there is none."""
+    try:
+        return resolved_jars(version)
+    except MissingJarsError as missing:
+        sys.stderr.write(f"no jars of Kafka {version}: {missing}\n")
+        return None
+
+
+def java_command(jars: Path, main_class: str, *arguments: str, heap: str = "256M") -> list[str]:
+    """Return the command that runs a class of *jars* as Kafka's own scripts run their tools."""
+    options = [f"-Xmx{heap}", *PERFORMANCE_OPTIONS, "-cp", f"{jars}/*"]
+    return ["java", *options, main_class, *arguments]
+
+
+class MissingJarsError(Exception):
+    """What it takes to find the jars is missing."""
+
+
+def resolved_jars(version: str) -> Path:
+    """Return the directory of the jars.
+
+    Raises:
+        MissingJarsError: there is none, and none can be made.
+    """
+    if not shutil.which("java"):
+        raise MissingJarsError("java is not installed")
+    cache = cache_directory()
+    jars = cache / f"kafka-{version}-{zlib.crc32(POM.read_bytes()):08x}"
+    with (cache / "kafka-jars.lock").open("w") as lock:
+        # Two processes must not share Maven's own repository either.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not jars.is_dir():
+            with tempfile.TemporaryDirectory(dir=cache) as scratch:
+                copied = Path(scratch, "jars")
+                _copy_dependencies(version, copied)
+                copied.rename(jars)  # an interrupted copy is never taken for a whole one
+    return jars
+
+
+def _copy_dependencies(version: str, directory: Path) -> None:
+    if not shutil.which("mvn"):
+        raise MissingJarsError("mvn is not installed")
+    command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
+    command += [f"-Dkafka.version={version}", f"-DoutputDirectory={directory}"]
+    done = subprocess.run(
+        command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise MissingJarsError(f"mvn failed: {done.stdout.strip()}")
