@@ -1,0 +1,206 @@
+"""What happens becomes an exit code and a line or two, never a traceback."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import click
+import pytest
+from tests.console import DUMP_LOG, ENVIRONMENT, MemoryTerminal, run_command
+
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.batch import Record, batch_bytes
+from kraftops_cli import main
+
+BATCH = batch_bytes([Record(n, 5, b"key", b"value of a record") for n in range(5_000)])
+
+
+@pytest.fixture(scope="module")
+def large_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of 30 MB, whose text fills any pipe many times."""
+    path = tmp_path_factory.mktemp("large") / "0.log"
+    with path.open("wb") as out:
+        for _ in range(30_000_000 // len(BATCH)):
+            out.write(BATCH)
+    return path
+
+
+def start(path: Path) -> subprocess.Popen[bytes]:
+    """Begin to dump a log, as a shell does that minds its signals."""
+
+    def mind_signals() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    return subprocess.Popen(
+        [DUMP_LOG, "--files", str(path), "--print-data-log"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        preexec_fn=mind_signals,  # noqa: PLW1509 - no thread of ours is running
+    )
+
+
+def test_closed_pipe_is_silent(large_log: Path) -> None:
+    """As with `| head -1`."""
+    process = start(large_log)
+    assert process.stdout is not None
+    assert process.stderr is not None
+
+    first = process.stdout.readline()
+    process.stdout.close()
+    code, err = process.wait(60), process.stderr.read()
+    process.stderr.close()
+
+    assert first.startswith(b"Dumping ")
+    assert (code, err) == (141, b"")
+
+
+def test_closed_pipe_of_a_small_output_is_silent(tmp_path: Path) -> None:
+    """It is only noticed when the last of it is flushed."""
+    (tmp_path / "0.log").write_bytes(BATCH)
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [DUMP_LOG, "--files", "0.log"],
+            cwd=tmp_path,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_interrupt_is_silent(large_log: Path) -> None:
+    process = start(large_log)
+    assert process.stdout is not None
+    process.stdout.read(1)
+
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (130, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["--files", "0.log"], ["--version"], ["--help"]])
+def test_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "0.log").write_bytes(BATCH)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [DUMP_LOG, *arguments],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            timeout=60,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.decode() == (
+        "kafka-dump-log: cannot write to standard output: No space left on device\n"
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_full_disk_amid_a_large_output_is_one_line(large_log: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [DUMP_LOG, "--files", str(large_log), "--print-data-log"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            timeout=60,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == [
+        "kafka-dump-log: cannot write to standard output: No space left on device"
+    ]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_standard_error_that_is_full_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "0.log").write_bytes(BATCH + bytes(100))
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [DUMP_LOG, "--files", "0.log,1.log,0.log"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env=ENVIRONMENT,
+            timeout=60,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stdout.count(b"baseOffset: ") == 2
+
+
+def run(error: BaseException, **environment: str) -> tuple[int, str]:
+    """Run a command that raises; return code and standard error."""
+
+    @click.command()
+    def failing() -> None:
+        raise error
+
+    err = io.StringIO()
+    terminal = MemoryTerminal("tool", io.BytesIO())
+    with (
+        patch.object(sys, "argv", ["tool"]),
+        patch.object(sys, "stderr", err),
+        patch.dict(os.environ, environment),
+    ):
+        code = main.run(failing, "tool", terminal)
+    return code, err.getvalue()
+
+
+def test_error_of_the_library_is_one_line_with_its_code() -> None:
+    class Worse(SourceError):
+        exit_code = 7
+
+    assert run(UsageError("not so", hint="but so")) == (1, "tool: not so\nhint: but so\n")
+    assert run(Worse("cannot read it")) == (7, "tool: cannot read it\n")
+
+
+def test_error_comes_with_its_origin_when_debugging() -> None:
+    with pytest.raises(UsageError, match="not so"):
+        run(UsageError("not so"), KRAFTOPS_DEBUG="1")
+
+
+def test_error_of_click_is_one_line_with_a_hint() -> None:
+    assert run(click.UsageError("not so")) == (
+        1,
+        "tool: not so\nhint: tool --help shows how it is used\n",
+    )
+
+
+def test_code_of_an_exit_is_kept() -> None:
+    assert run(click.exceptions.Exit(3)) == (3, "")
+
+
+@pytest.mark.parametrize("stream", ["<&-", ">&-", "2>&-", ">&- 2>&-"])
+def test_closed_stream_is_no_traceback(stream: str, tmp_path: Path) -> None:
+    """A caller may close any of them before the tool starts."""
+    (tmp_path / "0.log").write_bytes(BATCH + bytes(100))
+
+    done = run_command(
+        "-c",
+        f'"{DUMP_LOG}" --files 0.log,1.log {stream}; echo $? > code',
+        program="sh",
+        cwd=tmp_path,
+    )
+
+    assert "Traceback" not in done.err
+    assert (tmp_path / "code").read_text().strip() == "1"

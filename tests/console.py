@@ -1,0 +1,83 @@
+"""Run the tools: in this process, which is fast, or as their users do."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from kraftops_cli import main
+from kraftops_cli.dump_log import dump_log
+from kraftops_cli.terminal import Terminal
+
+DUMP_LOG = str(Path(sys.executable).with_name("kafka-dump-log"))
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "HOME" and "KRAFTOPS" not in name
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run left behind."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.out.decode("utf-8", "surrogateescape")
+
+    @property
+    def errors(self) -> list[str]:
+        """The lines of standard error."""
+        return self.err.splitlines()
+
+
+class MemoryTerminal(Terminal):
+    """A terminal whose standard output stays in memory."""
+
+    def __init__(self, name: str, out: io.BytesIO) -> None:
+        """Make one that writes to *out*."""
+        super().__init__(name)
+        self._stdout = out
+
+
+def run_here(*args: str, cwd: Path | str = ".") -> Done:
+    """Run `kafka-dump-log` in this process; an exception that it lets through comes out here."""
+    out, echoed, err = io.BytesIO(), io.StringIO(), io.StringIO()
+    terminal = MemoryTerminal("kafka-dump-log", out)
+    with (
+        chdir(cwd),
+        patch.object(sys, "argv", ["kafka-dump-log", *args]),
+        redirect_stdout(echoed),
+        redirect_stderr(err),
+    ):
+        code = main.run(dump_log, "kafka-dump-log", terminal)
+    return Done(code, out.getvalue() + echoed.getvalue().encode(), err.getvalue())
+
+
+def run_command(
+    *args: str | bytes,
+    cwd: Path | str = ".",
+    program: str = DUMP_LOG,
+    stdin: bytes = b"",
+    environment: dict[str, str] | None = None,
+) -> Done:
+    """Run an installed program."""
+    command: Sequence[str | bytes] = [program, *args]
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env={**ENVIRONMENT, **(environment or {})},
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))

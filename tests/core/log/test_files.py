@@ -1,0 +1,141 @@
+"""Files known by their names."""
+
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.log.files import FileKind, FileName, file_name
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "renamed"),
+    [
+        ("00000000000000000000.log", FileKind.LOG, ""),
+        ("00000000000000000000.index", FileKind.INDEX, ""),
+        ("00000000000000000000.timeindex", FileKind.TIME_INDEX, ""),
+        ("00000000000000000000.txnindex", FileKind.TXN_INDEX, ""),
+        ("00000000000000000000.snapshot", FileKind.PRODUCER_SNAPSHOT, ""),
+        ("00000000000000000042-0000000007.checkpoint", FileKind.CHECKPOINT, ""),
+        ("bootstrap.checkpoint", FileKind.CHECKPOINT, ""),
+        ("7.extra.log", FileKind.LOG, ""),
+        (".log", FileKind.LOG, ""),
+        ("00.log.deleted", FileKind.LOG, ".deleted"),
+        ("00.log.swap", FileKind.LOG, ".swap"),
+        ("00.index.cleaned", FileKind.INDEX, ".cleaned"),
+        ("00-1.checkpoint.part", FileKind.CHECKPOINT, ".part"),
+    ],
+)
+def test_kind_is_told_by_the_suffix(name: str, kind: FileKind, renamed: str) -> None:
+    assert file_name(f"some.dir/{name}") == FileName(f"some.dir/{name}", kind, renamed)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "log",
+        "00.LOG",
+        "00.log.bak",
+        "00.deleted",
+        "00.log.deleted.deleted",
+        "quorum-state",
+        "leader-epoch-checkpoint",
+        "partition.metadata",
+        "topic.log/",
+    ],
+)
+def test_other_names_are_not_known(name: str) -> None:
+    assert file_name(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "offset"),
+    [
+        ("00000000000000004711.log", 4711),
+        ("7.extra.log", 7),
+        ("-5.log", -5),
+        ("+7.log", 7),
+        ("９.log", 9),  # noqa: RUF001 - Java reads digits of any script
+        ("9223372036854775807.log", (1 << 63) - 1),
+        ("00000000000000004711.log.deleted", 4711),
+    ],
+)
+def test_offset_is_the_number_before_the_first_dot(name: str, offset: int) -> None:
+    found = file_name(f"1.dir/{name}")
+
+    assert found is not None
+    assert found.base_offset == offset
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "abc.log",
+        ".log",
+        "12x.log",
+        " 5.log",
+        "1_000.log",
+        "--5.log",
+        "+.log",
+        "9223372036854775808.log",
+        "99999999999999999999.log",
+        pytest.param("9" * 5000 + ".log", id="5000 digits"),
+    ],
+)
+def test_name_without_an_offset_is_an_error(name: str) -> None:
+    found = file_name(name)
+
+    assert found is not None
+    with pytest.raises(UsageError):
+        _ = found.base_offset
+
+
+def test_checkpoint_has_an_end_offset_and_an_epoch() -> None:
+    for suffix in ("", ".deleted"):
+        found = file_name(f"x/00000000000000000042-0000000007.checkpoint{suffix}")
+        assert found is not None
+        assert found.snapshot_id == (42, 7)
+        assert not found.is_bootstrap
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "1-2.checkpoint",
+        "odd.checkpoint",
+        ".checkpoint",
+        "00000000000000000042-9999999999.checkpoint",
+        "0000000000000000004x-0000000007.checkpoint",
+    ],
+)
+def test_checkpoint_of_another_name_is_an_error(name: str) -> None:
+    found = file_name(name)
+
+    assert found is not None
+    with pytest.raises(UsageError):
+        _ = found.snapshot_id
+
+
+def test_bootstrap_checkpoint_is_known_by_its_name() -> None:
+    named = [file_name(f"x/{name}") for name in ("bootstrap.checkpoint", "a-bootstrap.checkpoint")]
+
+    assert [name.is_bootstrap for name in named if name] == [True, False]
+
+
+def test_sibling_has_the_same_offset() -> None:
+    name = file_name("some.dir/0042.timeindex")
+
+    assert name is not None
+    assert name.sibling(FileKind.LOG) == "some.dir/0042.log"
+    assert name.sibling(FileKind.INDEX) == "some.dir/0042.index"
+
+
+def test_sibling_is_renamed_alike_where_there_is_such_a_file(tmp_path: Path) -> None:
+    """A segment is renamed file by file."""
+    (tmp_path / "5.log.deleted").touch()
+    name = file_name(str(tmp_path / "5.index.deleted"))
+
+    assert name is not None
+    assert name.sibling(FileKind.LOG) == str(tmp_path / "5.log.deleted")
+    assert name.sibling(FileKind.TIME_INDEX) == str(tmp_path / "5.timeindex")

@@ -1,0 +1,273 @@
+"""The walk over the batches of a source."""
+
+import os
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from tests.segments import IN, batches_of, patched, reader_of, segments, source_of
+
+from kraftops.errors import SourceError
+from kraftops.log import legacy, reader
+from kraftops.log.batch import Batch, Record, batch_bytes, is_valid
+from kraftops.log.legacy import message_bytes
+from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
+
+ONE = batch_bytes([Record(0, 10, b"k", b"first")])
+TWO = batch_bytes([Record(1, 20, b"k", b"second"), Record(2, 30, None, bytes(300))])
+LEGACY = message_bytes(Record(3, 40, b"k", b"third"), 1)
+LOG = ONE + TWO + LEGACY
+
+
+def end_of(data: bytes) -> LogEnd:
+    walk = reader_of(data)
+    list(walk)
+    assert walk.end is not None
+    return walk.end
+
+
+def test_batches_have_their_positions_and_bytes() -> None:
+    found = batches_of(LOG)
+
+    assert found == [
+        Batch(0, len(ONE), ONE),
+        Batch(len(ONE), len(TWO), TWO),
+        Batch(len(ONE + TWO), len(LEGACY), LEGACY),
+    ]
+    assert end_of(LOG) == LogEnd(EndReason.END, len(LOG), 0)
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 18, 61, 100, 1000])
+def test_size_of_the_blocks_changes_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither that of the reader nor that of what a source cares to give."""
+    monkeypatch.setattr(reader, "BLOCK", 50)
+    for path in (*segments("craft/*/*.log"), IN / "dmg/garbage/00000000000000000000.log"):
+        data = path.read_bytes()
+        whole, small = reader_of(data), reader_of(data, block)
+
+        assert list(small) == list(whole)
+        assert small.end == whole.end
+
+
+@pytest.mark.parametrize("cut", range(len(LOG)))
+def test_cut_anywhere_keeps_the_whole_batches(cut: int) -> None:
+    walk = reader_of(LOG[:cut])
+
+    found = list(walk)
+
+    assert found == [batch for batch in batches_of(LOG) if batch.position + batch.size <= cut]
+    end = found[-1].position + found[-1].size if found else 0
+    reason = EndReason.PARTIAL if cut > end else EndReason.END
+    assert walk.end == LogEnd(reason, end, cut - end)
+
+
+@pytest.mark.parametrize("block", [1, 100, 1 << 20])
+@pytest.mark.parametrize("shrunk", [0, 5, 17, 18, 40, len(ONE), len(ONE) + 30, len(LOG) - 1])
+def test_source_that_shrinks_ends_the_walk(
+    shrunk: int, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gives fewer bytes than it was said to have: the walk ends with what there is."""
+    monkeypatch.setattr(reader, "BLOCK", 50)
+    walk = LogReader(source_of(LOG[:shrunk], block), 0, len(LOG))
+
+    found = list(walk)
+
+    assert found == batches_of(LOG[:shrunk])
+    assert walk.end == end_of(LOG[:shrunk])
+
+
+@pytest.mark.parametrize("count", [18, 19, 1000, 3_000_000])
+def test_zeros_behind_the_batches_are_padding(count: int) -> None:
+    end = end_of(ONE + bytes(count))
+
+    assert end == LogEnd(EndReason.PADDING, len(ONE), count, f"{count} bytes of zero padding")
+
+
+@pytest.mark.parametrize("count", [1, 12, 17])
+def test_few_zeros_are_what_kafka_takes_them_for(count: int) -> None:
+    """Kafka looks at no fewer than 18 bytes."""
+    assert end_of(ONE + bytes(count)) == LogEnd(EndReason.PARTIAL, len(ONE), count)
+
+
+@pytest.mark.parametrize("at", [20, 999, 1 << 20, (1 << 20) + 70, (3 << 20) - 1])
+def test_zeros_with_anything_in_them_are_no_padding(at: int) -> None:
+    data = ONE + patched(bytes(3 << 20), at, b"\1")
+
+    end = end_of(data)
+
+    assert (end.reason, end.position, end.left) == (EndReason.BAD_LENGTH, len(ONE), 3 << 20)
+
+
+@pytest.mark.parametrize("length", [0, 1, 13, -1, -(1 << 31)])
+def test_length_that_no_batch_has_ends_the_walk(length: int) -> None:
+    data = ONE + patched(TWO, 8, length.to_bytes(4, signed=True)) + LEGACY
+
+    walk = reader_of(data)
+    found = list(walk)
+
+    assert found == [Batch(0, len(ONE), ONE)]
+    assert walk.end is not None
+    assert (walk.end.reason, walk.end.left) == (EndReason.BAD_LENGTH, len(data) - len(ONE))
+    assert f"a batch length of {length}," in walk.end.detail
+
+
+def test_length_beyond_the_end_leaves_the_rest() -> None:
+    data = ONE + patched(TWO, 8, (0x7FFFFFFF).to_bytes(4)) + LEGACY
+
+    assert end_of(data) == LogEnd(EndReason.PARTIAL, len(ONE), len(data) - len(ONE))
+
+
+@pytest.mark.parametrize("length", [14, 20, 48])
+def test_batch_shorter_than_a_header_has_the_bytes_of_one(length: int) -> None:
+    """Kafka reads its header over the end of the batch."""
+    data = patched(TWO, 8, length.to_bytes(4)) + LEGACY
+
+    batch = next(iter(reader_of(data)))
+
+    assert (batch.size, batch.data) == (length + 12, data[:61])
+
+
+@pytest.mark.parametrize("block", [1, 13, 64, 1 << 20])
+def test_batch_too_large_to_hold_is_passed_with_its_checksum(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of both kinds; those before and behind it are read as ever."""
+    monkeypatch.setattr(reader, "BLOCK", 64)
+    monkeypatch.setattr(reader, "LARGEST_BATCH", 200)
+    large = batch_bytes([Record(5, 0, None, bytes(range(256)) * 40)])
+    large_legacy = message_bytes(Record(6, 0, None, b"old" * 3000), 1)
+    data = ONE + large + LEGACY + large_legacy + ONE
+
+    walk = reader_of(data, block)
+    first, second, third, fourth, fifth = walk
+
+    assert (first.data, third.data[: third.size], fifth.data) == (ONE, LEGACY, ONE)
+    assert second.position == len(ONE)
+    assert (second.size, second.data) == (len(large), large[:61])
+    assert is_valid(second, second.header.crc)
+    assert (fourth.size, fourth.data) == (len(large_legacy), large_legacy[:61])
+    assert fourth.crc == crc32(large_legacy[16:])
+    assert legacy.is_valid(fourth)
+    assert walk.end == LogEnd(EndReason.END, len(data), 0)
+
+
+def test_damage_in_a_batch_too_large_to_hold_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "BLOCK", 64)
+    monkeypatch.setattr(reader, "LARGEST_BATCH", 200)
+    large = batch_bytes([Record(5, 0, None, bytes(10_000))])
+
+    (batch,) = reader_of(patched(large, 5_000, b"\1"))
+
+    assert not is_valid(batch, batch.header.crc)
+
+
+@pytest.mark.parametrize("left", [10, 61, 62, 500, 5_000])
+def test_batch_too_large_to_hold_that_is_lost_on_the_way_is_partial(
+    left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The walk ends where the batch begins, and says how much of it there is."""
+    monkeypatch.setattr(reader, "BLOCK", 64)
+    monkeypatch.setattr(reader, "LARGEST_BATCH", 400)
+    data = ONE + batch_bytes([Record(5, 0, None, bytes(10_000))])
+    walk = LogReader(source_of(data[: len(ONE) + left]), 0, len(data))
+
+    found = list(walk)
+
+    assert [batch.data for batch in found] == [ONE]
+    assert walk.end == LogEnd(EndReason.PARTIAL, len(ONE), left)
+
+
+def test_file_is_read_from_a_batch_to_a_byte(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(LOG)
+    with LogFile(str(path)) as log:
+        assert log.size == len(LOG)
+        assert list(log.batches()) == batches_of(LOG)
+        assert [batch.data for batch in log.batches(len(ONE))] == [TWO, LEGACY]
+        assert [batch.data for batch in log.batches(len(ONE), len(ONE + TWO))] == [TWO]
+        assert [batch.data for batch in log.batches(0, 1 << 40)] == [ONE, TWO, LEGACY]
+        assert list(log.batches(len(LOG))) == []
+
+
+def test_bytes_are_read_at_a_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "BLOCK", 3)
+    path = tmp_path / "0.log"
+    path.write_bytes(b"0123456789")
+    with LogFile(str(path)) as log:
+        assert log.read_at(2, 5) == b"23456"
+        assert log.read_at(8, 5) == b"89"
+        assert log.read_at(20, 5) == b""
+        assert log.read_at(2, 0) == b""
+
+
+def test_file_is_closed_and_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(LOG)
+    before = path.stat()
+
+    with LogFile(str(path)) as log:
+        list(log.batches())
+
+    with pytest.raises(ValueError, match="closed"):
+        log.read_at(0, 1)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+def test_what_is_appended_later_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(ONE)
+    with LogFile(str(path)) as log:
+        walk = log.batches()
+        with path.open("ab") as more:
+            more.write(TWO)
+
+        assert [batch.data for batch in walk] == [ONE]
+        assert walk.end == LogEnd(EndReason.END, len(ONE), 0)
+
+
+def test_file_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
+    path = str(tmp_path / "0.log")
+
+    with pytest.raises(SourceError) as caught:
+        LogFile(path)
+
+    assert caught.value.message == f"cannot read {path}: No such file or directory"
+
+
+def test_directory_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="Is a directory"):
+        LogFile(str(tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read all files")
+def test_file_without_permission_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.touch(mode=0)
+
+    with pytest.raises(SourceError, match="Permission denied"):
+        LogFile(str(path))
+
+
+def test_error_while_reading_is_an_error_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a disk that fails, which only shows on the way."""
+    path = tmp_path / "0.log"
+    path.write_bytes(LOG)
+    with LogFile(str(path)) as log:
+
+        class FailingFile:
+            def seek(self, _: int) -> None: ...
+
+            def read(self, _: int) -> bytes:
+                raise OSError(5, "Input/output error")
+
+            def close(self) -> None: ...
+
+        real = log._file
+        monkeypatch.setattr(log, "_file", FailingFile())
+        with pytest.raises(SourceError) as caught:
+            list(log.batches())
+        monkeypatch.setattr(log, "_file", real)
+
+    assert caught.value.message == f"cannot read {path}: Input/output error"

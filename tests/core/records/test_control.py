@@ -1,0 +1,128 @@
+"""Control records."""
+
+import struct
+
+import pytest
+from tests.messages import Data, table
+
+from kraftops.errors import DecodeError, Underflow
+from kraftops.records.control import control_text, control_type
+from kraftops.schema.compile import compiled
+
+ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
+
+
+def key(kind: int, version: int = 0) -> bytes:
+    return struct.pack(">hh", version, kind)
+
+
+def value(name: str, data: Data, version: int = 0) -> bytes:
+    return compiled(table("control")[name], version).write(data)
+
+
+VOTER = {
+    "voterId": 1,
+    "endpoints": [{"name": "C", "host": "h", "port": 65535}],
+    "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "text"),
+    [
+        pytest.param(0, b"\0\0\0\0\0\x08", "endTxnMarker: ABORT coordinatorEpoch: 8", id="abort"),
+        pytest.param(
+            1, b"\0\0\xff\xff\xff\xff", "endTxnMarker: COMMIT coordinatorEpoch: -1", id="commit"
+        ),
+        pytest.param(
+            1, b"\0\5\0\0\0\7rest", "endTxnMarker: COMMIT coordinatorEpoch: 7", id="newer marker"
+        ),
+        pytest.param(
+            2,
+            value("LeaderChangeMessage", {"leaderId": 1, "voters": [{"voterId": 1}]}),
+            'LeaderChange: {"version":0,"leaderId":1,"voters":[{"voterId":1}],"grantingVoters":[]}',
+            id="leader change",
+        ),
+        pytest.param(
+            2,
+            value("LeaderChangeMessage", {"version": 1, "voters": [{"voterId": 1}]}),
+            f'LeaderChange: {{"version":1,"leaderId":0,"voters":[{{"voterId":1,'
+            f'"voterDirectoryId":"{ZERO}"}}],"grantingVoters":[]}}',
+            id="leader change that says version 1",
+        ),
+        pytest.param(
+            3,
+            value("SnapshotHeaderRecord", {"lastContainedLogTimestamp": 99}),
+            'SnapshotHeader {"version":0,"lastContainedLogTimestamp":99}',
+            id="snapshot header",
+        ),
+        pytest.param(
+            4, value("SnapshotFooterRecord", {}), 'SnapshotFooter {"version":0}', id="footer"
+        ),
+        pytest.param(
+            5,
+            value("KRaftVersionRecord", {"kRaftVersion": 1}),
+            'KRaftVersion {"version":0,"kRaftVersion":1}',
+            id="kraft version",
+        ),
+        pytest.param(
+            6,
+            value("VotersRecord", {"voters": [VOTER]}),
+            f'KRaftVoters {{"version":0,"voters":[{{"voterId":1,"voterDirectoryId":"{ZERO}",'
+            '"endpoints":[{"name":"C","host":"h","port":65535}],"kRaftVersionFeature":'
+            '{"minSupportedVersion":0,"maxSupportedVersion":1}}]}',
+            id="voters",
+        ),
+        pytest.param(77, b"", "controlType: UNKNOWN(77)", id="unknown"),
+        pytest.param(-1, b"", "controlType: UNKNOWN(-1)", id="negative"),
+    ],
+)
+def test_text(kind: int, raw: bytes, text: str) -> None:
+    assert control_text(key(kind), raw) == text
+
+
+def test_unknown_type_needs_no_value() -> None:
+    assert control_text(key(9), None) == "controlType: UNKNOWN(9)"
+
+
+def test_longer_and_newer_keys_are_understood() -> None:
+    assert control_type(key(5) + b"more") == 5
+    assert control_type(key(5, version=3)) == 5
+
+
+@pytest.mark.parametrize(
+    ("raw_key", "raw_value"),
+    [
+        pytest.param(None, b"\0\0\0\0\0\0", id="null key"),
+        pytest.param(b"\0\0\0", b"\0\0\0\0\0\0", id="short key"),
+        pytest.param(key(1, version=-1), b"\0\0\0\0\0\0", id="key of a negative version"),
+        pytest.param(key(1), None, id="null value"),
+        pytest.param(key(1), b"", id="empty value"),
+        pytest.param(key(1), b"\0", id="version cut short"),
+        pytest.param(key(1), b"\0\0\0\0\0", id="marker cut short"),
+        pytest.param(key(1), b"\xff\xff\0\0\0\0", id="marker of a negative version"),
+        pytest.param(key(3), b"\0\0\0", id="header cut short"),
+        pytest.param(key(2), b"\0\0\0\0\0\1\x7f", id="voters that are not there"),
+    ],
+)
+def test_damage_is_an_error(raw_key: bytes | None, raw_value: bytes | None) -> None:
+    with pytest.raises(DecodeError):
+        control_text(raw_key, raw_value)
+
+
+def test_every_cut_of_a_value_is_an_error() -> None:
+    raw = value("VotersRecord", {"voters": [VOTER]})
+    for cut in range(len(raw)):
+        with pytest.raises(DecodeError):
+            control_text(key(6), raw[:cut])
+
+
+def test_bytes_behind_a_value_do_not_count() -> None:
+    raw = value("SnapshotFooterRecord", {}) + b"more"
+
+    assert control_text(key(4), raw) == 'SnapshotFooter {"version":0}'
+
+
+def test_short_key_is_an_underflow() -> None:
+    with pytest.raises(Underflow):
+        control_type(b"\0")
