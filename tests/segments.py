@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from google_crc32c import value as crc32c
-from tests.corpus import DUMPS
 
 from kraftops.log.batch import Batch
 from kraftops.log.reader import LogFile, LogReader
 from kraftops.varint import varint_bytes
+from tests.corpus import DUMPS
 
 IN = DUMPS / "in"
 ATTRIBUTES_AT, LAST_DELTA_AT, COUNT_AT = 21, 23, 57

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.console import DUMP_LOG, ENVIRONMENT
-from tests.segments import IN
 
 from kraftops_cli.version import KAFKA_VERSION
+from tests.console import DUMP_LOG, ENVIRONMENT
+from tests.segments import IN
 
 REPOSITORY = Path(__file__).parents[1]
 ROOTS = {

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-EXAMPLES = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```$", README, flags=re.M | re.S)
+EXAMPLES = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=range(len(EXAMPLES)))
@@ -19,7 +19,12 @@ def test_example_prints_what_the_readme_shows(command: str, output: str) -> None
     environment = {**os.environ, "PATH": scripts + os.pathsep + os.environ["PATH"]}
 
     done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert done.stdout + done.stderr == output
@@ -28,7 +33,7 @@ def test_example_prints_what_the_readme_shows(command: str, output: str) -> None
 @pytest.mark.parametrize("heading", ["Run it", "Test it"])
 def test_heading_has_one_command_of_one_line(heading: str) -> None:
     section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    fences = re.findall(r"^```sh\n(.*?)^```$", section, flags=re.M | re.S)
+    fences = re.findall(r"^```sh\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
 
     assert len(fences) == 1
     assert fences[0].count("\n") == 1

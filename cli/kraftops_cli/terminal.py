@@ -6,6 +6,9 @@ import os
 import sys
 from typing import BinaryIO
 
+_CONTROLS = {number: f"\\x{number:02x}" for number in [*range(0x20), *range(0x7F, 0xA0)]}
+_CONTROLS |= {ord("\n"): "\\n", ord("\r"): "\\r"}
+
 
 class Terminal:
     """Standard output as bytes and standard error as lines."""
@@ -51,8 +54,7 @@ class Terminal:
 
 def printable(text: str) -> str:
     """Return *text* in a form that standard error can take, on one line."""
-    text = text.replace("\r", "\\r").replace("\n", "\\n").replace("\x1b", "\\x1b")
-    return text.encode("utf-8", "backslashreplace").decode()
+    return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
 
 
 def drop_output() -> None:

@@ -4,15 +4,15 @@ import resource
 from pathlib import Path
 
 import pytest
-from tests.console import run_command, run_here
-from tests.corpus import listing
-from tests.messages import table
-from tests.segments import IN, batch_around, plain_record
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import compress
 from kraftops.records.dialects import DIALECTS
 from kraftops.schema.compile import compiled
+from tests.console import run_command, run_here
+from tests.corpus import listing
+from tests.messages import table
+from tests.segments import IN, batch_around, plain_record
 
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])
 LAST = batch_bytes([Record(9, 90, b"k", b"last")])

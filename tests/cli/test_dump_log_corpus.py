@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from tests.console import run_command, run_here
 from tests.corpus import DUMPS, Case, cases, differences, listing
 

@@ -66,7 +66,7 @@ def complete_bash(script: str, line: str, directory: Path) -> list[str]:
 
 
 def of_program(line: str, directory: Path) -> list[str]:
-    script = (REPOSITORY / "completions/bash" / line.split()[0]).read_text("utf-8")
+    script = (REPOSITORY / "completions/bash" / line.split(maxsplit=1)[0]).read_text("utf-8")
     return complete_bash(script, line, directory)
 
 
@@ -103,10 +103,14 @@ def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
     page = man_page(tool)
 
     shown = set(
-        re.findall(r"^ +(-[-\w]+)(?:, (-[-\w]+))?", tool.command.get_help(tool.context), re.M)
+        re.findall(
+            r"^ +(-[-\w]+)(?:, (-[-\w]+))?", tool.command.get_help(tool.context), re.MULTILINE
+        )
     )
     for name in {name for pair in shown for name in pair if name}:
-        assert re.search(rf"^\.TP\n.*{re.escape(generate.roff(name))}\\f.*\n.+", page, re.M), name
+        assert re.search(
+            rf"^\.TP\n.*{re.escape(generate.roff(name))}\\f.*\n.+", page, re.MULTILINE
+        ), name
     for _, example in getattr(tool.command, "examples", ()):
         assert generate.roff(example) in page
     for title, text in getattr(tool.command, "sections", ()):
@@ -277,7 +281,7 @@ def test_syntax_is_right(name: str) -> None:
     ],
 )
 def test_fish_offers(line: str, offered: list[str], directory: Path) -> None:
-    program = PROGRAMS.get(line.split()[0]) or command_tree.Tool.of(made_up, ("made-up",))
+    program = PROGRAMS.get(line.split(maxsplit=1)[0]) or command_tree.Tool.of(made_up, ("made-up",))
     code = f"{completions.fish(program)}\ncomplete -C {shlex.quote(line)}"
 
     done = subprocess.run(

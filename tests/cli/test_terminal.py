@@ -3,9 +3,9 @@
 import io
 
 import pytest
-from tests.console import MemoryTerminal
 
 from kraftops_cli.terminal import printable
+from tests.console import MemoryTerminal
 
 
 def test_output_is_utf_8_and_keeps_the_bytes_of_file_names() -> None:

@@ -224,6 +224,8 @@ def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
     if left < 18:
         return None
     head = log.read_at(position, v2.HEADER_SIZE)
+    if len(head) < min(v2.HEADER_SIZE, log.size - position):
+        raise DecodeError(f"{log.path} lost bytes from position {position} on")
     length = int.from_bytes(head[8:12], signed=True)
     if length < v2.SMALLEST_LENGTH:
         raise DecodeError(f"a batch length of {length} at position {position} of {log.path}")

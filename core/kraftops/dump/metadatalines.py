@@ -132,4 +132,4 @@ class MetadataLines:
 
 @cache
 def _line_factory(message: Message, version: int, template: str) -> RendererFactory:
-    return renderer_factory(message, version, template, _PARAMETERS)
+    return renderer_factory(message, version, template, _PARAMETERS, short_arrays=True)

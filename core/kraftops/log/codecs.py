@@ -82,7 +82,7 @@ def _snappy(data: bytes, limit: int) -> bytes:
         except DecompressionError as error:
             raise DecodeError(f"snappy: {error}") from None
 
-    if not data.startswith(_XERIAL_MAGIC):
+    if not data.startswith(_XERIAL_MAGIC) or len(data) < _XERIAL_HEADER:
         return block(data, limit)
     out: list[bytes] = []
     pos, left = _XERIAL_HEADER, limit

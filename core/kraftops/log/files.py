@@ -95,6 +95,7 @@ def _split_suffix(name: str) -> tuple[str, str]:
 
 def _number(text: str, allowed: range) -> int:
     """Return the number that Java's `parseLong` sees: a sign and digits of any script."""
-    if not re.fullmatch(r"[+-]?\d+", text) or int(text) not in allowed:
+    # No more digits than a file name has: Python refuses to read thousands of them.
+    if not re.fullmatch(r"[+-]?\d{1,255}", text) or int(text) not in allowed:
         raise UsageError(f"{text!r} in the name is no offset")
     return int(text)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
+from kraftops.errors import SourceError
 from kraftops.log.reader import BLOCK, LogFile
 
 _OFFSET_ENTRY = Struct(">ii")
@@ -53,7 +54,11 @@ class _Entries:
         return self._file.size // self.layout.size
 
     def _at(self, number: int) -> tuple[int, ...]:
-        return self.layout.unpack(self._file.read_at(number * self.layout.size, self.layout.size))
+        position = number * self.layout.size
+        entry = self._file.read_at(position, self.layout.size)
+        if len(entry) < self.layout.size:
+            raise SourceError(f"{self._file.path} lost bytes from position {position} on")
+        return self.layout.unpack(entry)
 
     def _all(self) -> Iterator[tuple[int, ...]]:
         size = self.layout.size

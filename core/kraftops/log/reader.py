@@ -95,10 +95,7 @@ class LogReader:
                 return None
             position = self._base + self._pos
             if size > LARGEST_BATCH:
-                batch = self._pass_large(position, size)
-                if batch:
-                    return batch
-                continue
+                return self._pass_large(position, size)
             wanted = size if size > HEADER_SIZE else min(HEADER_SIZE, left)
             if len(self._buffer) - self._pos < wanted and not self._fill(wanted):
                 continue
@@ -129,21 +126,22 @@ class LogReader:
     def _pass_large(self, position: int, size: int) -> Batch | None:
         """Read over a batch too large to hold, computing its checksum."""
         if not self._fill(HEADER_SIZE):
+            self.end = LogEnd(EndReason.PARTIAL, position, self._stop - position)
             return None
         head = self._buffer[:HEADER_SIZE]
-        crc_start, extend = (CRC_START, crc32c_extend) if head[16] > 1 else (16, _crc32_extend)
-        crc, pos, left = 0, crc_start, size - crc_start
-        while left:
+        pos, extend = (CRC_START, crc32c_extend) if 1 < head[16] < 128 else (16, _crc32_extend)
+        crc, left = 0, size - pos
+        while True:
             block = self._buffer[pos : pos + left]
             crc = extend(crc, block)
             left -= len(block)
-            self._base += pos + len(block)
-            self._buffer, pos = b"", 0
-            self._pos = 0
-            if left and not self._fill(1):
+            self._pos = pos + len(block)
+            if not left:
+                return Batch(position, size, head, crc)
+            pos = 0
+            if not self._fill(1):
+                self.end = LogEnd(EndReason.PARTIAL, position, self._stop - position)
                 return None
-        self._buffer = b""
-        return Batch(position, size, head, crc)
 
     def _end(self, reason: EndReason) -> None:
         self.end = LogEnd(reason, self._base + self._pos, self._left())

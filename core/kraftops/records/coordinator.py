@@ -16,7 +16,8 @@ from kraftops.memo import Memo
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import Compiled, compiled
 from kraftops.schema.message import Message
-from kraftops.schema.text import MALFORMED, base64_text, renderer_factory
+from kraftops.schema.text import MALFORMED, renderer_factory
+from kraftops.schema.values import base64_text
 
 COORDINATORS = {"offsets": "group", "transaction": "transaction", "share": "share"}
 """The table of each decoder."""

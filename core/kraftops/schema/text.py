@@ -13,45 +13,30 @@ and `kraftops.schema.read` then finds out what is wrong.
 from __future__ import annotations
 
 import struct
-from binascii import b2a_base64
 from collections.abc import Callable, Mapping
-from functools import cache
 from itertools import groupby
 
 from kraftops.errors import DecodeError
-from kraftops.javatext import double_text, json_string
 from kraftops.memo import Memo
 from kraftops.schema.message import Field, Message, absent_tags, present
 from kraftops.schema.source import Source, fixed_runs
+from kraftops.schema.values import (
+    CODES,
+    DOUBLE_TEXTS,
+    INTS,
+    STRING_TEXTS,
+    UUID_TEXTS,
+    WIDTHS,
+    array_texts,
+    base64_text,
+    steps,
+    value_renderers,
+)
 from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint
 
 MALFORMED = (DecodeError, IndexError, struct.error)
 """What a renderer raises where the bytes are not what it expects."""
-
-UUID_TEXTS: Memo[str] = Memo(to_text)
-STRING_TEXTS: Memo[str] = Memo(json_string)
-_DOUBLE_TEXTS: Memo[str] = Memo(lambda raw: double_text(struct.unpack(">d", raw)[0]))
-_CODES = {
-    "bool": "?",
-    "int8": "b",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    # The raw bytes: as a key of a memo, the doubles 0.0 and -0.0 are one.
-    "float64": "8s",
-    "uuid": "16s",
-}
-_INTS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
-_WIDTHS = {name: struct.calcsize(">" + code) for name, code in _CODES.items()}
-
-
-def base64_text(raw: bytes) -> str:
-    """Return bytes as JSON shows them: standard base64, padded, in quotes."""
-    return f'"{b2a_base64(raw, newline=False).decode()}"'
-
 
 RendererFactory = Callable[[str], Callable[..., str]]
 
@@ -62,15 +47,19 @@ def renderer_factory(
     template: str = "{{{data}}}",
     parameters: str = "b, p, e",
     overrides: Mapping[str, Callable[[bytes], str]] | None = None,
+    *,
+    short_arrays: bool = False,
 ) -> RendererFactory:
     """Return a function that takes the text `start` and returns a renderer.
 
     The renderer takes *parameters*, of which b, p, e are the buffer and where the message begins
     and ends in it. It returns *template*, the inside of an f-string in which `{data}` stands for
     the members of the message and `{start}` and the parameters are at hand. *overrides* shows
-    fields of type bytes, by name, in another form than base64.
+    fields of type bytes, by name, in another form than base64. With *short_arrays* the renderer is
+    faster, and fails where one of a run of arrays has more than 126 elements.
     """
-    return _Generator(message, version, overrides or {}).factory(template, parameters)
+    generator = _Generator(message, version, overrides or {})
+    return generator.factory(template, parameters, short_arrays=short_arrays)
 
 
 class _Generator:
@@ -83,32 +72,29 @@ class _Generator:
         self._message = message
         self._fields = present(message.fields, version)
         self._version = version
-        self._is_flexible = flexible = message.is_flexible(version)
+        self._is_flexible = message.is_flexible(version)
         self._at = 0
         self._source = Source(
             {
                 "BOOL": ("false", "true"),
-                "DOUBLE": _DOUBLE_TEXTS,
+                "DOUBLE": DOUBLE_TEXTS,
                 "STRING": STRING_TEXTS,
                 "UUID": UUID_TEXTS,
                 "DecodeError": DecodeError,
                 "Memo": Memo,
-                "bytes_text": _compact_bytes if flexible else _bytes,
-                "fixed_array": _compact_fixed_array if flexible else _fixed_array,
-                "read_length": _compact if flexible else _int32,
-                "string_text": _compact_string if flexible else _string,
                 "read_uvarint": read_uvarint,
+                **value_renderers(is_flexible=self._is_flexible),
             }
         )
 
-    def factory(self, template: str, parameters: str) -> RendererFactory:
+    def factory(self, template: str, parameters: str, *, short_arrays: bool) -> RendererFactory:
         """Return the factory; see `renderer_factory`."""
         wire = [field for field in self._fields if field.tag is None]
         cut = self._first_of_tail(wire)
         shown: dict[str, str] = {}
         slots = self._add_tail(wire[cut:])
         runs = [
-            (run, self._add_run(run) if run[0].array else "")
+            (run, self._add_run(run) if short_arrays and run[0].array else "")
             for run in _neighbours(wire[:cut], lambda field: field.array)
         ]
         add = self._source.add
@@ -130,7 +116,7 @@ class _Generator:
         """Return the index of the first field that is best looked up together with all after it."""
         for index, field in enumerate(wire):
             is_simple = field.is_fixed or (field.type == "string" and not field.array)
-            is_run = field.array and field.type in _CODES and self._is_flexible
+            is_run = field.array and field.type in CODES and self._is_flexible
             if not (is_simple or is_run):
                 return index
         index = len(wire)
@@ -177,7 +163,7 @@ class _Generator:
         self._source.add(2, f"s = {self._here()}", "p = s")
         self._at = 0
         for field in run:
-            self._source.add(2, f"p += {self._source.name('step', _steps(field.type))}[b[p]]")
+            self._source.add(2, f"p += {self._source.name('step', steps(field.type))}[b[p]]")
         self._source.add(2, f"{text} = {memo}[b[s:p]]")
         return {run[0].name: f"{{{text}}}"}
 
@@ -199,7 +185,7 @@ class _Generator:
         return shown
 
     def _add_fixed(self, depth: int, run: list[Field]) -> list[str]:
-        layout = struct.Struct(">" + "".join(_CODES[field.type] for field in run))
+        layout = struct.Struct(">" + "".join(CODES[field.type] for field in run))
         names = [self._source.name("v") for _ in run]
         unpack = self._source.name("unpack", layout.unpack_from)
         self._source.add(depth, f"{', '.join(names)}, = {unpack}(b, {self._here()})")
@@ -214,7 +200,7 @@ class _Generator:
         """Add code that reads a field of varying width; return how it is shown."""
         add = self._source.add
         text = self._source.name("v")
-        if field.array and field.type not in _CODES:
+        if field.array and field.type not in CODES:
             self._add_array(depth, field, text)
         elif field.array:
             self._add_fixed_array(depth, field, text)
@@ -225,7 +211,7 @@ class _Generator:
                 add(depth, f"n = b[{self._here()}]")
                 self._at += 1
                 self._flush(depth)
-                add(depth, f"if {null}: {text} = 'null'", "else:")
+                add(depth, "has_unknown = False", f"if {null}: {text} = 'null'", "else:")
                 depth += 1
             self._add_struct(depth, field, text)
         elif field.type == "string" and inline and self._is_flexible:
@@ -244,12 +230,12 @@ class _Generator:
     def _add_fixed_array(self, depth: int, field: Field, text: str) -> None:
         """Add code that sets *text* to an array of numbers or UUIDs, looked up where short."""
         add = self._source.add
-        width = _WIDTHS[field.type]
+        width = WIDTHS[field.type]
         call = f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {field.type!r})"
         if not self._is_flexible:
             add(depth, call)
             return
-        memo = self._source.name("array", _array_texts(field.type))
+        memo = self._source.name("array", array_texts(field.type))
         add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
         add(depth + 1, f"s = {self._here(1)}", f"p = s + {width} * n - {width}")
         add(depth + 1, f"{text} = {memo}[b[s:p]]")
@@ -273,15 +259,20 @@ class _Generator:
         add(depth + 1, f"{text} = '[' + ','.join({items}) + ']'")
 
     def _add_struct(self, depth: int, field: Field, text: str) -> None:
-        """Add code that sets *text* to the struct at the current position."""
+        """Add code that sets *text* to the struct at the current position.
+
+        Of a tagged field, `has_unknown` then tells whether it has tags that the schema does not.
+        """
         fields = present(field.fields, self._version)
         shown = self._add_values(depth, [field for field in fields if field.tag is None])
         if self._is_flexible:
-            shown |= self._add_tags(depth, field.fields)
+            shown |= self._add_tags(depth, field.fields, note_unknown=field.tag is not None)
         self._flush(depth)
         self._source.add(depth, f"{text} = f'{{{{{self._joined(depth, shown, fields)}}}}}'")
 
-    def _add_tags(self, depth: int, fields: tuple[Field, ...]) -> dict[str, str]:
+    def _add_tags(
+        self, depth: int, fields: tuple[Field, ...], *, note_unknown: bool = False
+    ) -> dict[str, str]:
         """Add code that reads the tagged fields of a struct; return how each is shown."""
         add = self._source.add
         tagged = [field for field in present(fields, self._version) if field.tag is not None]
@@ -289,6 +280,8 @@ class _Generator:
         for name in names.values():
             add(depth, f"{name} = ''")
         left, tag, size = self._source.name("k"), self._source.name("tag"), self._source.name("z")
+        if note_unknown:
+            add(depth, "has_unknown = False")
         self._add_uvarint(depth, left)
         add(depth, f"while {left} > 0:")
         add(depth + 1, f"{left} -= 1")
@@ -304,20 +297,22 @@ class _Generator:
             text, default = f"f'{shown}'", repr(_default_text(field, self._version))
             if shown.startswith("{v"):  # a name alone: no need to format it twice
                 text = shown[1:-1]
-                if field.type in _INTS and not field.array:
+                if field.type in INTS and not field.array:
                     default = repr(field.default)
             else:
                 add(depth + 2, f"x = {text}")
                 text = "x"
             name = names[field.name]
-            add(
-                depth + 2,
-                f"{name} = '' if {text} == {default} else f',\"{field.name}\":{{{text}}}'",
-            )
-            add(depth + 2, "continue")
+            is_default = f"{text} == {default}"
+            if field.is_struct and not field.array:
+                is_default += " and not has_unknown"
+            member = f"f',\"{field.name}\":{{{text}}}'"
+            add(depth + 2, f"{name} = '' if {is_default} else {member}", "continue")
         for field in absent_tags(fields, self._version):
             add(depth + 1, f"if {tag} == {field.tag}: raise DecodeError('tag')")
         add(depth + 1, f"if {size} < 0 or {size} > e - p: raise DecodeError('tag')", f"p += {size}")
+        if note_unknown:
+            add(depth + 1, "has_unknown = True")
         return {field: f"{{{name}}}" for field, name in names.items()}
 
     def _add_uvarint(self, depth: int, name: str) -> None:
@@ -375,105 +370,3 @@ def _default_text(field: Field, version: int) -> str:
     if field.type == "bool":
         return "true" if field.default else "false"
     return {"string": '""', "bytes": '""', "float64": "0.0"}.get(field.type, str(field.default))
-
-
-def _compact(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
-    length, pos = read_uvarint(buffer, pos)
-    if length == -0x80000000:
-        raise DecodeError("length")
-    return _checked(length - 1, nullable, buffer, pos), pos
-
-
-def _int32(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
-    length, pos = struct.unpack_from(">i", buffer, pos)[0], pos + 4
-    return _checked(length, nullable, buffer, pos), pos
-
-
-def _int16(buffer: bytes, pos: int, nullable: bool) -> tuple[int, int]:
-    length, pos = struct.unpack_from(">h", buffer, pos)[0], pos + 2
-    return _checked(length, nullable, buffer, pos), pos
-
-
-def _checked(length: int, nullable: bool, buffer: bytes, pos: int) -> int:
-    if length > len(buffer) - pos or (length < 0 and not nullable):
-        raise DecodeError("length")
-    return length
-
-
-_ReadLength = Callable[[bytes, int, bool], tuple[int, int]]
-_RenderValue = Callable[[bytes, int, bool], tuple[str, int]]
-
-
-def _string_renderer(read_length: _ReadLength) -> _RenderValue:
-    def string(buffer: bytes, pos: int, nullable: bool) -> tuple[str, int]:
-        length, pos = read_length(buffer, pos, nullable)
-        if length < 0:
-            return "null", pos
-        if length > 0x7FFF:
-            raise DecodeError("string")
-        end = pos + length
-        return STRING_TEXTS[buffer[pos:end]], end
-
-    return string
-
-
-def _bytes_renderer(
-    read_length: _ReadLength,
-) -> Callable[[bytes, int, bool, Callable[[bytes], str]], tuple[str, int]]:
-    def bytes_(
-        buffer: bytes, pos: int, nullable: bool, show: Callable[[bytes], str]
-    ) -> tuple[str, int]:
-        length, pos = read_length(buffer, pos, nullable)
-        if length < 0:
-            return "null", pos
-        end = pos + length
-        return show(buffer[pos:end]), end
-
-    return bytes_
-
-
-@cache
-def _steps(kind: str) -> list[int]:
-    """Return the size of a compact array of fixed-width elements by its first byte.
-
-    Right for lengths of one byte; with longer ones the bytes cut out are no array, which shows.
-    """
-    width = _WIDTHS[kind]
-    return [1, *range(1, 1 + 255 * width, width)]
-
-
-@cache
-def _array_texts(kind: str) -> Memo[str]:
-    """Return the texts of arrays of fixed-width elements by the bytes of those."""
-
-    def uuids(raw: bytes) -> str:
-        texts = [f'"{UUID_TEXTS[raw[at : at + 16]]}"' for at in range(0, len(raw), 16)]
-        return f"[{','.join(texts)}]"
-
-    def numbers(raw: bytes) -> str:
-        values = struct.unpack(f">{len(raw) // width}{_CODES[kind]}", raw)
-        return f"[{','.join(map(str, values))}]"
-
-    width = _WIDTHS[kind]
-    return Memo(uuids if kind == "uuid" else numbers)
-
-
-def _fixed_array_renderer(
-    read_length: _ReadLength,
-) -> Callable[[bytes, int, bool, str], tuple[str, int]]:
-    def fixed_array(buffer: bytes, pos: int, nullable: bool, kind: str) -> tuple[str, int]:
-        length, pos = read_length(buffer, pos, nullable)
-        if length < 0:
-            return "null", pos
-        end = pos + length * _WIDTHS[kind]
-        if end > len(buffer):
-            raise DecodeError("array")
-        return _array_texts(kind)[buffer[pos:end]], end
-
-    return fixed_array
-
-
-_string, _compact_string = _string_renderer(_int16), _string_renderer(_compact)
-_bytes, _compact_bytes = _bytes_renderer(_int32), _bytes_renderer(_compact)
-_fixed_array = _fixed_array_renderer(_int32)
-_compact_fixed_array = _fixed_array_renderer(_compact)

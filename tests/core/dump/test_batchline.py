@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.segments import patched
 
 from kraftops.dump.batchline import (
     UndecodableBatch,
@@ -15,6 +14,7 @@ from kraftops.dump.batchline import (
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.legacy import message_bytes
+from tests.segments import patched
 
 LAST = (1 << 31) - 1
 SEQUENCES = st.integers(0, LAST)

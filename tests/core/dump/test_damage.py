@@ -5,6 +5,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from kraftops.log import batch as v2
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.codecs import CODECS
+from kraftops.log.legacy import message_bytes, wrapper_bytes
+from kraftops.varint import varint_bytes
 from tests.dumping import LOG_NAME, QUERIES, dump_bytes
 from tests.segments import (
     ATTRIBUTES_AT,
@@ -17,12 +23,6 @@ from tests.segments import (
     record_around,
     resealed,
 )
-
-from kraftops.log import batch as v2
-from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.codecs import CODECS
-from kraftops.log.legacy import message_bytes, wrapper_bytes
-from kraftops.varint import varint_bytes
 
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])
 LAST = batch_bytes([Record(9, 90, b"k", b"last")])

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+
 from tests.dumping import QUERIES, dump_bytes
 from tests.segments import batches_of, segments
 

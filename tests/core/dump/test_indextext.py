@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.dumping import Dump, dump
-from tests.segments import IN, patched
 
 from kraftops.dump.query import Query
 from kraftops.log.batch import Record, batch_bytes
@@ -21,6 +19,8 @@ from kraftops.log.indexes import (
 from kraftops.log.legacy import message_bytes
 from kraftops.log.producers import ProducerState, producers_bytes
 from kraftops.log.reader import LogFile
+from tests.dumping import Dump, dump
+from tests.segments import IN, patched
 
 BASE = 100
 BATCHES = [

@@ -5,9 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.dumping import QUERIES, dump_bytes
-from tests.messages import TABLES, table, uvarint
-from tests.segments import batches_of, segments, walk
 
 from kraftops.dump.query import Query
 from kraftops.dump.recordlines import RecordLines
@@ -17,6 +14,9 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.codecs import CODECS
 from kraftops.schema.compile import compiled
+from tests.dumping import QUERIES, dump_bytes
+from tests.messages import TABLES, table, uvarint
+from tests.segments import batches_of, segments, walk
 
 METADATA = [(message.key or 0, message) for message in table("metadata").values()]
 ODD_VALUES = st.sampled_from(

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.dumping import LOG_NAME, QUERIES, dump, dump_bytes
-from tests.segments import IN
 
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.text import normalised, text_chunks
 from kraftops.log.batch import Record, batch_bytes
+from tests.dumping import LOG_NAME, QUERIES, dump, dump_bytes
+from tests.segments import IN
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
 TWO = batch_bytes([Record(1, 20, b"k", b"second"), Record(2, 30, None, b"third")])

@@ -6,6 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from kraftops.errors import DecodeError, InflationError, Underflow
+from kraftops.log import batch as v2
+from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record, records
+from kraftops.log.codecs import CODECS
+from kraftops.varint import varint_bytes
 from tests.segments import (
     ATTRIBUTES_AT,
     COUNT_AT,
@@ -19,12 +25,6 @@ from tests.segments import (
     segments,
     walk,
 )
-
-from kraftops.errors import DecodeError, InflationError, Underflow
-from kraftops.log import batch as v2
-from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record, records
-from kraftops.log.codecs import CODECS
-from kraftops.varint import varint_bytes
 
 BYTES = st.none() | st.binary(max_size=20) | st.just(b"x" * 200)
 HEADERS = st.lists(

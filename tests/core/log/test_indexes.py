@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.segments import segments
 
 from kraftops.errors import KraftopsError
 from kraftops.log import indexes
@@ -23,6 +22,7 @@ from kraftops.log.indexes import (
     txn_index_bytes,
 )
 from kraftops.log.reader import LogFile
+from tests.segments import segments
 
 BASE = 1_000
 ENTRIES = [OffsetEntry(BASE + 10 * number, 100 * number) for number in range(1, 8)]

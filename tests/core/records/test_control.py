@@ -3,11 +3,11 @@
 import struct
 
 import pytest
-from tests.messages import Data, table
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.records.control import control_text, control_type
 from kraftops.schema.compile import compiled
+from tests.messages import Data, table
 
 ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
 

@@ -7,11 +7,11 @@ from base64 import b64encode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import Data, table
 
 from kraftops.records.coordinator import COORDINATORS, decode, messages, texts
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
+from tests.messages import Data, table
 
 SKIPPED = "Error at offset 7, skipping. "
 

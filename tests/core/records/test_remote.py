@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import Data, table, uvarint
 
 from kraftops.records.remote import payload_text
 from kraftops.schema.compile import compiled
+from tests.messages import Data, table, uvarint
 
 ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
 PARTITION = {"name": "name", "id": bytes(16), "partition": 3}

@@ -1,9 +1,9 @@
 """Faces of messages, by version."""
 
 import pytest
-from tests.messages import table
 
 from kraftops.schema.compile import compiled
+from tests.messages import table
 
 PARTITION = table("metadata")["PartitionRecord"]
 

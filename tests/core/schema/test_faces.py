@@ -6,6 +6,11 @@ from base64 import b64encode
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+
+from kraftops.errors import DecodeError
+from kraftops.schema.compile import compiled
+from kraftops.schema.message import Message
+from kraftops.schema.text import MALFORMED
 from tests.messages import (
     Data,
     as_json,
@@ -17,11 +22,6 @@ from tests.messages import (
     is_flexible,
     table,
 )
-
-from kraftops.errors import DecodeError
-from kraftops.schema.compile import compiled
-from kraftops.schema.message import Message
-from kraftops.schema.text import MALFORMED
 
 
 def parsed(text: str) -> object:

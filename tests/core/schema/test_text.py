@@ -1,11 +1,11 @@
 """Renderers in other forms than the plain one; what they print is tested with the other faces."""
 
 import pytest
-from tests.messages import table
 
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import parse
 from kraftops.schema.text import base64_text, renderer_factory
+from tests.messages import table
 
 
 def test_template_has_start_and_parameters() -> None:

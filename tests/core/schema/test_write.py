@@ -3,9 +3,9 @@
 import struct
 
 import pytest
-from tests.messages import table
 
 from kraftops.schema.compile import compiled
+from tests.messages import table
 
 TOPIC = compiled(table("metadata")["TopicRecord"], 0)
 CHANGE = compiled(table("metadata")["PartitionChangeRecord"], 0)

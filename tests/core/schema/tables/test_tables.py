@@ -1,9 +1,9 @@
 """Facts about the tables that can be told without Kafka's own definitions."""
 
 import pytest
-from tests.messages import TABLES, every_version, table
 
 from kraftops.schema.message import Field, Versions
+from tests.messages import TABLES, every_version, table
 
 METADATA = {
     0: ("RegisterBrokerRecord", 4),
