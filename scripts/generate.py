@@ -8,7 +8,7 @@ import click
 
 import completions
 from command_tree import REPOSITORY, Tool, names, programs, summary
-from kraftops_cli.command import ToolCommand
+from kraftops_cli.command import ToolCommand, paragraphs
 from kraftops_cli.version import VERSION
 
 _ROFF = {
@@ -71,8 +71,7 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
         usage = " ".join(tool.command.collect_usage_pieces(tool.context))
         lines += [f"{_bold(' '.join(spelled.words))} {_italic(usage)}"]
     lines.append(".SH DESCRIPTION")
-    paragraphs = f"{tool.command.help}\n\n{tool.command.epilog or ''}".split("\n\n")
-    lines += _text("\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))
+    lines += _text(f"{tool.command.help}\n\n{tool.command.epilog or ''}")
     if tool.subtools:
         lines.append(".SH COMMANDS")
         for sub in tool.subtools:
@@ -108,14 +107,14 @@ def _extras(command: ToolCommand) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """Yield a paragraph for each line; where every line is `TAG: TEXT`, a list of them."""
-    paragraphs = [line for line in text.split("\n") if line.strip()]
-    tagged = [_TAGGED.fullmatch(line) for line in paragraphs]
-    for line, match in zip(paragraphs, tagged, strict=True):
+    """Yield the paragraphs of a text; where every one is `TAG: TEXT`, a list of them."""
+    found = paragraphs(text)
+    tagged = [_TAGGED.fullmatch(paragraph) for paragraph in found]
+    for paragraph, match in zip(found, tagged, strict=True):
         if match and all(tagged):
             yield from (".TP", _bold(match[1]), roff(match[2]))
         else:
-            yield from (".PP", roff(line))
+            yield from (".PP", roff(paragraph))
 
 
 def roff(text: str) -> str:

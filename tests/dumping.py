@@ -51,7 +51,7 @@ def dump(path: Path | str, query: Query = QUERIES["batches"]) -> Dump:
     """Dump one file."""
     report = Report()
     text = "".join(text_chunks(str(path), query, report))
-    return Dump(text, report.take_lines(), report.summary(), report.has_failed)
+    return Dump(text, report.take_lines(), list(report.summary()), report.has_failed)
 
 
 def dump_bytes(data: bytes, directory: Path, query: Query = QUERIES["records"]) -> Dump:

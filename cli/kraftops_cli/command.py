@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,7 +42,7 @@ class ToolCommand(click.Command):
         """Return the arguments in the form that Click's parser takes; note what it cannot say."""
         ignored, repeated = ctx.meta["ignored"], ctx.meta["repeated"]
         options = {
-            name.lstrip("-"): option
+            name.removeprefix("-").removeprefix("-"): option
             for option in self.get_params(ctx)
             if isinstance(option, click.Option)
             for name in option.opts
@@ -57,7 +58,7 @@ class ToolCommand(click.Command):
             if not argument.startswith("-") or argument == "-":
                 ignored.append(argument)
                 continue
-            name, has_value, value = argument.lstrip("-").partition("=")
+            name, has_value, value = argument.removeprefix("-").removeprefix("-").partition("=")
             option = options.get(name)
             if option is None:
                 out.append(argument)  # Click says so, and what may have been meant
@@ -95,8 +96,31 @@ class ToolCommand(click.Command):
         for title, text in self.sections:
             if title == "Exit status":
                 with formatter.section(title):
-                    for line in text.split("\n"):
-                        formatter.write_text(line)
+                    for paragraph in paragraphs(text):
+                        formatter.write_text(paragraph)
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a section, each on one line; `TAG: …` begins one too."""
+    blocks = re.split(r"\n\s*\n|\n(?=\w+: )", text.strip())
+    return [" ".join(block.split()) for block in blocks if block.strip()]
+
+
+class Number(click.ParamType[int]):
+    """A number as Java reads it: a sign and digits, between 0 and *most*."""
+
+    name = "number"
+
+    def __init__(self, most: int) -> None:
+        """Make the type of numbers up to *most*."""
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number that *value* names."""
+        text = str(value)
+        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not 0 <= int(text) <= self._most:
+            self.fail(f"{text!r} is no number from 0 to {self._most}", param, ctx)
+        return int(text)
 
 
 def _needs_value(option: click.Option) -> bool:

@@ -10,11 +10,11 @@ from kraftops.dump.text import normalised, text_chunks
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
-from kraftops_cli.command import ToolCommand
+from kraftops_cli.command import Number, ToolCommand
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
-_INT32 = click.IntRange(0, 0x7FFFFFFF)
+_INT32 = Number(0x7FFFFFFF)
 _DECODER_FLAGS = {
     "offsets_decoder": "offsets",
     "transaction_log_decoder": "transaction",
@@ -43,6 +43,10 @@ error, FILE: position P: REASON, for each thing of which Kafka's tool dies, and 
 printed. A record that cannot be decoded is shown as far as Kafka shows it, then
 <undecodable: REASON>; where the framing of a batch is lost, the next batch follows; after a batch
 length that cannot be true, the next file.
+
+A number that is given twice is refused after the line Dumping FILE, where Kafka's tool finds it.
+Records of more than 8 MiB are not decoded, and none with more than 65536 headers is read. Only
+regular files are read.
 
 Zero padding after the last batch is a note, not an error. Offsets that do not follow each other
 are reported within a file, not before its first record. Files renamed to .deleted, .swap, .cleaned
@@ -127,11 +131,11 @@ is printed all the same.
     type=click.Choice(DIALECTS),
     default="kafka",
     show_default=True,
-    help="The form of metadata records: Kafka's, or a text of KIP-631.",
+    help="The form of metadata records: Kafka's, or a text of KIP-631; implies their decoder.",
 )
 @click.option(
     "--max-inflated-bytes",
-    type=click.IntRange(0),
+    type=Number((1 << 63) - 1),
     metavar="N",
     default=MAX_INFLATED_BYTES,
     help="Refuse a batch that inflates beyond N bytes.  [default: 268435456]",
@@ -181,6 +185,8 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
                 param_hint=f"--{name.replace('_', '-')}",
             )
         classes[name] = str(given or DEFAULT_DECODER)
+    if options["dialect"] != "kafka" and not decoders:
+        decoders.append("metadata")
     if options["print_data_log"] or any(options[name] for name in classes):
         decoders.append("user")
     known = {name: options[name] for name in Query.__slots__ if name in options}

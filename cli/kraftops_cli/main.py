@@ -60,8 +60,13 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         drop_output()
         code = INTERRUPTED
     except OSError as error:
+        if os.environ.get("KRAFTOPS_DEBUG"):
+            raise
         drop_output()
         terminal.error(f"cannot write to standard output: {error.strerror}")
+        code = 1
+    except MemoryError:
+        terminal.error("it needs more memory than there is")
         code = 1
     return code
 
@@ -78,6 +83,8 @@ def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.ClickException as error:
+        if os.environ.get("KRAFTOPS_DEBUG"):
+            raise
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else name
         terminal.error(error.format_message(), hint=f"{path} --help shows how it is used")
         return 1

@@ -20,6 +20,7 @@ COMMANDS = {
     cls=LazyGroup,
     lazy=COMMANDS,
     name="kraftops",
+    no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Each command is also there under the name of Kafka's tool, as kafka-dump-log.",

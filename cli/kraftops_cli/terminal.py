@@ -54,7 +54,8 @@ class Terminal:
 
 def printable(text: str) -> str:
     """Return *text* in a form that standard error can take, on one line."""
-    return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
+    raw = text.translate(_CONTROLS).encode("utf-8", "surrogateescape")
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def drop_output() -> None:

@@ -32,7 +32,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l transaction-lo
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l cluster-metadata-decoder -d 'Decode __cluster_metadata'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l remote-log-metadata-decoder -d 'Decode __remote_log_metadata'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l share-group-state-decoder -d 'Decode __share_group_state'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l dialect -x -a 'kafka kip-631 kip-631-draft' -d 'The form of metadata records: Kafka\'s, or a text of KIP-631'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l dialect -x -a 'kafka kip-631 kip-631-draft' -d 'The form of metadata records: Kafka\'s, or a text of KIP-631; implies their decoder'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l max-inflated-bytes -x -d 'Refuse a batch that inflates beyond N bytes'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l version -d 'Print the version of Kafka that this tool stands for'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -s h -l help -d 'Show this message and exit'

@@ -35,7 +35,7 @@ def test_error_is_a_line_and_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
         ("plain é", "plain é"),
         ("two\nlines\r", "two\\nlines\\r"),
         ("\x1b[31mred", "\\x1b[31mred"),
-        ("name\udcff", "name\\udcff"),
+        ("name\udcff", "name\\xff"),
     ],
 )
 def test_line_of_errors_stays_one_and_harmless(text: str, shown: str) -> None:

@@ -103,7 +103,7 @@ def _values(rng: Random, batches: list[bytes]) -> None:
     if len(raw) <= HEADER_SIZE or batch.is_legacy:
         return
     try:
-        records = v2.records(batch)
+        records = list(v2.records(batch))
     except DecodeError:
         return
     if not records:

@@ -9,7 +9,7 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import CODECS
 
-_BOOL = ("false", "true")
+BOOL = ("false", "true")
 
 
 class UndecodableBatch(DecodeError):
@@ -44,7 +44,7 @@ def batch_line(batch: Batch, header: Header) -> str:
     return (
         f"{start} position: {batch[0]} {time_type}: {max_timestamp} size: {batch[1]} "
         f"magic: {magic} compresscodec: {codec} crc: {crc} isvalid: "
-        f"{_BOOL[v2.is_valid(batch, crc)]}\n"
+        f"{BOOL[v2.is_valid(batch, crc)]}\n"
     )
 
 
@@ -65,8 +65,8 @@ def _repeating(
             f"baseSequence: {base_sequence} lastSequence: {last_sequence} "
             f"producerId: {producer_id} producerEpoch: {producer_epoch} "
             f"partitionLeaderEpoch: {leader_epoch} "
-            f"isTransactional: {_BOOL[bool(attributes & v2.TRANSACTIONAL)]} "
-            f"isControl: {_BOOL[bool(attributes & v2.CONTROL)]} deleteHorizonMs: "
+            f"isTransactional: {BOOL[bool(attributes & v2.TRANSACTIONAL)]} "
+            f"isControl: {BOOL[bool(attributes & v2.CONTROL)]} deleteHorizonMs: "
             f"OptionalLong{'.empty' if horizon is None else f'[{horizon}]'}"
         ),
         "LogAppendTime" if attributes & v2.LOG_APPEND_TIME else "CreateTime",
@@ -91,7 +91,7 @@ def legacy_batch_line(batch: Batch) -> str:
         f"offset: {head.offset} position: {batch.position} {head.timestamp_type}: "
         f"{head.timestamp} size: {batch.size} magic: {head.magic} "
         f"compresscodec: {CODECS[head.codec]} crc: {head.crc} "
-        f"isvalid: {_BOOL[legacy.is_valid(batch)]}\n"
+        f"isvalid: {BOOL[legacy.is_valid(batch)]}\n"
     )
 
 

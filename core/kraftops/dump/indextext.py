@@ -129,12 +129,7 @@ def _check_time(
     if (last := _last_offset(found)) != entry.offset:
         report.time_not_found(path, entry.offset, last)
         return
-    batch = search.whole(found)
-    if batch.is_legacy:
-        times = [old.record.timestamp for old in legacy.records(batch, query.max_inflated_bytes)]
-    else:
-        times = [record.timestamp for record in v2.records(batch, query.max_inflated_bytes)]
-    if (largest := max(times, default=legacy.NO_TIMESTAMP)) != entry.timestamp:
+    if (largest := search.largest_timestamp(found, query.max_inflated_bytes)) != entry.timestamp:
         report.time_mismatch(path, entry.timestamp, largest)
     if previous >= entry.timestamp:
         report.time_disorder(path, entry.timestamp, previous)
@@ -148,6 +143,7 @@ class _Search:
         self._file: LogFile | None = None
         self._positions: OffsetIndex | None = None
         self._walk = _Walk(log, 0)
+        self._largest = -1, legacy.NO_TIMESTAMP  # the last batch looked into, and what it gave
         path = name.sibling(FileKind.INDEX)
         try:
             self._file = LogFile(path)
@@ -174,9 +170,22 @@ class _Search:
             self._walk = _Walk(self._log, position)
         return self._walk.first_to(offset, position)
 
-    def whole(self, batch: Batch) -> Batch:
-        """Return all of a batch of which only the header is there."""
-        return batch._replace(data=self._log.read_at(batch.position, batch.size))
+    def largest_timestamp(self, batch: Batch, limit: int) -> int:
+        """Return the largest timestamp of the records of a batch of which the header is there.
+
+        Raises:
+            DecodeError: it is damaged, or inflates beyond *limit* bytes.
+        """
+        position, largest = self._largest
+        if position != batch.position:
+            whole = batch._replace(data=self._log.read_at(batch.position, batch.size))
+            if batch.is_legacy:
+                times = (message.record.timestamp for message in legacy.records(whole, limit))
+            else:
+                times = (record.timestamp for record in v2.records(whole, limit))
+            largest = max(times, default=legacy.NO_TIMESTAMP)
+            self._largest = batch.position, largest
+        return largest
 
 
 class _Walk:

@@ -45,14 +45,20 @@ class MetadataLines:
         self._deltas: list[bytes] = []  # offset deltas from 0 on, as they are written
 
     def add(
-        self, b: bytes, p: int, done: int, header: Header, append: Callable[[str], None]
+        self,
+        b: bytes,
+        p: int,
+        done: int,
+        stop: int,
+        header: Header,
+        append: Callable[[str], None],
     ) -> tuple[int, int]:
-        """Append lines of records from number *done*, which begins at *p*, on.
+        """Append lines of records from number *done*, which begins at *p*, up to number *stop*.
 
         Return where the first record begins that was not printed, and its number.
         """
         (
-            base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, sequence, count,
+            base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, sequence, _,
         ) = header  # fmt: skip
         if (
             sequence >= 0
@@ -65,9 +71,9 @@ class MetadataLines:
         if attributes & v2.LOG_APPEND_TIME:
             appended_at = f" LogAppendTime: {max_time}"
         offset = base_offset + done
-        deltas: Iterator[bytes] = islice(self._deltas, done, count)
-        if count > len(self._deltas):
-            deltas = self._more_deltas(done, count)
+        deltas: Iterator[bytes] = islice(self._deltas, done, stop)
+        if stop > len(self._deltas):
+            deltas = self._more_deltas(done, stop)
         cached, time = -1, ""
         try:
             for delta in deltas:
@@ -100,12 +106,12 @@ class MetadataLines:
             pass
         return p, offset - base_offset
 
-    def _more_deltas(self, done: int, count: int) -> Iterator[bytes]:
-        """Return the offset deltas from number *done* of *count*, and keep them if not too many."""
-        if count > _KEPT_DELTAS:
-            return map(varint_bytes, range(done, count))
-        self._deltas += map(varint_bytes, range(len(self._deltas), count))
-        return islice(self._deltas, done, count)
+    def _more_deltas(self, done: int, stop: int) -> Iterator[bytes]:
+        """Return the offset deltas of records *done* to *stop*, and keep them if not too many."""
+        if stop > _KEPT_DELTAS:
+            return map(varint_bytes, range(done, stop))
+        self._deltas += map(varint_bytes, range(len(self._deltas), stop))
+        return islice(self._deltas, done, stop)
 
     def _fit(self, key: bytes) -> _Fit:
         """Return what the bytes after an offset delta say of the record."""

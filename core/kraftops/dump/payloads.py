@@ -8,6 +8,9 @@ from kraftops.dump.query import Query
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
 
+LARGEST_DECODED = 8 * 1024 * 1024
+"""Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`)."""
+
 Texts = tuple[str | None, str | None]
 Decode = Callable[[Record, str], Texts]
 
@@ -24,10 +27,24 @@ def payload_decoder(query: Query) -> Decode | None:
     if query.decoder == "user":
         return _user(query)
     if query.decoder == "metadata":
-        return _metadata(query)
+        return _bounded(_metadata(query))
     if query.decoder == "remote":
-        return _remote
-    return _coordinator(query.decoder)
+        return _bounded(_remote)
+    return _bounded(_coordinator(query.decoder))
+
+
+def _bounded(decode: Decode) -> Decode:
+    """Return *decode*, but for records whose fields could take a hundred times their bytes."""
+
+    def texts(record: Record, overrun: str) -> Texts:
+        size = len(record.key or b"") + len(record.value or b"")
+        if size > LARGEST_DECODED:
+            raise DecodeError(
+                f"a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
+            )
+        return decode(record, overrun)
+
+    return texts
 
 
 def _user(query: Query) -> Decode:

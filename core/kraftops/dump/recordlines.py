@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from kraftops.dump.batchline import add_sequence
+from kraftops.dump.batchline import BOOL, add_sequence
 from kraftops.dump.payloads import payload_decoder
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
@@ -16,15 +16,17 @@ from kraftops.log.batch import Batch, Header, Record, read_record
 from kraftops.records.user import DEFAULT_DECODER
 
 Append = Callable[[str], None]
-_BOOL = ("false", "true")
+_PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
 _UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
 
 
 class FastLines(Protocol):
     """A quick way to print the plain records of a batch, which may leave any of them."""
 
-    def add(self, b: bytes, p: int, done: int, header: Header, append: Append) -> tuple[int, int]:
-        """Append lines from record number *done* at *p* on; return the same of the first left."""
+    def add(
+        self, b: bytes, p: int, done: int, stop: int, header: Header, append: Append
+    ) -> tuple[int, int]:
+        """Append lines of records *done*, at *p*, to *stop*; return the same of the first left."""
 
 
 class RecordLines:
@@ -38,8 +40,8 @@ class RecordLines:
         self._fast = _fast_lines(query)
         self._last_offset: int | None = None
 
-    def add_legacy(self, batch: Batch, append: Append) -> None:
-        """Append the lines of a batch of magic 0 or 1.
+    def add_legacy(self, batch: Batch, append: Append) -> Iterator[None]:
+        """Append the lines of a batch of magic 0 or 1; pause now and then.
 
         Raises:
             DecodeError: Kafka's tool dies of the batch.
@@ -47,18 +49,21 @@ class RecordLines:
         from kraftops.log import legacy
 
         time_type = legacy.header(batch).timestamp_type
-        for message in legacy.records(batch, self._query.max_inflated_bytes):
+        messages = legacy.records(batch, self._query.max_inflated_bytes)
+        for number, message in enumerate(messages, 1):
             record = message.record
             self._see(record.offset)
             metadata = (
                 f"{time_type}: {record.timestamp} keySize: {message.key_size} "
-                f"valueSize: {message.value_size} isValid: {_BOOL[message.is_valid]} "
+                f"valueSize: {message.value_size} isValid: {BOOL[message.is_valid]} "
                 f"crc: {message.crc}"
             )
             append(self._line(record, metadata, batch.position, overrun=message.overrun))
+            if not number % _PAUSE:
+                yield
 
-    def add(self, batch: Batch, header: Header, append: Append) -> None:
-        """Append the lines of a batch of magic 2 or later.
+    def add(self, batch: Batch, header: Header, append: Append) -> Iterator[None]:
+        """Append the lines of a batch of magic 2 or later; pause now and then.
 
         Raises:
             DecodeError: Kafka's tool dies of the batch; what is whole before that is appended.
@@ -73,11 +78,15 @@ class RecordLines:
         done = unfit = 0
         while done < count:
             if fast:
-                pos, printed = fast.add(buffer, pos, done, header, append)
+                pos, printed = fast.add(
+                    buffer, pos, done, min(done + _PAUSE, count), header, append
+                )
                 if printed > done:
                     self._see(base_offset + done)
                     self._last_offset = base_offset + printed - 1
                     done = printed
+                    if done < count:
+                        yield
                     continue
             try:
                 record, pos = read_record(buffer, pos, base_offset, header.base_timestamp)
@@ -88,6 +97,8 @@ class RecordLines:
             if unfit > _UNFIT_RECORDS:
                 fast = None
             self._add_record(record, batch.position, header, append)
+            if not done % _PAUSE:
+                yield
         if pos != len(buffer):
             raise DecodeError(
                 f"{len(buffer) - pos} bytes are left after the {count} records of the batch"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os.path
+from array import array
+from collections.abc import Iterator
+from itertools import zip_longest
 
 
 class Report:
     """Collects lines for the error stream while files are dumped, and Kafka's summaries."""
 
-    def __init__(self) -> None:
+    def __init__(self, tool: str = "kafka-dump-log") -> None:
+        """Make a report of *tool*, whose name begins the lines about files that it cannot read."""
+        self._tool = tool
         self.has_failed = False
         """Whether Kafka's tool would have died, of anything so far."""
         self._lines: list[str] = []
@@ -16,7 +21,7 @@ class Report:
         self._time_mismatches: dict[str, list[tuple[int, int]]] = {}
         self._time_disorder: dict[str, list[tuple[int, int]]] = {}
         self._time_not_found: dict[str, list[tuple[int, int]]] = {}
-        self._gaps: dict[str, dict[int, int]] = {}
+        self._gaps: dict[str, array[int]] = {}  # pairs: an offset and what follows it
 
     def failure(self, path: str, position: int, reason: str) -> None:
         """Note what Kafka's tool dies of, at a byte of a file."""
@@ -26,7 +31,7 @@ class Report:
     def refusal(self, reason: str) -> None:
         """Note a file that cannot be read at all."""
         self.has_failed = True
-        self._lines.append(reason)
+        self._lines.append(f"{self._tool}: {reason}")
 
     def note(self, path: str, position: int, reason: str) -> None:
         """Note something odd at a byte of a file."""
@@ -38,7 +43,7 @@ class Report:
 
     def gap(self, path: str, offset: int, following: int) -> None:
         """Note that *following* is not the offset after *offset*."""
-        self._gaps.setdefault(os.path.abspath(path), {})[offset] = following
+        self._gaps.setdefault(os.path.abspath(path), array("q")).extend((offset, following))
 
     def index_mismatch(self, path: str, offset: int, found: int) -> None:
         """Note an entry of an offset index whose batch ends at another offset."""
@@ -61,8 +66,8 @@ class Report:
         lines, self._lines = self._lines, []
         return lines
 
-    def summary(self) -> list[str]:
-        """Return the lines that Kafka's tool prints after all files."""
+    def summary(self) -> Iterator[str]:
+        """Yield the lines that Kafka's tool prints after all files."""
         lines: list[str] = []
         for path, offsets in self._index_mismatches.items():
             lines.append(f"Mismatches in :{path}")
@@ -81,7 +86,11 @@ class Report:
         for path, pairs in self._time_not_found.items():
             lines.append(f"The following indexed offsets are not found in :{path}")
             lines += [f"Indexed offset: {a}, found log offset: {b}" for a, b in pairs]
-        for path, offsets in self._gaps.items():
-            lines.append(f"Non-consecutive offsets in {path}")
-            lines += [f"  {a} is followed by {offsets[a]}" for a in sorted(offsets)]
-        return lines
+        yield from lines
+        for path, gaps in self._gaps.items():
+            yield f"Non-consecutive offsets in {path}"
+            # Of several that follow one offset, Kafka keeps the last.
+            order = sorted(range(0, len(gaps), 2), key=gaps.__getitem__)
+            for at, after in zip_longest(order, order[1:]):
+                if after is None or gaps[at] != gaps[after]:
+                    yield f"  {gaps[at]} is followed by {gaps[at + 1]}"

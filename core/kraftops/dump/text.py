@@ -49,7 +49,7 @@ def normalised(path: str) -> str:
 def _log(name: FileName, query: Query, report: Report) -> Iterator[str]:
     yield _header_line(name, report)
     with LogFile(name.path) as log:
-        batches = log.batches(stop=query.max_bytes)
+        batches = log.batches(stop=None if query.max_bytes == NO_LIMIT else query.max_bytes)
         out: list[str] = []
         append = out.append
         records = RecordLines(name.path, query, report) if query.deep_iteration else None
@@ -58,21 +58,33 @@ def _log(name: FileName, query: Query, report: Report) -> Iterator[str]:
                 if batch.is_legacy:
                     append(legacy_batch_line(batch))
                     if records:
-                        records.add_legacy(batch, append)
+                        for _ in records.add_legacy(batch, append):
+                            yield "".join(out)
+                            out.clear()
                 else:
                     header = batch.header
                     append(batch_line(batch, header))
                     if records:
-                        records.add(batch, header, append)
+                        for _ in records.add(batch, header, append):
+                            yield "".join(out)
+                            out.clear()
             except UndecodableBatch as error:
                 append(f"{error.partial} <undecodable: {error.message}>\n")
                 report.failure(name.path, batch.position, error.message)
             except DecodeError as error:
                 report.failure(name.path, batch.position, error.message)
+            except MemoryError:
+                report.failure(
+                    name.path, batch.position, "the batch needs more memory than there is"
+                )
             if len(out) >= _CHUNK_LINES:
                 yield "".join(out)
                 out.clear()
         assert batches.end is not None
+        if log.size > NO_LIMIT:
+            report.failure(name.path, NO_LIMIT, "Kafka's tool reads no file that goes on from here")
+        if batches.lost:
+            report.note(name.path, batches.end.position, f"the file lost {batches.lost} bytes")
         _end(name, batches.end, query, report, append)
         yield "".join(out)
 

@@ -49,9 +49,15 @@ class TextLines:
         self._times: Memo[int] = Memo(_time_delta)
 
     def add(
-        self, b: bytes, p: int, done: int, header: Header, append: Callable[[str], None]
+        self,
+        b: bytes,
+        p: int,
+        done: int,
+        stop: int,
+        header: Header,
+        append: Callable[[str], None],
     ) -> tuple[int, int]:
-        """Append lines of records from number *done*, which begins at *p*, on.
+        """Append lines of records from number *done*, which begins at *p*, up to number *stop*.
 
         Return where the first record begins that was not printed, and its number.
         """
@@ -68,18 +74,17 @@ class TextLines:
         time_type = "LogAppendTime" if is_appended else "CreateTime"
         has_sequence = sequence >= 0
         sequence += done
-        if count > len(self._deltas):
-            self._deltas += map(
-                varint_bytes, range(len(self._deltas), min(count, _TWO_BYTE_DELTAS))
-            )
+        if stop > len(self._deltas):
+            kept = range(len(self._deltas), min(stop, _TWO_BYTE_DELTAS))
+            self._deltas += map(varint_bytes, kept)
         times = self._times
         offset, time, last_t, misses = base_offset + done, max_time, b"", 0
         try:
-            for layouts, start, stop in (
-                (self._layouts[0], done, min(count, _ONE_BYTE_DELTAS)),
-                (self._layouts[1], max(done, _ONE_BYTE_DELTAS), count),
+            for layouts, first, last in (
+                (self._layouts[0], done, min(stop, _ONE_BYTE_DELTAS)),
+                (self._layouts[1], max(done, _ONE_BYTE_DELTAS), stop),
             ):
-                for delta in self._deltas[start:stop]:
+                for delta in self._deltas[first:last]:
                     layout = layouts.get(b[p : p + 2])
                     if layout:
                         parts, key_length, value_length, sizes, label, size = layout
@@ -108,7 +113,7 @@ class TextLines:
                     offset += 1
         except (IndexError, UnicodeDecodeError, DecodeError, struct.error):
             pass
-        if 2 * misses > count:  # what was learned does not help: learn from the next batch
+        if 2 * misses > stop - done:  # what was learned does not help: learn from the next batch
             self._layouts[0].clear()
             self._layouts[1].clear()
         return p, offset - base_offset

@@ -4,7 +4,7 @@ Layout from Kafka's `DefaultRecordBatch` and `DefaultRecord`. Byte 16 is the mag
 so that `Batch` also carries batches of magic 0 and 1, which `kraftops.log.legacy` reads.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ LOG_OVERHEAD = 12  # the base offset and the length, which the length does not c
 HEADER_SIZE = 61
 SMALLEST_LENGTH = 14  # what a message of magic 0 takes; Kafka calls smaller lengths corrupt
 CRC_START = 21
+MOST_HEADERS = 1 << 16  # of a record: a few bytes can promise millions
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
@@ -180,6 +181,8 @@ def _read_headers(buffer: bytes, pos: int) -> tuple[tuple[tuple[bytes, bytes | N
     count, pos = read_varint(buffer, pos)
     if not 0 <= count <= len(buffer) - pos:
         raise DecodeError(f"{count} headers where {len(buffer) - pos} bytes are left")
+    if count > MOST_HEADERS:
+        raise DecodeError(f"{count} headers, more than the {MOST_HEADERS} that are read")
     headers = []
     for _ in range(count):
         key, pos = _read_bytes(buffer, pos, "header key")
@@ -190,8 +193,8 @@ def _read_headers(buffer: bytes, pos: int) -> tuple[tuple[tuple[bytes, bytes | N
     return tuple(headers), pos
 
 
-def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[Record]:
-    """Return the records of a batch of magic 2.
+def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[Record]:
+    """Yield the records of a batch of magic 2.
 
     Raises:
         DecodeError: the batch does not hold exactly the records that it counts.
@@ -199,15 +202,13 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> list[Record]:
     """
     header = batch.header
     buffer, pos = inflated(batch, header, limit)
-    found = []
     for _ in range(header.record_count):
         record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
         if header.attributes & LOG_APPEND_TIME:
             record = record._replace(timestamp=header.max_timestamp)
-        found.append(record)
+        yield record
     if header.record_count and pos != len(buffer):
         raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.record_count} records")
-    return found
 
 
 def record_bytes(record: Record, base_offset: int, base_timestamp: int) -> bytes:

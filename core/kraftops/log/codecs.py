@@ -5,6 +5,7 @@ Every decompression is bounded: output beyond the limit is refused before it is 
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -57,7 +58,7 @@ def _gzip(data: bytes, limit: int) -> bytes:
             data = data[:3] + bytes([data[3] & 0x1F]) + data[4:]
         member = zlib.decompressobj(31)
         try:
-            out.append(member.decompress(data, left + 1))
+            out.append(member.decompress(data, min(left + 1, sys.maxsize)))
         except zlib.error as error:
             raise DecodeError(f"gzip: {error}") from None
         left -= len(out[-1])
@@ -171,7 +172,7 @@ def _zstd(data: bytes, limit: int) -> bytes:
     while True:
         frame = zstd.ZstdDecompressor()
         try:
-            out.append(frame.decompress(data, left + 1))
+            out.append(frame.decompress(data, min(left + 1, sys.maxsize)))
         except zstd.ZstdError as error:
             raise DecodeError(f"zstd: {error}") from None
         left -= len(out[-1])

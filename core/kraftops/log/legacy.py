@@ -85,14 +85,14 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRec
     if outer.record.value is None:
         raise DecodeError(outer.overrun or "a compressed set of messages without a value")
     buffer = decompress(head.codec, outer.record.value, limit, head.magic)
-    inner = _inner(buffer)
-    first = 0
+    first = last = 0
+    for _, inner_head in _inner(buffer):  # Kafka too looks at all of them before it shows one
+        last = inner_head.offset
     if head.magic and head.offset:
-        last = inner[-1][1].offset
         if head.offset < last:
             raise DecodeError(f"a wrapper with offset {head.offset} around a message with {last}")
         first = int64(head.offset - last)
-    for position, inner_head in inner:
+    for position, inner_head in _inner(buffer):
         if inner_head.codec:
             raise DecodeError("a compressed set of messages inside another")
         yield _in_wrapper(_read(buffer, position)[0], first, head)
@@ -160,9 +160,8 @@ def _read_size(buffer: bytes, pos: int, end: int, what: str) -> tuple[int, int]:
     return int.from_bytes(buffer[pos : pos + 4], signed=True), pos + 4
 
 
-def _inner(buffer: bytes) -> list[tuple[int, LegacyHeader]]:
-    """Return where the messages of a set begin, and their heads; one cut short is the end."""
-    found = []
+def _inner(buffer: bytes) -> Iterator[tuple[int, LegacyHeader]]:
+    """Yield where the messages of a set begin, and their heads; one cut short is the end."""
     pos = 0
     while pos + LOG_OVERHEAD <= len(buffer):
         size = int.from_bytes(buffer[pos + 8 : pos + LOG_OVERHEAD], signed=True)
@@ -170,11 +169,10 @@ def _inner(buffer: bytes) -> list[tuple[int, LegacyHeader]]:
             raise DecodeError(f"a message of {size} bytes inside a compressed set")
         if pos + LOG_OVERHEAD + size > len(buffer):
             break
-        found.append((pos, _header(buffer, pos)))
+        yield pos, _header(buffer, pos)
         pos += LOG_OVERHEAD + size
-    if not found:
+    if not pos:
         raise DecodeError("a compressed set of messages that holds none")
-    return found
 
 
 def _in_wrapper(message: LegacyRecord, first: int, wrapper: LegacyHeader) -> LegacyRecord:

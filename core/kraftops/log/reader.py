@@ -1,6 +1,7 @@
 """Walk the batches of a source, in large blocks and never all of it."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from enum import Enum
 from struct import Struct
@@ -54,6 +55,8 @@ class LogReader:
         self._pos = 0  # of the next batch in the buffer
         self._base = start  # position of the buffer's first byte
         self._stop = stop
+        self.lost = 0
+        """Bytes that the source should have had and did not give."""
         self.end: LogEnd | None = None
 
     def __iter__(self) -> Iterator[Batch]:
@@ -116,6 +119,7 @@ class LogReader:
         while have < wanted:
             block = self._read(min(max(BLOCK, wanted - have), self._stop - self._base - have))
             if not block:
+                self.lost += self._stop - self._base - have
                 self._stop = self._base + have
                 break
             parts.append(block)
@@ -177,10 +181,14 @@ class LogFile:
         """
         self.path = path
         try:
-            self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by __exit__
+            self._file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115 - see __exit__
         except OSError as error:
             raise _unreadable(path, error) from None
-        self.size = os.fstat(self._file.fileno()).st_size
+        status = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            self._file.close()
+            raise SourceError(f"cannot read {path}: it is no regular file")
+        self.size = status.st_size
         """Bytes when it was opened; what is appended later is not read."""
 
     def __enter__(self) -> Self:
@@ -219,6 +227,11 @@ class LogFile:
             return self._file.read(size) or b""
         except OSError as error:
             raise _unreadable(self.path, error) from None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for a writer, as a FIFO would."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _unreadable(path: str, error: OSError) -> SourceError:

@@ -66,10 +66,11 @@ def lines(batch: Batch, query: Query, *, fast: bool) -> tuple[str, list[str], li
         printer._fast = None
     out: list[str] = []
     try:
-        printer.add(batch, batch.header, out.append)
+        for _ in printer.add(batch, batch.header, out.append):
+            pass
     except DecodeError as error:
         report.failure("0.log", 0, error.message)
-    return "".join(out), report.take_lines(), report.summary(), report.has_failed
+    return "".join(out), report.take_lines(), list(report.summary()), report.has_failed
 
 
 @pytest.mark.parametrize("name", ["metadata", "metadata without metadata", "kip-631"])

@@ -24,7 +24,7 @@ def test_failures_and_refusals_are_told_and_remembered() -> None:
 
     assert (report.take_lines(), other.take_lines()) == (
         ["0.log: position 61: bad"],
-        ["cannot read 0.log"],
+        ["kafka-dump-log: cannot read 0.log"],
     )
     assert report.has_failed
     assert other.has_failed
@@ -44,7 +44,7 @@ def test_summary_is_that_of_kafkas_tool() -> None:
     def path(name: str) -> str:
         return os.path.abspath(name)
 
-    assert report.summary() == [
+    assert list(report.summary()) == [
         f"Mismatches in :{path('a.index')}",
         "  Index offset: 50, log offset: 60",
         "  Index offset: 5, log offset: 6",
@@ -61,7 +61,7 @@ def test_summary_is_that_of_kafkas_tool() -> None:
 
 
 def test_nothing_found_is_no_summary() -> None:
-    assert Report().summary() == []
+    assert list(Report().summary()) == []
 
 
 def test_later_of_two_findings_at_an_offset_counts() -> None:
@@ -70,4 +70,4 @@ def test_later_of_two_findings_at_an_offset_counts() -> None:
     report.gap("b.log", 4, 6)
     report.gap("b.log", 4, 9)
 
-    assert report.summary()[1:] == ["  4 is followed by 9"]
+    assert list(report.summary())[1:] == ["  4 is followed by 9"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError, Underflow
 from kraftops.log import batch as v2
-from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record, records
+from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record
 from kraftops.log.codecs import CODECS
 from kraftops.varint import varint_bytes
 from tests.segments import (
@@ -32,6 +32,10 @@ HEADERS = st.lists(
 ).map(tuple)
 OFFSETS = st.integers(0, 1 << 62)
 TIMES = st.integers(-1, 1 << 50)
+
+
+def records(batch: Batch, limit: int = v2.MAX_INFLATED_BYTES) -> list[Record]:
+    return list(v2.records(batch, limit))
 
 
 @st.composite
