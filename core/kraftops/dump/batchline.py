@@ -10,6 +10,7 @@ from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import CODECS
 
 BOOL = ("false", "true")
+_LARGEST = 0x7FFFFFFFFFFFFFFF
 
 
 class UndecodableBatch(DecodeError):
@@ -35,10 +36,10 @@ def batch_line(batch: Batch, header: Header) -> str:
     middle, time_type, codec = _repeating(
         base_sequence, last_sequence, producer_id, producer_epoch, leader_epoch, attributes, horizon
     )
-    start = (
-        f"baseOffset: {base_offset} lastOffset: {v2.int64(base_offset + last_delta)} "
-        f"count: {count} {middle}"
-    )
+    last_offset = base_offset + last_delta
+    if not -_LARGEST <= last_offset <= _LARGEST:
+        last_offset = v2.int64(last_offset)
+    start = f"baseOffset: {base_offset} lastOffset: {last_offset} count: {count} {middle}"
     if codec is None:
         raise UndecodableBatch(start, f"unknown codec {attributes & v2.CODEC_MASK}")
     return (

@@ -82,7 +82,8 @@ class RecordLines:
                     buffer, pos, done, min(done + _PAUSE, count), header, append
                 )
                 if printed > done:
-                    self._see(base_offset + done)
+                    if self._last_offset != base_offset + done - 1:
+                        self._see(base_offset + done)
                     self._last_offset = base_offset + printed - 1
                     done = printed
                     if done < count:
