@@ -147,3 +147,25 @@ def test_group_without_a_command_says_so_in_one_line() -> None:
         "kraftops: Missing command.",
         "hint: kraftops --help shows how it is used",
     ]
+
+
+def test_record_too_large_to_decode_is_named_and_the_next_follows(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    large = batch_bytes([Record(0, 0, None, b"\x01" * (8 * 1024 * 1024 + 1))])
+    path.write_bytes(large + batch_bytes([Record(1, 0, None, b"\x01\x14\0\0")]))
+
+    done = run_here("--cluster-metadata-decoder", "--files", str(path))
+
+    assert done.code == 1
+    assert "<undecodable: a record of 8388609 bytes is not decoded, only up to 8388608>" in done.text
+    assert "NO_OP_RECORD" in done.text
+
+
+def test_dialect_implies_the_metadata_decoder(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes([Record(0, 0, None, b"\0\x09\0" + bytes(17))]))
+
+    done = run_here("--dialect", "kip-631", "--files", str(path))
+
+    assert done.code == 0
+    assert '{"type":"REMOVE_TOPIC_RECORD","version":0,' in done.text
