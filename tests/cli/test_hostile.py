@@ -157,7 +157,9 @@ def test_record_too_large_to_decode_is_named_and_the_next_follows(tmp_path: Path
     done = run_here("--cluster-metadata-decoder", "--files", str(path))
 
     assert done.code == 1
-    assert "<undecodable: a record of 8388609 bytes is not decoded, only up to 8388608>" in done.text
+    assert (
+        "<undecodable: a record of 8388609 bytes is not decoded, only up to 8388608>" in done.text
+    )
     assert "NO_OP_RECORD" in done.text
 
 
