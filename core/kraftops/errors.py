@@ -2,7 +2,9 @@
 
 KraftopsError
 ├── UsageError     a bad request: the command line, a value given by the user
+│   └── ConfigError   a server configuration that Kafka refuses; says where
 ├── SourceError    a source that cannot be opened or read
+├── StorageError   log directories that cannot be, or must not be, changed
 └── DecodeError    bytes that do not mean what they should
     ├── Underflow  fewer bytes than the value needs
     └── InflationError  a batch that inflates beyond the limit
@@ -26,8 +28,16 @@ class UsageError(KraftopsError):
     """The request makes no sense."""
 
 
+class ConfigError(UsageError):
+    """A server configuration is refused; the message begins with the place, then Kafka's text."""
+
+
 class SourceError(KraftopsError):
     """A source cannot be opened or read; the message names it."""
+
+
+class StorageError(KraftopsError):
+    """A log directory cannot be changed, or should not be; the message names it."""
 
 
 class DecodeError(KraftopsError):

@@ -1,0 +1,1 @@
+"""Log directories: configuration, meta.properties, bootstrap records, formatting, inspection."""

@@ -1,0 +1,104 @@
+"""Java's .properties files, read and written as `java.util.Properties` does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError
+
+_BLANK = " \t\f"
+_LINE_END = re.compile(r"\r\n|\r|\n")
+# A key ends at the first separator that no backslash protects.
+_ENTRY = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_MEANING = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPED = {
+    **{sign: f"\\{sign}" for sign in "\\=:#!"},
+    **{meant: f"\\{letter}" for letter, meant in _MEANING.items()},
+}
+_TO_ESCAPE = re.compile(r"[\\=:#!]|[^ -~]")
+
+
+class Property(NamedTuple):
+    """A key and its value; *line* is the number, from 1, of the line where it begins."""
+
+    key: str
+    value: str
+    line: int
+
+
+def properties(data: bytes) -> dict[str, Property]:
+    """Return the properties of a file by key; of one that is there twice, the last.
+
+    Raises:
+        DecodeError: a `\\u` is not followed by four hexadecimal digits.
+    """
+    found = {}
+    for line, text in _logical_lines(data.decode("iso-8859-1")):
+        match = _ENTRY.fullmatch(text)
+        assert match  # every text has a key, though it may be empty
+        key, value = (_unescaped(part, line) for part in match.groups())
+        found[key] = Property(key, value, line)
+    return found
+
+
+def properties_bytes(values: Iterable[tuple[str, str]], comments: Iterable[str] = ()) -> bytes:
+    """Return a file that Java reads as *values*: all but ASCII is escaped.
+
+    Kafka's tool writes UTF-8, which Java then takes for ISO-8859-1.
+    """
+    lines = [f"#{comment}" for comment in comments]
+    for key, value in values:
+        leading = "\\" if value.startswith(" ") else ""
+        lines.append(_escaped(key).replace(" ", "\\ ") + "=" + leading + _escaped(value))
+    return "".join(f"{line}\n" for line in lines).encode("ascii")
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line that is no comment, joined with those that continue it."""
+    joined, begun = "", 0
+    for number, natural in enumerate(_LINE_END.split(text), 1):
+        line = natural.lstrip(_BLANK)
+        if not joined and (not line or line[0] in "#!"):
+            continue
+        if not joined:
+            begun = number
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if backslashes % 2:
+            joined += line[:-1]
+        else:
+            yield begun, joined + line
+            joined = ""
+    if joined:
+        yield begun, joined
+
+
+def _unescaped(text: str, line: int) -> str:
+    def meaning(found: re.Match[str]) -> str:
+        escape = found[1]
+        if escape[0] != "u":
+            return _MEANING.get(escape, escape)
+        if len(escape) == 1:
+            raise DecodeError(f"line {line}: Malformed \\uxxxx encoding.")
+        return chr(int(escape[1:], 16))
+
+    if "\\" not in text:
+        return text
+    # Java's strings are UTF-16: two escapes may make one character.
+    units = _ESCAPE.sub(meaning, text).encode("utf-16-le", "surrogatepass")
+    return units.decode("utf-16-le", "surrogatepass")
+
+
+def _escaped(text: str) -> str:
+    def escape(found: re.Match[str]) -> str:
+        sign = found[0]
+        if sign in _ESCAPED:
+            return _ESCAPED[sign]
+        units = sign.encode("utf-16-be", "surrogatepass")
+        return "".join(
+            f"\\u{int.from_bytes(units[at : at + 2]):04X}" for at in range(0, len(units), 2)
+        )
+
+    return _TO_ESCAPE.sub(escape, text)
