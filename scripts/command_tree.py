@@ -10,6 +10,8 @@ import click
 
 from kraftops.log.files import RENAMED, FileKind
 from kraftops.records.user import DECODERS
+from kraftops.storage.releases import METADATA_VERSIONS
+from kraftops_cli.command import ToolGroup
 from kraftops_cli.root import root
 
 REPOSITORY = Path(__file__).parents[1]
@@ -36,7 +38,10 @@ class Values:
 
 
 _DECODER_CLASSES = Values(Kind.WORDS, words=tuple(DECODERS))
+_RELEASES = dict.fromkeys(v.release for v in METADATA_VERSIONS)
 VALUES = {
+    "--add-scram-file": Values(Kind.FILES),
+    "--config": Values(Kind.FILES),
     "--files": Values(
         Kind.FILES,
         suffixes=tuple(kind.value for kind in FileKind),
@@ -44,6 +49,9 @@ VALUES = {
         is_list=True,
     ),
     "--key-decoder-class": _DECODER_CLASSES,
+    "--release-version": Values(
+        Kind.WORDS, words=(*_RELEASES, *(version.name for version in METADATA_VERSIONS))
+    ),
     "--value-decoder-class": _DECODER_CLASSES,
 }
 """What Click's types do not tell of an option's value."""
@@ -92,6 +100,13 @@ class Tool:
         yield self
         for tool in self.subtools:
             yield from tool.walk()
+
+    def pages(self) -> Iterator["Tool"]:
+        """Yield this tool and those below it that have a page in the manual of their own."""
+        yield self
+        # The subcommands of a tool are sections of its page.
+        for tool in () if isinstance(self.command, ToolGroup) else self.subtools:
+            yield from tool.pages()
 
 
 def names(option: click.Option) -> list[str]:

@@ -2,13 +2,13 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import click
 
 import completions
 from command_tree import REPOSITORY, Tool, names, programs, summary
-from kraftops_cli.command import ToolCommand, paragraphs
+from kraftops_cli.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.version import VERSION
 
 _ROFF = {
@@ -33,7 +33,7 @@ def generated() -> dict[str, str]:
         texts[f"completions/bash/{name}"] = completions.bash(program)
         texts[f"completions/zsh/_{name}"] = completions.zsh(program)
         texts[f"completions/fish/{name}.fish"] = completions.fish(program)
-        for tool in program.walk():
+        for tool in program.pages():
             by_command.setdefault(tool.command, []).append(tool)
     # A command is described under the name of its own, where it has one.
     groups = [sorted(tools, key=lambda tool: len(tool.words)) for tools in by_command.values()]
@@ -68,22 +68,44 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
     lines.append(".SH SYNOPSIS")
     for number, spelled in enumerate(tools):
         lines += [".br"] if number else []
-        usage = " ".join(tool.command.collect_usage_pieces(tool.context))
-        lines += [f"{_bold(' '.join(spelled.words))} {_italic(usage)}"]
+        lines.append(_usage(spelled))
     lines.append(".SH DESCRIPTION")
     lines += _text(f"{tool.command.help}\n\n{tool.command.epilog or ''}")
+    is_tool = isinstance(tool.command, ToolGroup)
     if tool.subtools:
         lines.append(".SH COMMANDS")
         for sub in tool.subtools:
-            lines += [".TP", _bold(sub.words[-1]), roff(summary(sub.command.help)) + "."]
+            lines += _subcommand(sub) if is_tool else _command(sub)
     lines.append(".SH OPTIONS")
-    for option in tool.options:
-        lines += _option(option, tool.context)
-    if isinstance(tool.command, ToolCommand):
-        lines += _extras(tool.command)
+    lines += _options(tool)
+    lines += _extras(tool.command, _section)
     lines += [".SH SEE ALSO", ",\n".join(f"{_bold(page)}(1)" for page in also)]
     # A section begins a paragraph by itself.
     return re.sub(r"^(\.SH .*\n)\.PP\n", r"\1", "\n".join(lines) + "\n", flags=re.MULTILINE)
+
+
+def _usage(tool: Tool) -> str:
+    usage = " ".join(tool.command.collect_usage_pieces(tool.context))
+    return f"{_bold(' '.join(tool.words))} {_italic(usage)}"
+
+
+def _command(tool: Tool) -> Iterator[str]:
+    """Yield a line about a command, which has a page of its own."""
+    yield from (".TP", _bold(tool.words[-1]), roff(summary(tool.command.help)) + ".")
+
+
+def _subcommand(tool: Tool) -> Iterator[str]:
+    """Yield all about a subcommand, which has only this place."""
+    yield from (f".SS {roff(tool.words[-1])}", _usage(tool))
+    yield from _text(f"{tool.command.help}\n\n{tool.command.epilog or ''}")
+    yield from _options(tool, but=tool.command.get_help_option(tool.context))
+    yield from _extras(tool.command, _part)
+
+
+def _options(tool: Tool, but: click.Option | None = None) -> Iterator[str]:
+    for option in tool.options:
+        if option is not but:
+            yield from _option(option, tool.context)
 
 
 def _option(option: click.Option, context: click.Context) -> Iterator[str]:
@@ -94,16 +116,26 @@ def _option(option: click.Option, context: click.Context) -> Iterator[str]:
     yield roff(" ".join(text.split()))
 
 
-def _extras(command: ToolCommand) -> Iterator[str]:
+def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:
     """Yield the examples, and the sections as they are."""
+    if not isinstance(command, ToolCommand | ToolGroup):
+        return
     if command.examples:
-        yield ".SH EXAMPLES"
+        yield from heading("Examples")
     for what, example in command.examples:
         yield from (".PP", roff(what[:1].upper() + what[1:]) + ":")
         yield from (".RS 4", ".EX", roff(example), ".EE", ".RE")
     for title, text in command.sections:
-        yield f".SH {roff(title.upper())}"
+        yield from heading(title)
         yield from _text(text)
+
+
+def _section(title: str) -> Iterator[str]:
+    yield f".SH {roff(title.upper())}"
+
+
+def _part(title: str) -> Iterator[str]:
+    yield from (".PP", _bold(title))
 
 
 def _text(text: str) -> Iterator[str]:

@@ -1,130 +1,59 @@
-"""The command class of all tools: Kafka's argument syntax on top of Click."""
+"""The command classes of all tools: Kafka's argument syntax and our help on top of Click."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 
 class ToolCommand(click.Command):
-    """A tool with Kafka's argument syntax, as jopt-simple reads it.
+    """A tool, or a subcommand of one, with the argument syntax that Kafka's tool has.
 
-    Long options may begin with one dash, a flag may carry a value that means nothing, an option
-    that needs a value takes the next argument whatever it looks like, and may be given once.
-    Options are never abbreviated. Arguments that are no options, and all after `--`, are ignored.
+    The syntaxes are functions of `kraftops_cli.jopt` and `kraftops_cli.argparse4j`, which say in
+    the form of Click's own parser what the arguments mean, or raise `click.UsageError`.
     """
 
     def __init__(
         self,
         *args: Any,
+        syntax: Callable[[ToolCommand, click.Context, list[str]], list[str]],
+        ours: frozenset[str] = frozenset(),
+        exclusive: Sequence[Sequence[str]] = (),
+        one_of: Sequence[Sequence[str]] = (),
         examples: Sequence[tuple[str, str]] = (),
         sections: Sequence[tuple[str, str]] = (),
         **kwargs: Any,
     ) -> None:
-        """Make a command: *examples* are (what it does, command), *sections* for the manual."""
-        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
-        kwargs.setdefault("add_help_option", True)
-        super().__init__(*args, **kwargs)
+        """Make a command.
+
+        Args:
+            *args: What Click takes.
+            syntax: Return the arguments in the form that Click's parser takes.
+            ours: The parameters (`dry_run`) that Kafka's tool has not.
+            exclusive: Parameters (`standalone`) of which only one may be given, in groups.
+            one_of: Parameters of which one must be given, in groups.
+            examples: What each does, and its command line.
+            sections: Titles and texts for the manual; `Exit status` is in the help too.
+            **kwargs: What Click takes.
+        """
+        super().__init__(*args, **_with_help_option(kwargs))
+        self._syntax = syntax
+        self.ours = ours
+        self.exclusive = exclusive
+        self.one_of = one_of
         self.examples = examples
         self.sections = sections
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse *args*; without any, say how the command is used."""
-        if not args:
-            raise click.UsageError("no options are given", ctx)
-        ctx.meta["ignored"], ctx.meta["repeated"] = [], []
-        return super().parse_args(ctx, self._clicks_syntax(ctx, args))
-
-    def _clicks_syntax(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the arguments in the form that Click's parser takes; note what it cannot say."""
-        ignored, repeated = ctx.meta["ignored"], ctx.meta["repeated"]
-        options = {
-            name.removeprefix("-").removeprefix("-"): option
-            for option in self.get_params(ctx)
-            if isinstance(option, click.Option)
-            for name in option.opts
-        }
-        out: list[str] = []
-        given: set[str] = set()
-        left = list(args)
-        while left:
-            argument = left.pop(0)
-            if argument == "--":
-                ignored += left
-                break
-            if not argument.startswith("-") or argument == "-":
-                ignored.append(argument)
-                continue
-            name, has_value, value = argument.removeprefix("-").removeprefix("-").partition("=")
-            option = options.get(name)
-            if option is None:
-                out.append(argument)  # Click says so, and what may have been meant
-                continue
-            name = "--" + name if len(name) > 1 else "-" + name
-            if option.is_flag:
-                out.append(name)
-                continue
-            if not has_value:
-                if _needs_value(option):
-                    if not left:
-                        raise click.UsageError(f"{name} needs a value", ctx)
-                    value = left.pop(0)
-                elif left and not left[0].startswith("-"):
-                    value = left.pop(0)
-                else:
-                    value = str(option.flag_value)
-            if name in given:
-                repeated.append(name)
-            else:
-                given.add(name)
-                out.append(f"{name}={value}")
-        return out
+        """Parse *args* in the syntax of this command."""
+        return super().parse_args(ctx, self._syntax(self, ctx, args))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help: a sentence, usage, examples, options, exit codes."""
-        self.format_help_text(ctx, formatter)
-        formatter.write_paragraph()
-        self.format_usage(ctx, formatter)
-        with formatter.section("Examples"):
-            for what, command in self.examples:
-                formatter.write_text(f"# {what}")
-                formatter.write_text(command)
-        self.format_options(ctx, formatter)
-        for title, text in self.sections:
-            if title == "Exit status":
-                with formatter.section(title):
-                    for paragraph in paragraphs(text):
-                        formatter.write_text(paragraph)
-
-
-def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a section, each on one line; `TAG: …` begins one too."""
-    blocks = re.split(r"\n\s*\n|\n(?=\w+: )", text.strip())
-    return [" ".join(block.split()) for block in blocks if block.strip()]
-
-
-class Number(click.ParamType[int]):
-    """A number as Java reads it: a sign and digits, between 0 and *most*."""
-
-    name = "number"
-
-    def __init__(self, most: int) -> None:
-        """Make the type of numbers up to *most*."""
-        self._most = most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number that *value* names."""
-        text = str(value)
-        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not 0 <= int(text) <= self._most:
-            self.fail(f"{text!r} is no number from 0 to {self._most}", param, ctx)
-        return int(text)
-
-
-def _needs_value(option: click.Option) -> bool:
-    return not option._flag_needs_value  # noqa: SLF001 - Click has no public name for it
+        _write_help(self, ctx, formatter)
 
 
 class LazyGroup(click.Group):
@@ -149,7 +78,115 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; say of an unknown one which may have been meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(
+                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
+            ) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
         """Write the table of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, short) for name, (_, short) in self._lazy.items()])
+
+
+class ToolGroup(LazyGroup):
+    """A tool with subcommands, as argparse4j reads them: each a `ToolCommand` of its own module."""
+
+    def __init__(
+        self,
+        *args: Any,
+        syntax: Callable[[ToolGroup, click.Context, list[str]], list[str]] | None = None,
+        ours: frozenset[str] = frozenset(),
+        examples: Sequence[tuple[str, str]] = (),
+        sections: Sequence[tuple[str, str]] = (),
+        **kwargs: Any,
+    ) -> None:
+        """Make a tool.
+
+        Args:
+            *args: What Click takes.
+            syntax: As that of a `ToolCommand`; if none, argparse4j's `clicks_arguments`.
+            ours: The subcommands (`dry-run`) and parameters (`dry_run`) that Kafka's tool has not.
+            examples: What each does, and its command line.
+            sections: Titles and texts for the manual; `Exit status` is in the help too.
+            **kwargs: What Click and `LazyGroup` take; the order of *lazy* is shown to users.
+        """
+        super().__init__(*args, **_with_help_option(kwargs))
+        self._syntax = syntax
+        self.ours = ours
+        self.exclusive: Sequence[Sequence[str]] = ()
+        self.one_of: Sequence[Sequence[str]] = ()
+        self.examples = examples
+        self.sections = sections
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options before the subcommand, and find out which one it is."""
+        from kraftops_cli.argparse4j import clicks_arguments  # not loaded for other dialects
+
+        syntax = self._syntax or clicks_arguments
+        return super().parse_args(ctx, syntax(self, ctx, args))
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help: a sentence, usage, examples, options, subcommands, exit codes."""
+        _write_help(self, ctx, formatter)
+
+
+def _with_help_option(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {"context_settings": {"help_option_names": ["-h", "--help"]}, **kwargs}
+
+
+def _write_help(
+    command: ToolCommand | ToolGroup, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    command.format_help_text(ctx, formatter)
+    formatter.write_paragraph()
+    command.format_usage(ctx, formatter)
+    if command.examples:
+        with formatter.section("Examples"):
+            for what, example in command.examples:
+                formatter.write_text(f"# {what}")
+                formatter.write_text(example)
+    command.format_options(ctx, formatter)
+    for title, text in command.sections:
+        if title == "Exit status":
+            with formatter.section(title):
+                for paragraph in paragraphs(text):
+                    formatter.write_text(paragraph)
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a section, each on one line; `TAG: …` begins one too."""
+    blocks = re.split(r"\n\s*\n|\n(?=\w+: )", text.strip())
+    return [" ".join(block.split()) for block in blocks if block.strip()]
+
+
+class BadArguments(click.UsageError):
+    """Arguments that the syntax does not allow; *hint*, where there is one, says what may help."""
+
+    def __init__(self, message: str, ctx: click.Context, hint: str = "") -> None:
+        """Make an error in the arguments of the command of *ctx*."""
+        super().__init__(message, ctx)
+        self.hint = hint
+
+
+class Number(click.ParamType[int]):
+    """A number as Java reads it: a sign and digits, between 0 and *most*."""
+
+    name = "number"
+
+    def __init__(self, most: int) -> None:
+        """Make the type of numbers up to *most*."""
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number that *value* names."""
+        text = str(value)
+        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not 0 <= int(text) <= self._most:
+            self.fail(f"{text!r} is no number from 0 to {self._most}", param, ctx)
+        return int(text)

@@ -6,10 +6,12 @@ import click
 
 from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.report import Report
-from kraftops.dump.text import normalised, text_chunks
+from kraftops.dump.text import text_chunks
+from kraftops.javatext import path_text
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
+from kraftops_cli import jopt
 from kraftops_cli.command import Number, ToolCommand
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
@@ -72,6 +74,7 @@ is printed all the same.
 
 @click.command(
     cls=ToolCommand,
+    syntax=jopt.clicks_arguments,
     name="dump-log",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -164,7 +167,7 @@ def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -
     for name in ctx.meta["repeated"]:
         if name in ("--max-bytes", "--max-message-size"):
             # Kafka looks at numbers when a file first needs them, after this line.
-            terminal.write(f"Dumping {normalised(paths[0])}\n")
+            terminal.write(f"Dumping {path_text(paths[0])}\n")
         raise click.UsageError(f"{name} is given more than once", ctx)
 
 

@@ -26,6 +26,11 @@ def kafka_dump_log() -> NoReturn:
     _run("kraftops_cli.dump_log:dump_log", "kafka-dump-log")
 
 
+def kafka_storage() -> NoReturn:
+    """Run `kafka-storage`."""
+    _run("kraftops_cli.storage:storage", "kafka-storage")
+
+
 def _run(place: str, name: str) -> NoReturn:
     """Import the command at *place* (`module:name`), run it as *name*, and end the process."""
     gc.disable()  # nothing here makes cycles: looking for them costs a few percent
@@ -86,7 +91,8 @@ def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else name
-        terminal.error(error.format_message(), hint=f"{path} --help shows how it is used")
+        hints = [getattr(error, "hint", ""), f"{path} --help shows how it is used"]
+        terminal.error(error.format_message(), hint="; ".join(filter(None, hints)))
         return 1
     except click.Abort:
         return INTERRUPTED

@@ -12,6 +12,10 @@ COMMANDS = {
         "kraftops_cli.dump_log:dump_log",
         "Print log segments, snapshots and indexes.",
     ),
+    "storage": (
+        "kraftops_cli.storage:storage",
+        "Format and inspect log directories.",
+    ),
 }
 """By name: where the command is, and its short help."""
 

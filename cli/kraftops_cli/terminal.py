@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import BinaryIO
+
+JSON_VERSION = 1
+"""Of the JSON that the tools print: it changes when a field changes its meaning."""
 
 _CONTROLS = {number: f"\\x{number:02x}" for number in [*range(0x20), *range(0x7F, 0xA0)]}
 _CONTROLS |= {ord("\n"): "\\n", ord("\r"): "\\r"}
@@ -28,6 +32,13 @@ class Terminal:
     def write(self, text: str) -> None:
         """Write *text* to standard output, file names as the bytes that they were."""
         self._out.write(text.encode("utf-8", "surrogateescape"))
+
+    def json(self, command: str, data: Mapping[str, object]) -> None:
+        """Write *data* as a JSON object on one line, with the command that made it."""
+        import json
+
+        told = {"command": command, "formatVersion": JSON_VERSION, **data}
+        self.write(json.dumps(told, ensure_ascii=False) + "\n")
 
     def flush(self) -> None:
         """Send what is still held back."""

@@ -1,9 +1,10 @@
-"""Text as Java makes it: decoded UTF-8, JSON strings (Jackson) and doubles (`Double.toString`)."""
+"""Text as Java makes it: decoded UTF-8, JSON strings (Jackson), doubles, paths."""
 
 from __future__ import annotations
 
 import codecs
 import math
+import re
 
 _ESCAPES = {number: f"\\u{number:04X}" for number in range(0x20)} | {
     ord(char): escape
@@ -71,3 +72,9 @@ def double_text(number: float) -> str:
     if point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
     return f"{sign}{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"
+
+
+def path_text(path: str) -> str:
+    """Return a path as `java.io.File` and `Path` keep it: no double slashes, none at the end."""
+    path = re.sub("/+", "/", path)
+    return path.rstrip("/") or path[:1]

@@ -11,6 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
+from kraftops_cli.argparse4j import clicks_arguments
+from kraftops_cli.command import LazyGroup, ToolCommand, ToolGroup
+
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
@@ -44,7 +47,10 @@ def directory(tmp_path: Path) -> Path:
 
 
 def man_page(tool: command_tree.Tool) -> str:
-    text = (REPOSITORY / f"man/{'-'.join(tool.words)}.1").read_text("utf-8")
+    """Return the page about a tool, which may be that of the tool it is a subcommand of."""
+    pages = ("-".join(tool.words[:count]) for count in range(len(tool.words), 0, -1))
+    path = next(p for page in pages if (p := REPOSITORY / f"man/{page}.1").exists())
+    text = path.read_text("utf-8")
     if text.startswith(".so man1/"):
         text = (REPOSITORY / "man" / text.split("/")[-1].strip()).read_text("utf-8")
     return text
@@ -114,7 +120,8 @@ def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
     for _, example in getattr(tool.command, "examples", ()):
         assert generate.roff(example) in page
     for title, text in getattr(tool.command, "sections", ()):
-        assert f".SH {generate.roff(title.upper())}\n" in page
+        heading = generate.roff(title)
+        assert f".SH {heading.upper()}\n" in page or rf"\fB{heading}\fR" in page
         for line in text.splitlines():
             assert generate.roff(line.split(": ", 1)[-1]) in page
 
@@ -129,7 +136,7 @@ def test_options_are_in_every_completion(tool: command_tree.Tool, tmp_path: Path
     assert tool.options
     for name in (name for option in tool.options for name in command_tree.names(option)):
         assert name in in_bash
-        assert re.search(rf"[')]{name}=?\[", zsh)
+        assert re.search(rf"[')*]{name}=?\[", zsh)
         assert re.search(rf" -[ls] {name.lstrip('-')} ", fish)
 
 
@@ -142,7 +149,7 @@ def test_table_of_values_names_options_that_there_are() -> None:
 @each_tool
 def test_man_page_has_only_requests_that_are_meant(tool: command_tree.Tool) -> None:
     """No line of text begins as roff's requests do."""
-    requests = {".TH", ".SH", ".TP", ".PP", ".RS", ".RE", ".EX", ".EE", ".br"}
+    requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".RS", ".RE", ".EX", ".EE", ".br"}
 
     control = [line for line in man_page(tool).splitlines() if line.startswith((".", "'"))]
 
@@ -181,7 +188,7 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        pytest.param("kraftops ", ["dump-log"], id="subcommands"),
+        pytest.param("kraftops ", ["dump-log", "storage"], id="subcommands"),
         pytest.param("kraftops --v", ["--version"], id="options of the group"),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
         pytest.param("kafka-dump-log --dia", ["--dialect"], id="options"),
@@ -212,22 +219,84 @@ def test_bash_offers(line: str, offered: list[str], directory: Path) -> None:
     assert of_program(line, directory) == offered
 
 
-@click.group()
+@click.command(
+    "info",
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    examples=[("show it", "kafka-made-up info .")],
+    sections=[("Exit status", "0: done.\n1: not done."), ("Notes", ".It is 'so'.")],
+    help="Tell of 'storage'.",
+)
+@click.option("-t", "--cluster-id", help="The [id]: it's typed.")
+@click.option("-d", "--directory", type=click.Path(file_okay=False), help="Where.")
+@click.option("-x", type=click.Choice(["one", "two"]), help="Only short.")
+@click.argument("config", type=click.File())
+def info(**_: object) -> None:
+    pass
+
+
+@click.group(
+    "storage",
+    cls=ToolGroup,
+    lazy={"info": (f"{__name__}:info", "Tell.")},
+    examples=[("help", "kafka-made-up -h")],
+    sections=[("Exit status", "0: done.")],
+    help="Work on storage.",
+)
+def storage() -> None:
+    pass
+
+
+@click.group(cls=LazyGroup, lazy={"storage": (f"{__name__}:storage", "Work.")})
 def made_up() -> None:
     """Stand for a tool that is yet to come."""
 
 
-@made_up.group()
-def storage() -> None:
-    """Work on storage."""
+MADE_UP = command_tree.Tool.of(made_up, ("made-up",))
+KAFKA_MADE_UP = command_tree.Tool.of(storage, ("kafka-made-up",))
 
 
-@storage.command()
-@click.option("-t", "--cluster-id", help="The [id]: it's typed.")
-@click.option("-d", "--directory", type=click.Path(file_okay=False), multiple=True)
-@click.argument("config", type=click.File())
-def info(**_: object) -> None:
-    """Tell of 'storage'."""
+def test_tool_with_subcommands_has_one_page() -> None:
+    """Under the name of its own; its subcommands are sections with all that a page has."""
+    group, tool = MADE_UP.pages()
+    assert [*KAFKA_MADE_UP.pages()] == [KAFKA_MADE_UP]
+    assert [*group.words, *tool.words] == ["made-up", "made-up", "storage"]
+
+    page = generate.man_page([KAFKA_MADE_UP, tool], ["made-up"])
+
+    assert "\nkafka\\-made\\-up, made\\-up\\-storage \\- work on storage\n" in page
+    headings = re.findall(r"^\.S[HS] (.*)", page, re.MULTILINE)
+    assert headings == [
+        *("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "info", "OPTIONS"),
+        *("EXAMPLES", "EXIT STATUS", "SEE ALSO"),
+    ]
+    section = page.split("\n.SS info\n")[1].split("\n.SH ")[0]
+    assert section.splitlines() == [
+        r"\fBkafka\-made\-up info\fR \fI[OPTIONS] CONFIG\fR",
+        ".PP",
+        r"Tell of \(aqstorage\(aq.",
+        ".TP",
+        r"\fB\-t\fR, \fB\-\-cluster\-id\fR \fITEXT\fR",
+        r"The [id]: it\(aqs typed.",
+        ".TP",
+        r"\fB\-d\fR, \fB\-\-directory\fR \fIDIRECTORY\fR",
+        "Where.",
+        ".TP",
+        r"\fB\-x\fR \fI[one|two]\fR",
+        "Only short.",
+        ".PP",
+        r"\fBExamples\fR",
+        ".PP",
+        "Show it:",
+        *(".RS 4", ".EX", r"kafka\-made\-up info .", ".EE", ".RE"),
+        ".PP",
+        r"\fBExit status\fR",
+        *(".TP", r"\fB0\fR", "done.", ".TP", r"\fB1\fR", "not done."),
+        ".PP",
+        r"\fBNotes\fR",
+        ".PP",
+        r"\&.It is \(aqso\(aq.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -237,17 +306,23 @@ def info(**_: object) -> None:
         pytest.param("made-up storage ", ["info"], id="its command"),
         pytest.param("made-up storage info -t ", [], id="short option with a value"),
         pytest.param("made-up storage info -d ", ["my dir", "topic-0"], id="directories"),
+        pytest.param("made-up storage info -x ", ["one", "two"], id="choices of a short option"),
         pytest.param("made-up storage info no", ["notes.txt"], id="argument"),
         pytest.param(
             "made-up storage info -",
-            ["--cluster-id", "--directory", "--help", "-d", "-t"],
+            ["--cluster-id", "--directory", "--help", "-d", "-h", "-t", "-x"],
             id="all",
         ),
+        pytest.param("made-up storage -", ["--help", "-h"], id="options of the tool"),
+        pytest.param("kafka-made-up ", ["info"], id="the tool by itself"),
+        pytest.param("kafka-made-up info --cl", ["--cluster-id"], id="option of its command"),
+        pytest.param("kafka-made-up info --directory=t", ["topic-0"], id="value of its command"),
     ],
 )
 def test_bash_offers_for_commands_to_come(line: str, offered: list[str], directory: Path) -> None:
     """Groups in groups, short options, directories and arguments need no table."""
-    script = completions.bash(command_tree.Tool.of(made_up, ("made-up",)))
+    program = MADE_UP if line.startswith("made-up ") else KAFKA_MADE_UP
+    script = completions.bash(program)
 
     assert complete_bash(script, line, directory) == offered
 
@@ -256,7 +331,7 @@ def test_bash_offers_for_commands_to_come(line: str, offered: list[str], directo
 def test_syntax_is_right(name: str) -> None:
     """The shell parses the completions of all programs, and of commands to come."""
     complete = getattr(completions, name)
-    tools = [*PROGRAMS.values(), command_tree.Tool.of(made_up, ("made-up",))]
+    tools = [*PROGRAMS.values(), MADE_UP, KAFKA_MADE_UP]
 
     for tool in tools:
         subprocess.run(
@@ -267,7 +342,7 @@ def test_syntax_is_right(name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        pytest.param("kraftops ", ["dump-log"], id="subcommands"),
+        pytest.param("kraftops ", ["dump-log", "storage"], id="subcommands"),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
         pytest.param("kafka-dump-log --dialect kip-631-", ["kip-631-draft"], id="choices"),
         pytest.param("kafka-dump-log --key-decoder-class ", CLASSES, id="classes"),
@@ -278,10 +353,14 @@ def test_syntax_is_right(name: str) -> None:
         ),
         pytest.param("made-up storage info -d ", ["my dir/", "topic-0/"], id="directories"),
         pytest.param("made-up storage info no", ["notes.txt"], id="argument"),
+        pytest.param("made-up storage ", ["info"], id="subcommands of a tool"),
+        pytest.param("kafka-made-up ", ["info"], id="the tool by itself"),
+        pytest.param("kafka-made-up info -x ", ["one", "two"], id="choices of a short option"),
     ],
 )
 def test_fish_offers(line: str, offered: list[str], directory: Path) -> None:
-    program = PROGRAMS.get(line.split(maxsplit=1)[0]) or command_tree.Tool.of(made_up, ("made-up",))
+    made_up_ones = {"made-up": MADE_UP, "kafka-made-up": KAFKA_MADE_UP}
+    program = (PROGRAMS | made_up_ones)[line.split(maxsplit=1)[0]]
     code = f"{completions.fish(program)}\ncomplete -C {shlex.quote(line)}"
 
     done = subprocess.run(

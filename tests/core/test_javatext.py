@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.javatext import decode_utf8, double_text, json_string
+from kraftops.javatext import decode_utf8, double_text, json_string, path_text
 
 LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -122,3 +122,11 @@ def test_doubles_name_their_number_and_no_other(number: float) -> None:
     assert fraction.isdigit()
     assert bool(exponent) == (number != 0 and not 1e-3 <= abs(number) < 1e7)
     assert not exponent or len(whole) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [("a//b", "a/b"), ("a/b/", "a/b"), ("/", "/"), ("//", "/"), ("a/../b", "a/../b"), ("", "")],
+)
+def test_paths_are_shown_as_java_keeps_them(path: str, shown: str) -> None:
+    assert path_text(path) == shown

@@ -1,27 +1,54 @@
-"""A real Kafka's tools, from the jars of its release."""
+"""A real Kafka's tools and servers, from the jars of its releases."""
 
-import re
-import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.kafka.dump_tool import KafkaDump
 from tests.kafka.jars import MissingJarsError, resolved_jars
+from tests.kafka.jvm import has_compiler, java_release
+from tests.kafka.storage_tool import KafkaStorage
+
+
+def _jars(version: str) -> Path:
+    try:
+        jars = resolved_jars(version)
+    except MissingJarsError as missing:
+        pytest.skip(f"no jars of Kafka: {missing}")
+    if java_release() < 17:
+        pytest.skip("java is older than 17, which Kafka 4 needs")
+    return jars
+
+
+def _jars_for_driver(version: str) -> Path:
+    jars = _jars(version)
+    if not has_compiler():
+        pytest.skip("java is no JDK, which runs source code too")
+    return jars
+
+
+@pytest.fixture(scope="session")
+def jars() -> Path:
+    """The directory of the jars of Kafka 4.3.1."""
+    return _jars("4.3.1")
+
+
+@pytest.fixture(scope="session")
+def older_jars() -> Path:
+    """The directory of the jars of Kafka 3.9.1."""
+    return _jars("3.9.1")
 
 
 @pytest.fixture(scope="session")
 def kafka_dump() -> Iterator[KafkaDump]:
     """Kafka's `DumpLogSegments`, in a JVM that all tests share."""
-    try:
-        jars = resolved_jars("4.3.1")
-    except MissingJarsError as missing:
-        pytest.skip(f"no jars of Kafka: {missing}")
-    modules = subprocess.run(
-        ["java", "--list-modules"], capture_output=True, text=True, check=False
-    ).stdout
-    version = re.search(r"^jdk\.compiler@(\d+)", modules, re.MULTILINE)
-    if version is None or int(version[1]) < 17:
-        pytest.skip("java is no JDK of 17 or later, which runs source code too")
-    with KafkaDump(jars) as tool:
+    with KafkaDump(_jars_for_driver("4.3.1")) as tool:
+        yield tool
+
+
+@pytest.fixture(scope="session")
+def kafka_storage() -> Iterator[KafkaStorage]:
+    """Kafka's `StorageTool`, in a JVM that all tests share."""
+    with KafkaStorage(_jars_for_driver("4.3.1")) as tool:
         yield tool

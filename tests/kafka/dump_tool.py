@@ -1,99 +1,20 @@
 """Kafka's own dump tool, kept running in one JVM, and how ours is compared with it."""
 
-import os
 import re
-import subprocess
-import threading
 from pathlib import Path
-from typing import NamedTuple, Self
 
 from tests.console import Done
+from tests.kafka.kept_tool import KeptTool, Ran
 
-DRIVER = Path(__file__).with_name("DumpDriver.java")
-SILENCE = 60  # seconds after which the JVM is given up
-_OPTIONS = (
-    "-Xmx512m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",  # many short runs
-    "-Dfile.encoding=UTF-8",
-    "-Dstdout.encoding=UTF-8",
-    "-Dstderr.encoding=UTF-8",
-    "-Dlog4j2.level=OFF",  # which goes to standard output otherwise
-    "-Dlog4j2.StatusLogger.level=OFF",
-)
+Dumped = Ran
 
 
-class Dumped(NamedTuple):
-    """What a run of Kafka's tool left behind; *threw* where it died or exited."""
-
-    threw: bool
-    out: bytes
-    err: str
-
-
-class KafkaDump:
-    """Kafka's tool; a context manager."""
+class KafkaDump(KeptTool):
+    """Kafka's `DumpLogSegments`; a context manager."""
 
     def __init__(self, jars: Path) -> None:
-        """Start the JVM.
-
-        Raises:
-            EOFError: it does not run the driver.
-        """
-        self._process = subprocess.Popen(
-            ["java", *_OPTIONS, "-cp", f"{jars}/*", str(DRIVER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )
-        try:
-            self._answer()
-        except EOFError:
-            self.__exit__()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
-
-    def __call__(self, *args: str) -> Dumped:
-        """Run the tool.
-
-        Raises:
-            EOFError: the JVM died, or was silent for so long that it was killed.
-        """
-        assert self._process.stdin
-        self._process.stdin.write("\t".join(args).encode() + b"\n")
-        self._process.stdin.flush()
-        return self._answer()
-
-    def _answer(self) -> Dumped:
-        guard = threading.Timer(SILENCE, self._process.kill)
-        guard.start()
-        try:
-            threw = self._read(1) != b"\0"
-            out = self._read(int.from_bytes(self._read(4)))
-            err = self._read(int.from_bytes(self._read(4)))
-        finally:
-            guard.cancel()
-        return Dumped(threw, out, err.decode("utf-8", "replace"))
-
-    def _read(self, size: int) -> bytes:
-        assert self._process.stdout
-        data = self._process.stdout.read(size)
-        if len(data) < size:
-            raise EOFError(f"the JVM of Kafka's tool ended: {self._process.wait()}")
-        return data
+        """Start the JVM; see `KeptTool`."""
+        super().__init__(jars, "org.apache.kafka.tools.DumpLogSegments")
 
 
 _DOUBLE = re.compile(rb'("value":)(-?[0-9.]+(?:E-?[0-9]+)?)(?=[,}])')

@@ -5,7 +5,6 @@ Where that tool dies of one record, batch or file, the text goes on; `Report` ha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from kraftops.dump.batchline import UndecodableBatch, batch_line, legacy_batch_line
@@ -13,6 +12,7 @@ from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.recordlines import RecordLines
 from kraftops.dump.report import Report
 from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.javatext import path_text
 from kraftops.log.files import RENAMED, FileKind, FileName, file_name
 from kraftops.log.reader import EndReason, LogEnd, LogFile
 
@@ -21,7 +21,7 @@ _CHUNK_LINES = 4000  # about a megabyte of metadata records
 
 def text_chunks(path: str, query: Query, report: Report) -> Iterator[str]:
     """Yield the text of a file; what is wrong with it goes to *report* as it is found."""
-    path = normalised(path)
+    path = path_text(path)
     yield f"Dumping {path}\n"
     name = file_name(path)
     if name is None:
@@ -38,12 +38,6 @@ def text_chunks(path: str, query: Query, report: Report) -> Iterator[str]:
             yield from index_lines(name, query, report)
     except (SourceError, UsageError) as error:
         report.refusal(error.message)
-
-
-def normalised(path: str) -> str:
-    """Return a path as Java's `File` keeps it: no double slashes, none at the end."""
-    path = re.sub("/+", "/", path)
-    return path.rstrip("/") or path[:1]
 
 
 def _log(name: FileName, query: Query, report: Report) -> Iterator[str]:

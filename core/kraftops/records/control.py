@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from kraftops.errors import DecodeError, Underflow
+from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
 from kraftops.schema.tables.control import MESSAGES
 
 _MARKERS = {0: "ABORT", 1: "COMMIT"}
+_NAMES = {
+    0: "ABORT",
+    1: "COMMIT",
+    2: "LEADER_CHANGE",
+    3: "SNAPSHOT_HEADER",
+    4: "SNAPSHOT_FOOTER",
+    5: "KRAFT_VERSION",
+    6: "KRAFT_VOTERS",
+}
 _TYPES = {
     2: ("LeaderChange: ", "LeaderChangeMessage"),
     3: ("SnapshotHeader ", "SnapshotHeaderRecord"),
@@ -40,6 +50,26 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
         return f"endTxnMarker: {_MARKERS[number]} coordinatorEpoch: {epoch}"
     label, name = _TYPES[number]
     return label + _message_text(MESSAGES[name], value, version)
+
+
+def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
+    """Return the meaning of a control record; its type is Kafka's name, as KRAFT_VOTERS."""
+    number = None
+    try:
+        number = control_type(key)
+        if number not in _NAMES:
+            return Unknown(f"unknown control record type {number}", value, number)
+        if value is None or len(value) < 2:
+            return Unknown("a control record without a whole value", value, number)
+        version = int.from_bytes(value[:2], signed=True)
+        message = MESSAGES["EndTxnMarker" if number in _MARKERS else _TYPES[number][1]]
+        # A marker's version comes before its fields, the others' is the first of them.
+        start = 2 if number in _MARKERS else 0
+        known = min(max(version, 0), message.versions.last or 0)
+        data, _ = compiled(message, known).read(value, start)
+    except DecodeError as error:
+        return Unknown(error.message, value, number)
+    return Decoded(_NAMES[number], version, data)
 
 
 def control_type(key: bytes | None) -> int:

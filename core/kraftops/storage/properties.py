@@ -10,6 +10,8 @@ from kraftops.errors import DecodeError
 
 _BLANK = " \t\f"
 _LINE_END = re.compile(r"\r\n|\r|\n")
+# At the end of a file, but not before "\r\n", it makes a line: an empty key and value.
+_LAST_BACKSLASH = re.compile(r"(?:^|[\r\n])[ \t\f]*\\[\r\n]?\Z")
 # A key ends at the first separator that no backslash protects.
 _ENTRY = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -29,14 +31,16 @@ class Property(NamedTuple):
     line: int
 
 
-def properties(data: bytes) -> dict[str, Property]:
+def properties(data: bytes | str) -> dict[str, Property]:
     """Return the properties of a file by key; of one that is there twice, the last.
+
+    Bytes are ISO-8859-1, as `Properties.load` has it of a stream.
 
     Raises:
         DecodeError: a `\\u` is not followed by four hexadecimal digits.
     """
     found = {}
-    for line, text in _logical_lines(data.decode("iso-8859-1")):
+    for line, text in _logical_lines(data if isinstance(data, str) else data.decode("iso-8859-1")):
         match = _ENTRY.fullmatch(text)
         assert match  # every text has a key, though it may be empty
         key, value = (_unescaped(part, line) for part in match.groups())
@@ -70,8 +74,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
             joined += line[:-1]
         else:
             yield begun, joined + line
-            joined = ""
-    if joined:
+            joined, begun = "", 0
+    if joined or (begun and _LAST_BACKSLASH.search(text)):
         yield begun, joined
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.text import normalised, text_chunks
+from kraftops.dump.text import text_chunks
 from kraftops.log.batch import Record, batch_bytes
 from tests.dumping import LOG_NAME, QUERIES, dump, dump_bytes
 from tests.segments import IN
@@ -75,14 +75,6 @@ def test_unknown_file_is_ignored_whether_it_is_there_or_not(tmp_path: Path) -> N
     assert found.text == f"Dumping {path}\n"
     assert found.notes == [f"Ignoring unknown file {path}"]
     assert not found.has_failed
-
-
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [("a//b", "a/b"), ("a/b/", "a/b"), ("/", "/"), ("//", "/"), ("a/../b", "a/../b"), ("", "")],
-)
-def test_paths_are_shown_as_java_keeps_them(path: str, shown: str) -> None:
-    assert normalised(path) == shown
 
 
 def test_empty_file_has_no_batches(tmp_path: Path) -> None:

@@ -1,0 +1,240 @@
+"""`kafka-storage format`: format the log directories of a node."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from kraftops.errors import SourceError, UsageError
+from kraftops_cli.argparse4j import clicks_arguments
+from kraftops_cli.command import ToolCommand
+from kraftops_cli.storage_options import CONFIG, FORM, OVERRIDE
+from kraftops_cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.formatter import FormatPlan, FormatRequest, Target
+
+EXAMPLES = (
+    (
+        "the first controller of a new cluster",
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone',
+    ),
+    ("what would be done", 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n'),
+    (
+        "in a playbook or an init container: as often as you like",
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N --ensure',
+    ),
+    (
+        "with a user whose password is not in the process list",
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -s --add-scram-file users',
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "form"}),
+    exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
+    name="format",
+    examples=EXAMPLES,
+    help="Format the log directories of a node: all that are not formatted, or none.",
+)
+@CONFIG
+@click.option(
+    "--cluster-id",
+    "-t",
+    metavar="ID",
+    required=True,
+    help="The cluster id, the same on all nodes; random-uuid makes one.",
+)
+@click.option(
+    "--add-scram",
+    "-S",
+    "scrams",
+    metavar="MECHANISM=[NAME=VALUE,…]",
+    multiple=True,
+    help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
+)
+@click.option("--ignore-formatted", "-g", is_flag=True, help="Leave formatted directories alone.")
+@click.option(
+    "--release-version",
+    "-r",
+    metavar="RELEASE",
+    help="The release whose features the cluster begins with, as 3.9.  [default: the newest]",
+)
+@click.option(
+    "--feature",
+    "-f",
+    "features",
+    metavar="NAME=LEVEL",
+    multiple=True,
+    help="The level of a feature; may be given more than once.",
+)
+@click.option(
+    "--standalone", "-s", is_flag=True, help="Begin a dynamic quorum with this controller alone."
+)
+@click.option(
+    "--no-initial-controllers",
+    "-N",
+    is_flag=True,
+    help="Begin without voters: this node joins a quorum that others begin.",
+)
+@click.option(
+    "--initial-controllers",
+    "-I",
+    metavar="ID@HOST:PORT:DIRECTORY_ID,…",
+    help="Begin a dynamic quorum with these controllers; the same list on each of them.",
+)
+@click.option(
+    "--add-scram-file",
+    "scram_files",
+    metavar="FILE",
+    multiple=True,
+    help="A file of SCRAM users, one -S argument a line; - is standard input.",
+)
+@click.option(
+    "--ensure",
+    is_flag=True,
+    help="Format what is empty, accept what is as asked, refuse what differs.",
+)
+@click.option("--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse a cluster id that is no UUID, and directories that cannot be read.",
+)
+@click.option("--force", is_flag=True, help="Format directories that hold partitions, too.")
+@OVERRIDE
+@FORM
+@click.pass_obj
+def format_(terminal: Terminal, /, **options: object) -> None:
+    """Run the subcommand."""
+    from kraftops.storage.config import load_config
+    from kraftops.storage.formatter import check_plan, format_directories, plan_format
+
+    request = _request(options)
+    config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
+    plan = plan_format(config, request)
+    _warn_of_id(terminal, request)
+    is_text, is_dry = options["form"] == "text", bool(options["dry_run"])
+    if is_text:
+        for directory in plan.unreadable:
+            shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
+            terminal.write(f"{shown}\n")
+    check_plan(plan, strict=request.strict)
+    _warn(terminal, plan, request)
+    done: list[Target] = []
+    try:
+        if not is_dry:
+            done.extend(format_directories(plan))
+    finally:
+        # After the work: that nobody reads it is no reason to leave the work half done.
+        if is_text:
+            _show(terminal, plan, done, is_dry=is_dry)
+        else:
+            from kraftops.storage.describe import describe
+
+            terminal.json("format", {"dryRun": is_dry, **describe(plan, done)})
+
+
+def _texts(options: dict[str, object], name: str) -> tuple[str, ...]:
+    given = options[name]
+    assert isinstance(given, tuple)
+    return given
+
+
+def _request(options: dict[str, object]) -> FormatRequest:
+    from kraftops.storage.formatter import FormatRequest
+
+    credentials = [*_texts(options, "scrams"), *_credential_lines(_texts(options, "scram_files"))]
+    names = FormatRequest.__slots__
+    same = {name: value for name, value in options.items() if name in names}
+    return FormatRequest(
+        release=options["release_version"],  # type: ignore[arg-type]
+        credentials=tuple(credentials),
+        **same,  # type: ignore[arg-type]
+    )
+
+
+def _credential_lines(paths: tuple[str, ...]) -> list[str]:
+    import sys
+
+    lines: list[str] = []
+    for path in paths:
+        try:
+            if path == "-":
+                text = sys.stdin.read()
+            else:
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise SourceError(f"cannot read {path}: {reason}") from None
+        lines += [line for line in text.splitlines() if line.strip()]
+    return lines
+
+
+def _warn_of_id(terminal: Terminal, request: FormatRequest) -> None:
+    """Say so where the cluster id is not what random-uuid makes."""
+    from kraftops.errors import DecodeError
+    from kraftops.uuids import from_text, to_text
+
+    try:
+        canonical = to_text(from_text(request.cluster_id))
+        hint = f"{canonical} is the canonical text of the same 16 bytes"
+    except DecodeError as error:
+        canonical, hint = "", error.message
+    if canonical == request.cluster_id:
+        return
+    message = f"the cluster id {request.cluster_id!r} is no canonical UUID"
+    if request.strict:
+        raise UsageError(message, hint)
+    terminal.error(f"warning: {message}", hint)
+
+
+def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
+    from kraftops.storage.formatter import DEFAULT_HOST
+
+    for directory in plan.unreadable:
+        terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")
+    for directory in plan.formatted:
+        if directory.meta and directory.meta.version == 0:
+            terminal.error(
+                f"warning: {directory.meta_path} is of version 0, which is left as it is",
+                hint="a server starts on it; kafka-storage rewrite --to-v1 makes it version 1",
+            )
+    if request.standalone and not plan.config.advertised_controllers[0].host and plan.targets:
+        terminal.error(
+            f"warning: the voter's host is {DEFAULT_HOST}: no other node can reach it there",
+            hint="name the host in listeners or advertised.listeners",
+        )
+    metadata = next(directory for directory in plan.directories if directory.is_metadata)
+    if metadata.meta:
+        flags = {
+            "--release-version": request.release,
+            "--feature": request.features,
+            "--add-scram": request.credentials,
+        }
+        for flag in [flag for flag, value in flags.items() if value]:
+            terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
+
+
+def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: bool) -> None:
+    from kraftops.storage.describe import new_entries
+
+    if not plan.targets:
+        terminal.write("All of the log directories are already formatted.\n")
+        return
+    version = plan.bootstrap.version.name
+    if is_dry or done:
+        terminal.write(f"Bootstrap metadata: {plan.bootstrap}\n")
+    for target in plan.targets if is_dry else done:
+        verb = "Would format" if is_dry else "Formatting"
+        path = target.directory.path
+        terminal.write(f"{verb} {target.kind} {path} with metadata.version {version}.\n")
+        for entry, size, mode in new_entries(target) if is_dry else ():
+            shown = f"{entry}/" if size is None else f"{entry} ({size} bytes)"
+            terminal.write(f"  {shown} mode {mode:04o}\n")

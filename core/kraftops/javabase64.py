@@ -1,0 +1,43 @@
+"""Base64 as `java.util.Base64` decodes it, with its messages."""
+
+from __future__ import annotations
+
+from binascii import a2b_base64
+from string import ascii_letters, digits
+
+from kraftops.errors import DecodeError
+
+STANDARD = ascii_letters[26:] + ascii_letters[:26] + digits + "+/"
+URL_SAFE = STANDARD[:-2] + "-_"
+
+
+def decode(text: str, alphabet: str) -> bytes:
+    """Return the bytes of *text*, whose padding may be missing, whose unused bits may be any.
+
+    Raises:
+        DecodeError: Java's decoder of this *alphabet* refuses it, with its message.
+    """
+    if len(text) == 1:
+        raise DecodeError("Input byte[] should at least have 2 bytes for base64 bytes")
+    coded, _, rest = text.partition("=")
+    for sign in coded:
+        if sign not in alphabet:
+            raise DecodeError(f"Illegal base64 character {_code(sign)}")
+    has_padding = len(coded) < len(text)
+    unit = len(coded) % 4
+    if has_padding and (unit == 0 or (unit == 2 and not rest.startswith("="))):
+        raise DecodeError("Input byte array has wrong 4-byte ending unit")
+    if unit == 1:
+        raise DecodeError("Last unit does not have enough valid bits")
+    end = len(coded) + (4 - unit if has_padding else 0)
+    if end < len(text):
+        raise DecodeError(f"Input byte array has incorrect ending byte at {end}")
+    if alphabet is URL_SAFE:
+        coded = coded.translate({ord("-"): "+", ord("_"): "/"})
+    return a2b_base64(coded + "=" * (-unit % 4))
+
+
+def _code(sign: str) -> str:
+    """Return the code of a character as Java shows it: the signed byte of its Latin-1 form."""
+    number = ord(sign) if ord(sign) < 0x100 else ord("?")
+    return f"{number - 0x100 if number > 0x7F else number:x}"

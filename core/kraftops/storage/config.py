@@ -1,0 +1,182 @@
+"""A server's configuration file, checked as Kafka 4.3.1 checks it when its tools read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
+from kraftops.storage.config_rules import (
+    Settings,
+    advertised_controllers,
+    check_rules,
+    checked_value,
+)
+from kraftops.storage.config_values import Refused, default_value
+from kraftops.storage.listeners import (
+    BOOTSTRAP_SERVERS,
+    VOTERS,
+    Listener,
+    parse_voters,
+)
+from kraftops.storage.placeholders import has_placeholder, resolved
+from kraftops.storage.properties import Property, properties
+from kraftops.storage.server_keys import is_secret, server_keys
+
+_METADATA_DIR = "metadata.log.dir"
+_SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
+
+
+class Endpoint(NamedTuple):
+    """A listener that others can reach."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """What a server configuration says.
+
+    Attributes:
+        path: of the file, as it was named.
+        given: what the file and the overrides say, without placeholders; an override's line is 0.
+        values: of every key that Kafka knows, defaults included: int, float, bool, str, tuple of
+            str, or None.
+        node_id: the id of this node.
+        roles: `broker`, `controller` or both.
+        log_dirs: the data directories as written, none twice.
+        metadata_log_dir: where the metadata log lies; it need not be one of *log_dirs*.
+        voters: the static voters, host and port by id.
+        bootstrap_servers: the controllers to ask first.
+        controller_listener_names: as written; the first is the one of the voters record.
+        listeners: where this node listens.
+        advertised_controllers: the controller listeners as others see them.
+        unstable_feature_versions: whether features under development may be used.
+    """
+
+    path: str
+    given: Mapping[str, Property]
+    values: Mapping[str, object]
+    node_id: int
+    roles: frozenset[str]
+    log_dirs: tuple[str, ...]
+    metadata_log_dir: str
+    voters: Mapping[int, tuple[str, int]]
+    bootstrap_servers: tuple[str, ...]
+    controller_listener_names: tuple[str, ...]
+    listeners: tuple[Listener, ...]
+    advertised_controllers: tuple[Listener, ...]
+    unstable_feature_versions: bool
+
+    @property
+    def controller_listener(self) -> Endpoint:
+        """Where others reach this controller, as it is written to the voters record (KIP-853)."""
+        listener = self.advertised_controllers[0]  # there is one: this node is a controller
+        return Endpoint(listener.name, listener.host or "localhost", listener.port)
+
+    def place(self, key: str) -> str:
+        """Return where *key* is set: a line of the file, an override; else the file."""
+        return _place(self.path, self.given, key)
+
+
+def load_config(
+    path: str, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> ServerConfig:
+    """Return the configuration in the properties file at *path*.
+
+    Args:
+        path: of the file.
+        overrides: `KEY=VALUE` each, which beat the file; the last of a key counts.
+        environment: what `EnvVarConfigProvider` reads.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: an override is no KEY=VALUE.
+        ConfigError: Kafka refuses the configuration, with its message; or it means to write
+            the metadata log to the root directory.
+    """
+    raw = _read(path, overrides)
+    texts = {key: prop.value for key, prop in raw.items()}
+    for key, other in _SYNONYMS.items():
+        if other in raw:
+            texts.setdefault(key, raw[other].value)
+    try:
+        originals = resolved(texts, environment or {})
+        settings = Settings(_values(originals), originals)
+        endpoints = check_rules(settings)
+        if settings.values[_METADATA_DIR] == "":
+            raise Refused(
+                f"{_METADATA_DIR} is empty",
+                _METADATA_DIR,
+                hint="Kafka takes that for the root directory: remove the key to use log.dirs",
+            )
+    except Refused as error:
+        raise _located(error, path, raw) from None
+    return ServerConfig(
+        path=path,
+        given={key: prop._replace(value=originals[key]) for key, prop in raw.items()},
+        values=settings.values,
+        node_id=settings.node_id,
+        roles=settings.roles,
+        log_dirs=settings.log_dirs,
+        metadata_log_dir=settings.text(_METADATA_DIR) or settings.log_dirs[0],
+        voters=parse_voters(settings.items(VOTERS)),
+        bootstrap_servers=settings.items(BOOTSTRAP_SERVERS),
+        controller_listener_names=settings.controller_names,
+        listeners=endpoints.listeners,
+        advertised_controllers=advertised_controllers(settings, endpoints),
+        unstable_feature_versions=bool(settings.values["unstable.feature.versions.enable"]),
+    )
+
+
+def _read(path: str, overrides: Sequence[str]) -> dict[str, Property]:
+    try:
+        with open(path, "rb") as file:
+            given = properties(file.read())
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+    except DecodeError as error:
+        raise ConfigError(f"{path}: {error.message}") from error
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not key or not equals:
+            raise UsageError(f"--override {override}: expected KEY=VALUE")
+        given[key] = Property(key, value, 0)
+    return given
+
+
+def _values(originals: Mapping[str, str]) -> dict[str, object]:
+    values = {}
+    for key in server_keys().values():
+        text = originals.get(key.name)
+        if text is not None:
+            values[key.name] = checked_value(key, text)
+        elif key.required:
+            raise Refused(
+                f'Missing required configuration "{key.name}" which has no default value.'
+            )
+        else:
+            values[key.name] = default_value(key)
+    return values
+
+
+def _located(error: Refused, path: str, given: Mapping[str, Property]) -> ConfigError:
+    """Return the error with its place: that of the first of its keys that is given."""
+    keys = [*error.keys, *(_SYNONYMS[key] for key in error.keys if key in _SYNONYMS)]
+    key = next((key for key in keys if key in given), "")
+    hint = error.hint
+    if hint is None and key and has_placeholder(given[key].value):
+        hint = "a placeholder is resolved by the provider of that name in config.providers only"
+    return ConfigError(f"{_place(path, given, key)}: {error.message}", hint)
+
+
+def _place(path: str, given: Mapping[str, Property], key: str) -> str:
+    if key not in given:
+        return path
+    if given[key].line:
+        return f"{path}: line {given[key].line}"
+    known = key in server_keys() and not is_secret(key)
+    return f"--override {key}={given[key].value}" if known else f"--override {key}"

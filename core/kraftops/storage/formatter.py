@@ -1,0 +1,357 @@
+"""Format log directories: decide what is to be written, check all of it, then write it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from kraftops.errors import StorageError, UsageError
+from kraftops.storage import bootstrap, meta_properties
+from kraftops.storage.bootstrap import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
+from kraftops.storage.config import ServerConfig
+from kraftops.storage.directories import (
+    METADATA_PARTITION,
+    LogDirectory,
+    check_distinct,
+    check_ids,
+    partition_data,
+    read_directories,
+)
+from kraftops.storage.features import chosen_levels, chosen_version, parse_levels
+from kraftops.storage.files import (
+    NewFile,
+    existing_parent,
+    make_directories,
+    owner_of,
+    sync_directory,
+)
+from kraftops.storage.locks import FILE_NAME as LOCK_NAME
+from kraftops.storage.locks import held, refuse_locked
+from kraftops.storage.meta_properties import MetaProperties
+from kraftops.storage.releases import SCRAM_SINCE, by_name
+from kraftops.storage.scram import parse_credential
+from kraftops.storage.voters import Voter, java_host, parse_voters
+from kraftops.uuids import random_uuid
+
+STATIC_VOTERS = "controller.quorum.voters"
+DEFAULT_HOST = "localhost"
+"""Of the voter of `--standalone` whose listener names no host, as in Kafka."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatRequest:
+    """What the command line asks for; the texts are as they were given."""
+
+    cluster_id: str
+    release: str | None = None
+    features: Sequence[str] = ()
+    credentials: Sequence[str] = ()
+    standalone: bool = False
+    initial_controllers: str | None = None
+    no_initial_controllers: bool = False
+    ignore_formatted: bool = False
+    strict: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A directory to be formatted: what Kafka calls it, its new id, its files in their order."""
+
+    directory: LogDirectory
+    kind: str
+    directory_id: bytes
+    files: tuple[NewFile, ...]
+
+    @property
+    def stale_snapshot(self) -> str:
+        """The path of the voters' snapshot of an earlier, unfinished format."""
+        return os.path.join(self.directory.path, bootstrap.SNAPSHOT_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class FormatPlan:
+    """What a format would do.
+
+    *voters* is None where the quorum is not a dynamic one that begins with this node's snapshot.
+    """
+
+    config: ServerConfig
+    cluster_id: str
+    directories: tuple[LogDirectory, ...]
+    bootstrap: Bootstrap
+    voters: tuple[Voter, ...] | None
+    targets: tuple[Target, ...]
+    force: bool
+
+    @property
+    def formatted(self) -> list[LogDirectory]:
+        """The directories that are formatted already."""
+        return [directory for directory in self.directories if directory.meta]
+
+    @property
+    def unreadable(self) -> list[LogDirectory]:
+        """The directories of which that cannot be told."""
+        return [directory for directory in self.directories if directory.problem]
+
+
+def plan_format(config: ServerConfig, request: FormatRequest) -> FormatPlan:
+    """Return what is to be done, in the order of Kafka's checks; nothing is written.
+
+    Raises:
+        UsageError: the request makes no sense, with Kafka's message where it has one.
+        StorageError: the directories are another cluster's, another node's, or formatted already.
+    """
+    unstable = config.unstable_feature_versions
+    release = None if request.release is None else by_name(request.release, unstable=unstable)
+    levels = parse_levels(request.features)
+    voters = _asked_voters(config, request)
+    version = chosen_version(release, levels, unstable=unstable)
+    has_choice = (
+        request.standalone or request.no_initial_controllers or bool(request.initial_controllers)
+    )
+    levels = chosen_levels(version, levels, is_dynamic=has_choice and not config.voters)
+    if request.credentials and version.level < SCRAM_SINCE:
+        raise UsageError("SCRAM is only supported in metadata.version 3.5-IV2 or later.")
+    initial = Bootstrap(version, levels, tuple(map(parse_credential, request.credentials)))
+    directories = read_directories(config)
+    check_distinct(directories)
+    check_ids(directories, request.cluster_id, config.node_id)
+    formatted = [directory for directory in directories if directory.meta]
+    if formatted and not request.ignore_formatted:
+        raise StorageError(
+            f"Log directory {formatted[0].path} is already formatted. Use --ignore-formatted to "
+            "ignore this directory and format the others."
+        )
+    return _plan(config, request, initial, directories, voters)
+
+
+def _asked_voters(config: ServerConfig, request: FormatRequest) -> tuple[Voter, ...] | None:
+    """Return the voters of a dynamic quorum; with `--standalone` this node's id is made up."""
+    is_controller = "controller" in config.roles
+    if config.voters and (request.standalone or request.initial_controllers is not None):
+        raise UsageError(
+            f"You cannot specify {STATIC_VOTERS} and format the node with --initial-controllers or "
+            f"--standalone. If you want to use dynamic quorum, please remove {STATIC_VOTERS} and "
+            "specify controller.quorum.bootstrap.servers instead."
+        )
+    if request.initial_controllers is not None:
+        return parse_voters(request.initial_controllers)
+    if request.standalone:
+        if not is_controller:
+            raise UsageError("You can only use --standalone on a controller.")
+        listener = config.advertised_controllers[0]
+        host = java_host(listener.host or DEFAULT_HOST)
+        return (Voter(config.node_id, random_uuid(), host, listener.port),)
+    if is_controller and not config.voters and not request.no_initial_controllers:
+        raise UsageError(
+            f"Because {STATIC_VOTERS} is not set on this controller, you must specify one of the "
+            "following: --standalone, --initial-controllers, or --no-initial-controllers.",
+            hint="the first controller of a new cluster: --standalone; several that begin "
+            "together: --initial-controllers; one that joins: --no-initial-controllers",
+        )
+    return None
+
+
+def _plan(
+    config: ServerConfig,
+    request: FormatRequest,
+    initial: Bootstrap,
+    directories: tuple[LogDirectory, ...],
+    voters: tuple[Voter, ...] | None,
+) -> FormatPlan:
+    now = time.time_ns() // 1_000_000
+    taken = {directory.meta.directory_id for directory in directories if directory.meta}
+    taken |= {voter.directory_id for voter in voters or ()}
+    own = next((voter for voter in voters or () if voter.node_id == config.node_id), None)
+    targets = []
+    for directory in directories:
+        if directory.meta or directory.problem:
+            continue
+        kind, directory_id = "data directory", None
+        if directory.is_metadata:
+            kind = "metadata directory"
+            if voters:
+                kind = "dynamic metadata voter directory" if own else "dynamic metadata directory"
+                directory_id = own.directory_id if own else None
+        if directory_id is None:
+            directory_id = random_uuid()
+            while directory_id in taken:
+                directory_id = random_uuid()
+        taken.add(directory_id)
+        files = [_new_file(directory.path, bootstrap.FILE_NAME, bootstrap_bytes(initial, now))]
+        if directory.is_metadata and voters:
+            listener = config.controller_listener_names[0]
+            files.append(_voters_file(directory.path, voters, listener, now))
+        meta = MetaProperties(1, request.cluster_id, config.node_id, directory_id)
+        data = meta_properties.file_bytes(meta.items())
+        files.append(_new_file(directory.path, meta_properties.FILE_NAME, data))
+        targets.append(Target(directory, kind, directory_id, tuple(files)))
+    return FormatPlan(
+        config, request.cluster_id, directories, initial, voters, tuple(targets), request.force
+    )
+
+
+def _new_file(directory: str, name: str, data: bytes) -> NewFile:
+    path = os.path.join(directory, name)
+    return NewFile(path, f"{path}.tmp", data)
+
+
+def _voters_file(directory: str, voters: Sequence[Voter], listener: str, now: int) -> NewFile:
+    path = os.path.join(directory, bootstrap.SNAPSHOT_NAME)
+    # A server knows this suffix and removes what it finds under it.
+    data = voters_snapshot_bytes(voters, listener, now)
+    return NewFile(path, f"{path}.part", data, mode=0o400)
+
+
+def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:
+    """Check every directory before any is written; nothing is written.
+
+    Raises:
+        StorageError: one cannot be written, is in use, or holds data; or, of those that cannot be
+            read, one is the metadata directory, or *strict* asks for all.
+    """
+    if plan.unreadable and not plan.targets and not plan.formatted:
+        raise StorageError(
+            "No available log directories to format.",
+            hint="; ".join(f"{one.meta_path}: {one.problem}" for one in plan.unreadable),
+        )
+    for directory in plan.unreadable:
+        if directory.is_metadata or strict:
+            kind = "the metadata directory" if directory.is_metadata else "a log directory"
+            raise StorageError(
+                f"cannot read {kind}: {directory.meta_path}: {directory.problem}",
+                hint="nothing was written; mend it, or take it out of the configuration",
+            )
+    if not plan.targets:
+        return
+    for directory in plan.directories:
+        refuse_locked(directory.path, "format")
+    for target in plan.targets:
+        _check_writable(target)
+        _check_empty(target, force=plan.force)
+
+
+def _check_writable(target: Target) -> None:
+    path = target.directory.path
+    place = existing_parent(path)
+    verb = "write to" if place == os.path.abspath(path) else "make"
+    reason = None
+    if not os.path.isdir(place):
+        reason = "a symbolic link to nothing" if os.path.islink(place) else "Not a directory"
+    elif not os.access(place, os.W_OK | os.X_OK, effective_ids=True):
+        status = os.stat(place)
+        reason = (
+            f"no permission in {place} (mode {status.st_mode & 0o7777:04o}, owner {status.st_uid}, "
+            f"group {status.st_gid}) for user {os.geteuid()}, or its file system is read-only"
+        )
+    if reason:
+        raise StorageError(f"cannot {verb} {target.kind} {path}: {reason}")
+    for file in target.files:
+        for name in (file.path, file.temporary_path):
+            if os.path.isdir(name):
+                raise StorageError(f"{name} is a directory: a file is to be written there")
+
+
+def _check_empty(target: Target, *, force: bool) -> None:
+    path = target.directory.path
+    try:
+        found = partition_data(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from None
+    if found and not force:
+        raise StorageError(
+            f"{path} is not formatted, but holds data: {found}",
+            hint="if its meta.properties was lost, write it anew with the ids that it had; "
+            "--force formats over the data",
+        )
+
+
+def format_directories(plan: FormatPlan) -> Iterator[Target]:
+    """Write what is planned; yield each directory when it is formatted.
+
+    While this runs it holds the locks that a server would take. All is written to temporary files
+    first; meta.properties, which makes a directory a formatted one, is renamed last.
+
+    Raises:
+        StorageError: somebody holds a lock or was faster, or a file cannot be written; directories
+            that were not yielded are not formatted.
+    """
+    with ExitStack() as undo:
+        try:
+            made = _prepare(plan, undo)
+            for target in plan.targets:
+                _commit(target)
+                made.discard(target.directory.path)
+                yield target
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            raise StorageError(
+                f"cannot format: {place}{error.strerror}",
+                hint="directories that were not formatted are as they were; "
+                "once it is mended, format again with -g",
+            ) from None
+
+
+def _prepare(plan: FormatPlan, undo: ExitStack) -> set[str]:
+    """Make directories, take locks, write temporary files; *undo* removes what is not used.
+
+    Return the paths of the targets that were made.
+    """
+    owners = {target.directory.path: owner_of(target.directory.path) for target in plan.targets}
+    unused: set[str] = set()
+    for path, owner in owners.items():
+        made = make_directories(path, owner)
+        if made:
+            unused.add(path)
+            undo.callback(_remove_directories, path, made, unused)
+    for directory in plan.directories:
+        if directory.problem is None and os.path.isdir(directory.path):
+            undo.enter_context(held(directory.path, owners.get(directory.path)))
+    if read_directories(plan.config) != plan.directories:
+        raise StorageError(
+            "another process formatted a directory at the same time", hint="run it again"
+        )
+    for target in plan.targets:
+        owner = owners[target.directory.path]
+        for file in target.files:
+            with suppress(FileExistsError):
+                os.mkdir(os.path.dirname(file.path))
+                if owner:
+                    os.chown(os.path.dirname(file.path), *owner)
+            undo.callback(file.discard)
+            file.prepare(owner)
+    return unused
+
+
+def _commit(target: Target) -> None:
+    *others, meta = target.files
+    path = target.directory.path
+    if target.directory.is_metadata and len(others) == 1:
+        # A static quorum, or a joining node, that found this would take it for its voters.
+        with suppress(FileNotFoundError):
+            os.unlink(target.stale_snapshot)
+    for file in others:
+        file.commit()
+        sync_directory(os.path.dirname(file.path))
+    sync_directory(path)
+    meta.commit()
+    sync_directory(path)
+
+
+def _remove_directories(path: str, made: Sequence[str], unused: set[str]) -> None:
+    """Remove directories that were made for a target, unless it was formatted."""
+    if path not in unused:
+        return
+    for name in (LOCK_NAME, METADATA_PARTITION):
+        inside = os.path.join(path, name)
+        with suppress(OSError):
+            (os.rmdir if name == METADATA_PARTITION else os.unlink)(inside)
+    for directory in reversed(made):
+        with suppress(OSError):
+            os.rmdir(directory)

@@ -1,0 +1,183 @@
+"""Everything that is known of the log directories of a node, by looking only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftops.javatext import path_text
+from kraftops.storage.config import ServerConfig
+from kraftops.storage.directories import (
+    METADATA_PARTITION,
+    PARTITION,
+    LogDirectory,
+    read_directories,
+)
+from kraftops.storage.locks import Holder, lock_holder
+from kraftops.storage.meta_properties import MetaProperties
+from kraftops.storage.metadata_log import (
+    BootstrapFile,
+    MetadataLog,
+    read_bootstrap,
+    read_metadata_log,
+)
+from kraftops.uuids import is_reserved, to_text
+
+LEGACY_PROBLEM = (
+    "The kafka configuration file appears to be for a cluster in KRaft mode, "
+    "but the directories are formatted for legacy mode."
+)
+
+
+class Finding(NamedTuple):
+    """Something wrong with a directory, or with the node where *path* is empty, and its cure."""
+
+    path: str
+    problem: str
+    cure: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}" if self.path else self.problem
+
+
+class Place(NamedTuple):
+    """Whose a directory is, and what its file system has left, in bytes."""
+
+    user: int
+    group: int
+    mode: int
+    free: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryState:
+    """A log directory: *place* is None where it does not exist or is no directory."""
+
+    directory: LogDirectory
+    exists: bool
+    place: Place | None
+    holder: Holder | None
+    bootstrap: BootstrapFile | None
+    log: MetadataLog | None
+    partitions: int
+    problem: str | None
+
+    @property
+    def path(self) -> str:
+        """The path as Kafka's tool prints it."""
+        return path_text(self.directory.path)
+
+    @property
+    def meta(self) -> MetaProperties | None:
+        """Its meta.properties, where there is one that can be read."""
+        return self.directory.meta
+
+
+def inspect(config: ServerConfig) -> tuple[DirectoryState, ...]:
+    """Return the state of all directories, in the order of the configuration."""
+    return tuple(map(_state, read_directories(config)))
+
+
+def _state(directory: LogDirectory) -> DirectoryState:
+    path = directory.path
+    place = holder = bootstrap = log = problem = None
+    partitions = 0
+    if os.path.isdir(path):
+        try:
+            status, space = os.stat(path), os.statvfs(path)
+            free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
+            place = Place(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
+            partitions = sum(
+                1 for entry in os.scandir(path) if entry.is_dir() and _is_partition(entry.name)
+            )
+            bootstrap = read_bootstrap(path)
+            log = read_metadata_log(path)
+            holder = lock_holder(path)
+        except OSError as error:
+            problem = f"{error.filename or path}: {error.strerror}"
+    return DirectoryState(
+        directory, os.path.exists(path), place, holder, bootstrap, log, partitions, problem
+    )
+
+
+def _is_partition(name: str) -> bool:
+    return PARTITION.fullmatch(name) is not None and name != METADATA_PARTITION
+
+
+def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:
+    """Yield what Kafka's tool finds wrong, in its words and order."""
+    first: MetaProperties | None = None
+    for state in sorted(states, key=lambda state: state.directory.path):
+        path, meta = state.path, state.meta
+        if not state.exists:
+            yield f"{path} does not exist"
+        elif state.place is None:
+            yield f"{path} is not a directory"
+        elif state.directory.problem:
+            yield f"Error loading {path}/meta.properties: {state.directory.problem}"
+        elif meta is None:
+            yield f"{path} is not formatted."
+        elif first is None:
+            first = meta
+        elif meta.cluster_id != first.cluster_id:
+            yield "Mismatched cluster IDs between storage directories."
+        elif meta.node_id != first.node_id:
+            yield "Mismatched node IDs between storage directories."
+    if first and first.version == 0:
+        yield LEGACY_PROBLEM
+
+
+def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
+    """Yield what is wrong with the directories themselves that Kafka's `info` does not see."""
+    owners: dict[bytes, str] = {}
+    for state in states:
+        path, meta = state.path, state.meta
+        if state.problem:
+            yield Finding(path, f"cannot be read whole: {state.problem}", "give read permission")
+        if meta is None:
+            continue
+        if meta.node_id not in (None, config.node_id):
+            yield Finding(
+                path,
+                f"it is of node {meta.node_id}, the configuration of node {config.node_id}",
+                f"set node.id={meta.node_id}, or kafka-storage rewrite --node-id {config.node_id}",
+            )
+        if meta.directory_id is not None:
+            shown = to_text(meta.directory_id)
+            if is_reserved(meta.directory_id):
+                yield Finding(
+                    path,
+                    f"its directory id {shown} is a reserved one",
+                    "take directory.id out of its meta.properties: a server makes a new one",
+                )
+            owner = owners.setdefault(meta.directory_id, path)
+            if owner != path:
+                yield Finding(
+                    path,
+                    f"its directory id {shown} is that of {owner} too",
+                    "remove the copy, or take directory.id out of its meta.properties",
+                )
+        if state.directory.is_metadata:
+            yield from _bootstrap_findings(config, state)
+        if state.log:
+            for damage in state.log.damage:
+                yield Finding("", damage, "kafka-dump-log shows what can be read of it")
+
+
+def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator[Finding]:
+    found = state.bootstrap
+    if found and found.damage:
+        yield Finding(
+            "",
+            found.damage,
+            "remove it if the cluster has been started already, else format anew",
+        )
+    elif not found and not (state.log and state.log.is_used) and "controller" in config.roles:
+        yield Finding(
+            state.path,
+            "it has no bootstrap.checkpoint, so that a new cluster begins without features",
+            "format anew, or raise the features with kafka-features once it runs",
+        )

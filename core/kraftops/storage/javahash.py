@@ -1,0 +1,90 @@
+"""The order of Java's and Scala's hash tables, in which Kafka lists names and meets errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_SCALA_SMALL = 4  # sets up to this size keep the order of insertion
+_MASK = 0xFFFFFFFF
+
+
+def java_split(text: str, separator: str) -> list[str]:
+    """Return what `String.split` does: nothing for separators at the end."""
+    parts = text.split(separator)
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def string_hash(text: str) -> int:
+    """Return `String.hashCode`, unsigned."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = value * 31 + (high << 8 | low) & _MASK
+    return value
+
+
+def map_order(
+    keys: Iterable[T], hash_code: Callable[[T], int], *, capacity: int | None = None
+) -> list[T]:
+    """Return keys, in the order of insertion, in that of a `HashMap`.
+
+    Args:
+        keys: none twice.
+        hash_code: unsigned.
+        capacity: that the map was made with; None for one that was copied from another map.
+    """
+    found = list(keys)
+    size = _table_size(16 if capacity is None else capacity)
+    if capacity is None:
+        size = _table_size(int(len(found) / 0.75 + 1))
+    while len(found) * 4 > size * 3:
+        size *= 2
+    return sorted(found, key=lambda key: _spread(hash_code(key)) & size - 1)
+
+
+def set_text(items: Iterable[T], hash_code: Callable[[T], int]) -> str:
+    """Return the `toString` of an immutable Scala set."""
+    found = list(items)
+    name = "Set" if len(found) <= _SCALA_SMALL else "HashSet"
+    return f"{name}({', '.join(map(str, set_order(found, hash_code)))})"
+
+
+def set_order(items: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
+    """Return items, in the order of insertion, in that of an immutable Scala set."""
+    found = list(items)
+    return found if len(found) <= _SCALA_SMALL else _trie_order(found, hash_code, 0)
+
+
+def _trie_order(items: list[T], hash_code: Callable[[T], int], shift: int) -> list[T]:
+    """Return the items of a node of a CHAMP trie: its own, then those of its children."""
+    branches: dict[int, list[T]] = {}
+    for item in items:
+        branches.setdefault(_improved(hash_code(item)) >> shift & 31, []).append(item)
+    ordered = [branches[index] for index in sorted(branches)]
+    own = [branch[0] for branch in ordered if len(branch) == 1]
+    for branch in ordered:
+        if len(branch) > 1:
+            own += branch if shift >= 30 else _trie_order(branch, hash_code, shift + 5)
+    return own
+
+
+def _spread(value: int) -> int:
+    """Return the hash that Java's tables use."""
+    return value ^ value >> 16
+
+
+def _improved(value: int) -> int:
+    """Return the hash that Scala's tries use."""
+    value = value + ~(value << 9) & _MASK
+    value ^= value >> 14
+    value = value + (value << 4) & _MASK
+    return value ^ value >> 10
+
+
+def _table_size(capacity: int) -> int:
+    return 1 << max(0, capacity - 1).bit_length()

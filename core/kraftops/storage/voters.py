@@ -1,0 +1,127 @@
+"""The voters of a dynamic quorum (KIP-853), as `--initial-controllers` names them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError, UsageError
+from kraftops.uuids import from_text, is_reserved, to_text
+
+
+class Voter(NamedTuple):
+    """A controller that votes: its node id, its metadata directory, where it listens."""
+
+    node_id: int
+    directory_id: bytes
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.node_id}@{host}:{self.port}:{to_text(self.directory_id)}"
+
+
+def parse_voters(text: str) -> tuple[Voter, ...]:
+    """Return the voters of `ID@HOST:PORT:DIRECTORY_ID,…` in the order of their ids.
+
+    Raises:
+        UsageError: Kafka's `DynamicVoters` refuses it, with its message; or a voter has no host,
+            a reserved directory id, or that of another.
+    """
+    voters: dict[int, Voter] = {}
+    for item in text.strip().split(","):
+        if item:
+            voter = _voter(item.strip())
+            if voter.node_id in voters:
+                raise UsageError(f"Node id {voter.node_id} was specified more than once.")
+            voters[voter.node_id] = voter
+    if not voters:
+        raise UsageError("No voters given.", hint="name them as ID@HOST:PORT:DIRECTORY_ID,…")
+    by_directory: dict[bytes, Voter] = {}
+    for voter in voters.values():
+        shown = to_text(voter.directory_id)
+        if not voter.host:
+            raise UsageError(
+                f"voter {voter.node_id} has no host", hint="other nodes connect to it by that name"
+            )
+        if is_reserved(voter.directory_id):
+            raise UsageError(
+                f"voter {voter.node_id} has the reserved directory id {shown}",
+                hint="kafka-storage random-uuid makes one",
+            )
+        other = by_directory.setdefault(voter.directory_id, voter)
+        if other is not voter:
+            raise UsageError(
+                f"voters {other.node_id} and {voter.node_id} have one directory id, {shown}",
+                hint="kafka-storage random-uuid makes another",
+            )
+    return tuple(voters[node_id] for node_id in sorted(voters))
+
+
+def java_host(host: str) -> str:
+    """Return the text that Java's `InetSocketAddress` has for a host: long forms of addresses."""
+    if ":" in host:
+        return _java_ipv6(host)
+    parts = host.split(".")
+    if len(host) > 15 or len(parts) > 4 or not all(re.fullmatch("[0-9]+", part) for part in parts):
+        return host
+    *octets, last = map(int, parts)
+    if last >= 1 << (8 * (4 - len(octets))) or any(octet > 0xFF for octet in octets):
+        return host
+    return ".".join(map(str, [*octets, *last.to_bytes(4 - len(octets))]))
+
+
+def _java_ipv6(host: str) -> str:
+    from socket import AF_INET6, inet_pton
+
+    try:
+        raw = inet_pton(AF_INET6, host)
+    except OSError:
+        return host
+    if raw[:12] == bytes(10) + b"\xff\xff":
+        return ".".join(map(str, raw[12:]))
+    return ":".join(f"{int.from_bytes(raw[at : at + 2]):x}" for at in range(0, 16, 2))
+
+
+def _voter(text: str) -> Voter:
+    number, at, rest = text.partition("@")
+    if not at:
+        raise UsageError("No @ found in dynamic voter string.")
+    if not number:
+        raise UsageError("Invalid @ at beginning of dynamic voter string.")
+    node_id = _int32(number, "node id")
+    if node_id < 0:
+        raise UsageError(f"Invalid negative node id {node_id} in dynamic voter string.")
+    if not rest:
+        raise UsageError("No hostname found after node id.")
+    if rest.startswith("["):
+        host, bracket, rest = rest[1:].partition("]")
+        if not bracket:
+            raise UsageError("Hostname began with left bracket, but no right bracket was found.")
+        if not rest.startswith(":"):
+            raise UsageError("Port section must start with a colon.")
+        rest = rest[1:]
+    else:
+        host, colon, rest = rest.partition(":")
+        if not colon:
+            raise UsageError("No colon following hostname could be found.")
+    port_text, colon, directory = rest.partition(":")
+    if not colon:
+        raise UsageError("No colon following port could be found.")
+    port = _int32(port_text, "port")
+    if not 0 <= port <= 0xFFFF:
+        raise UsageError(f"Invalid port {port} in dynamic voter string.")
+    try:
+        directory_id = from_text(directory)
+    except DecodeError as error:
+        raise UsageError(
+            "Failed to parse directory ID in dynamic voter string.", hint=error.message
+        ) from None
+    return Voter(node_id, directory_id, java_host(host), port)
+
+
+def _int32(text: str, what: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not -(1 << 31) <= int(text) < 1 << 31:
+        raise UsageError(f"Failed to parse {what} in dynamic voter string.")
+    return int(text)
