@@ -10,11 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+import click
+
 from kraftops_cli import main
 from kraftops_cli.dump_log import dump_log
+from kraftops_cli.storage import storage
 from kraftops_cli.terminal import Terminal
 
 DUMP_LOG = str(Path(sys.executable).with_name("kafka-dump-log"))
+STORAGE = str(Path(sys.executable).with_name("kafka-storage"))
+COMMANDS: dict[str, click.Command] = {DUMP_LOG: dump_log, STORAGE: storage}
+"""By the path of the installed program."""
 ENVIRONMENT = {
     name: value for name, value in os.environ.items() if name != "HOME" and "KRAFTOPS" not in name
 }
@@ -48,17 +54,21 @@ class MemoryTerminal(Terminal):
         self._stdout = out
 
 
-def run_here(*args: str, cwd: Path | str = ".") -> Done:
-    """Run `kafka-dump-log` in this process; an exception that it lets through comes out here."""
+def run_here(
+    *args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: str = ""
+) -> Done:
+    """Run a program in this process; an exception that it lets through comes out here."""
     out, echoed, err = io.BytesIO(), io.StringIO(), io.StringIO()
-    terminal = MemoryTerminal("kafka-dump-log", out)
+    name = Path(program).name
+    terminal = MemoryTerminal(name, out)
     with (
         chdir(cwd),
-        patch.object(sys, "argv", ["kafka-dump-log", *args]),
+        patch.object(sys, "argv", [name, *args]),
+        patch.object(sys, "stdin", io.StringIO(stdin)),
         redirect_stdout(echoed),
         redirect_stderr(err),
     ):
-        code = main.run(dump_log, "kafka-dump-log", terminal)
+        code = main.run(COMMANDS[program], name, terminal)
     return Done(code, out.getvalue() + echoed.getvalue().encode(), err.getvalue())
 
 

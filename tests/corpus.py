@@ -1,7 +1,7 @@
 """Cases that hold what Kafka's own tools printed, and how a run of ours is compared with them.
 
 A corpus is a folder with `cases.jsonl`, `in/` (real files) and `out/` (what Kafka printed). A case
-runs with `in/` as its working directory; its fields are those of `Case`.
+runs with `in/`, or a copy of it, as its working directory; its fields are those of `Case`.
 """
 
 import gzip
@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tests.console import Done
 
 DATA = Path(__file__).parent / "data"
 DUMPS = DATA / "dump-4.3.1"
+STORAGE = DATA / "storage-4.3.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +27,9 @@ class Case:
 
     Its exit code may be one of several. Without *out*, standard output does not matter. The masks
     (regular expression, replacement) are applied to both sides. Lines may be *sorted* first. With
-    *prefix* Kafka's tool died: its output begins ours. A *fresh* case changed its files. *files*
-    says what is there afterwards; *note* is for people.
+    *prefix* Kafka's tool died: its output begins ours. A *fresh* case changed its files; those of
+    one *chain* follow each other on the same files. *files* says what is there afterwards; *err*,
+    what Kafka's tool wrote to standard error, and *note* are for people.
     """
 
     folder: Path
@@ -40,8 +42,10 @@ class Case:
     sorted: bool = False
     prefix: bool = False
     fresh: bool = False
+    chain: str = ""
     stdin: str = ""
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    err: str = ""
     note: str = ""
 
     @property
@@ -60,12 +64,20 @@ class Case:
         return text
 
 
-def cases(folder: Path, tool: str) -> list[Case]:
-    """Return the cases of a tool, in the order of the corpus."""
+def cases(folder: Path, *tools: str) -> list[Case]:
+    """Return the cases of some tools, in the order of the corpus."""
     lines = (folder / "cases.jsonl").read_text("utf-8").splitlines()
     return [
-        case for line in lines if (case := Case(folder=folder, **json.loads(line))).tool == tool
+        case for line in lines if (case := Case(folder=folder, **json.loads(line))).tool in tools
     ]
+
+
+def chains(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return the cases that share their files, in order, by the name of the chain or the case."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case.chain or case.name, []).append(case)
+    return found
 
 
 def listing(root: Path) -> dict[str, tuple[int, int]]:

@@ -117,7 +117,7 @@ class _Reading:
             for name in (*param.opts, *param.secondary_opts)
         }
         self._arguments = [param for param in params if isinstance(param, click.Argument)]
-        self._given: list[click.Option] = []
+        self._given: dict[click.Option, None] = {}
         self._subcommands = command.list_commands(ctx) if isinstance(command, ToolGroup) else []
 
     def clicks_arguments(self) -> list[str]:
@@ -130,7 +130,7 @@ class _Reading:
                 if self._takes_another(len(others)):
                     others.append(str(self._left.take()))
                 elif self._subcommands and not options_are_over:
-                    return [*out, self._subcommand(str(self._left.take())), *self._left.all()]
+                    return [*out, self._subcommand(self._left.take()), *self._left.all()]
                 else:
                     self._refuse_unrecognized(self._left.all())
             elif self._left.take() == "--":
@@ -169,7 +169,7 @@ class _Reading:
                 {other.name, option.name} <= set(group) for group in self._command.exclusive
             ):
                 self._refuse(f"{_spelled(option)}: not allowed with argument {_spelled(other)}")
-        self._given.append(option)
+        self._given[option] = None
         if not _takes_value(option):
             if value is not None:
                 self._refuse(f"{_spelled(option)}: ignore implicit argument '{value}'")
@@ -193,7 +193,7 @@ class _Reading:
         return not _UUID.fullmatch(argument) and (self._is_joined(argument) or self._is_near(name))
 
     def _is_near(self, name: str) -> bool:
-        return bool(_meant(name, [known for known in self._options if known.startswith("--")]))
+        return bool(_nearest(name, [known for known in self._options if known.startswith("--")]))
 
     def _is_joined(self, argument: str) -> bool:
         for letter in argument[1:]:
@@ -215,7 +215,7 @@ class _Reading:
             raise BadArguments(
                 f"invalid choice: '{name}' (choose from {choices})",
                 self._ctx,
-                _meant(name, self._subcommands),
+                _hint(name, self._subcommands),
             )
         return found
 
@@ -238,10 +238,11 @@ class _Reading:
 
     def _refuse_unrecognized(self, arguments: list[str], names: Collection[str] = ()) -> NoReturn:
         """Refuse *arguments*, of which the first may have been meant as one of *names*."""
-        hint = _meant(arguments[0].partition("=")[0], names)
-        if not hint and _paths(arguments[0]):
-            hint = "checking trailing white spaces or new lines in @file may help"
-        raise BadArguments(f"unrecognized arguments: '{' '.join(arguments)}'", self._ctx, hint)
+        raise BadArguments(
+            f"unrecognized arguments: '{' '.join(arguments)}'",
+            self._ctx,
+            _hint(arguments[0], names),
+        )
 
     def _refuse(self, reason: str, hint: str = "") -> NoReturn:
         raise BadArguments(f"argument {reason}", self._ctx, hint)
@@ -264,12 +265,20 @@ def _resolve(
     return None
 
 
-def _meant(name: str, names: Collection[str]) -> str:
-    """Return the hint at the one of *names* that *name* resembles, if any."""
+def _nearest(name: str, names: Collection[str]) -> str:
+    """Return the one of *names* that *name* may be meant as, or nothing."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, names, 1)
-    return f"perhaps {near[0]} is meant" if near else ""
+    return next(iter(get_close_matches(name, names, 1)), "")
+
+
+def _hint(argument: str, names: Collection[str]) -> str:
+    """Return what may help where *argument* is none of *names*."""
+    near = _nearest(argument.partition("=")[0], names)
+    hints = [f"perhaps {near} is meant"] if near else []
+    if _paths(argument):
+        hints.append("checking trailing white spaces or new lines in @file may help")
+    return "; ".join(hints)
 
 
 def _is_like_an_option(argument: str) -> bool:

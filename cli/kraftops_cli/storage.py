@@ -18,6 +18,8 @@ COMMANDS = {
         "Show which other features a feature level needs.",
     ),
     "random-uuid": ("kraftops_cli.storage_versions:random_uuid", "Print a new UUID."),
+    "rewrite": ("kraftops_cli.storage_rewrite:rewrite", "Change the ids of formatted directories."),
+    "verify": ("kraftops_cli.storage_verify:verify", "Tell whether a server would start."),
 }
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
 
@@ -35,7 +37,7 @@ EXAMPLES = (
     cls=ToolGroup,
     name="storage",
     lazy=COMMANDS,
-    ours=frozenset(),
+    ours=frozenset({"rewrite", "verify"}),
     examples=EXAMPLES,
     help="Format and inspect the log directories of KRaft nodes.",
 )

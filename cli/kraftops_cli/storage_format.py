@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import SourceError
 from kraftops_cli.argparse4j import clicks_arguments
 from kraftops_cli.command import ToolCommand
-from kraftops_cli.storage_options import CONFIG, FORM, OVERRIDE
+from kraftops_cli.storage_options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_of_id
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ EXAMPLES = (
     is_flag=True,
     help="Format what is empty, accept what is as asked, refuse what differs.",
 )
-@click.option("--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing.")
+@DRY_RUN
 @click.option(
     "--strict",
     is_flag=True,
@@ -118,13 +118,17 @@ def format_(terminal: Terminal, /, **options: object) -> None:
     request = _request(options)
     config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
     plan = plan_format(config, request)
-    _warn_of_id(terminal, request)
+    warn_of_id(terminal, request.cluster_id, strict=request.strict)
     is_text, is_dry = options["form"] == "text", bool(options["dry_run"])
     if is_text:
         for directory in plan.unreadable:
             shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
             terminal.write(f"{shown}\n")
-    check_plan(plan, strict=request.strict)
+    check_plan(plan, strict=request.strict or request.ensure)
+    if request.ensure:
+        from kraftops.storage.ensure import check_as_asked
+
+        check_as_asked(plan, is_standalone=request.standalone)
     _warn(terminal, plan, request)
     done: list[Target] = []
     try:
@@ -177,25 +181,8 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def _warn_of_id(terminal: Terminal, request: FormatRequest) -> None:
-    """Say so where the cluster id is not what random-uuid makes."""
-    from kraftops.errors import DecodeError
-    from kraftops.uuids import from_text, to_text
-
-    try:
-        canonical = to_text(from_text(request.cluster_id))
-        hint = f"{canonical} is the canonical text of the same 16 bytes"
-    except DecodeError as error:
-        canonical, hint = "", error.message
-    if canonical == request.cluster_id:
-        return
-    message = f"the cluster id {request.cluster_id!r} is no canonical UUID"
-    if request.strict:
-        raise UsageError(message, hint)
-    terminal.error(f"warning: {message}", hint)
-
-
 def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
+    from kraftops.storage.directories import partition_data
     from kraftops.storage.formatter import DEFAULT_HOST
 
     for directory in plan.unreadable:
@@ -220,6 +207,13 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
         }
         for flag in [flag for flag, value in flags.items() if value]:
             terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
+    elif any(target.directory is metadata for target in plan.targets):
+        for directory in plan.formatted:
+            if partition_data(directory.path):
+                terminal.error(
+                    f"warning: {directory.path} holds partitions, but {metadata.path} is new",
+                    hint="if the metadata was lost, restore it before a server starts here",
+                )
 
 
 def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: bool) -> None:

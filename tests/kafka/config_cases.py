@@ -97,7 +97,9 @@ def groups(random: Random) -> Settings:
     settings = dict(BASE)
     for key in chosen:
         default = int(server_keys()[key].default or 0) if key != "group.share.assignors" else 1
-        number = random.choice((0, 1, 2, 5, 10, default // 2, default - 1, default + 1, default * 2))
+        number = random.choice(
+            (0, 1, 2, 5, 10, default // 2, default - 1, default + 1, default * 2)
+        )
         settings[key] = "simple" if key == "group.share.assignors" else str(number)
     return settings
 
@@ -262,7 +264,9 @@ def _voter(random: Random) -> str:
     voter_id = random.choice(_IDS[: 5 if usual else None])
     host = random.choice(_HOSTS[: 3 if usual else None])
     port = random.choice(_VOTER_PORTS[: 2 if usual else None])
-    form = random.choice(("{}@{}:{}",) * 20 + ("{}:{}:{}", "{}@x://{}:{}", "{}@{}:{}@", "{}@@{}:{}"))
+    form = random.choice(
+        ("{}@{}:{}",) * 20 + ("{}:{}:{}", "{}@x://{}:{}", "{}@{}:{}@", "{}@@{}:{}")
+    )
     return form.format(voter_id, host, port)
 
 
@@ -336,11 +340,15 @@ def placeholders(random: Random, directory: Path) -> Settings:
         f"{directory}//in//a.properties", f"{directory}/in/", "a.properties",
     )  # fmt: skip
     for key in random.sample(("node.id", "broker.rack", "process.roles", "x", "log.dirs"), 2):
-        variable = random.choice(("id", "role", "none", "KRAFTOPS_ID", "KRAFTOPS_EMPTY", "OTHER", ""))
+        variable = random.choice(
+            ("id", "role", "none", "KRAFTOPS_ID", "KRAFTOPS_EMPTY", "OTHER", "")
+        )
         usual = {"env": "", "file": f"{random.choice(paths)}:", "dir": f"{random.choice(paths)}:"}
         name = random.choice((*names, *names, "none"))
         path = usual.get(name, "") if random.random() < 0.9 else f"{random.choice(paths)}:"
-        form = random.choice(("{}",) * 10 + ("a{}b", "{}{}", "${}", "{}}}", "${{{}", "{} ${{env:OTHER}}"))
+        form = random.choice(
+            ("{}",) * 10 + ("a{}b", "{}{}", "${}", "{}}}", "${{{}", "{} ${{env:OTHER}}")
+        )
         holder = f"${{{name}:{path}{variable}}}"
         settings[key] = form.format(holder, holder)
     return settings

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
-from kraftops.storage.config_rules import (
-    Settings,
-    advertised_controllers,
-    check_rules,
-    checked_value,
-)
-from kraftops.storage.config_values import Refused, default_value
-from kraftops.storage.listeners import (
-    BOOTSTRAP_SERVERS,
-    VOTERS,
-    Listener,
-    parse_voters,
-)
+from kraftops.storage.config_rules import check_rules
+from kraftops.storage.config_values import Refused
+from kraftops.storage.listener_rules import Endpoints, advertised_controllers
+from kraftops.storage.listeners import BOOTSTRAP_SERVERS, VOTERS, Listener, parse_voters
 from kraftops.storage.placeholders import has_placeholder, resolved
 from kraftops.storage.properties import Property, properties
 from kraftops.storage.server_keys import is_secret, server_keys
+from kraftops.storage.settings import Settings, read_settings
 
 _METADATA_DIR = "metadata.log.dir"
 _SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
@@ -58,8 +50,8 @@ class ServerConfig:
     """
 
     path: str
-    given: Mapping[str, Property]
-    values: Mapping[str, object]
+    given: Mapping[str, Property] = field(repr=False)  # passwords too
+    values: Mapping[str, object] = field(repr=False)
     node_id: int
     roles: frozenset[str]
     log_dirs: tuple[str, ...]
@@ -70,6 +62,7 @@ class ServerConfig:
     listeners: tuple[Listener, ...]
     advertised_controllers: tuple[Listener, ...]
     unstable_feature_versions: bool
+    _overrides: Mapping[str, Property] = field(repr=False)
 
     @property
     def controller_listener(self) -> Endpoint:
@@ -79,7 +72,7 @@ class ServerConfig:
 
     def place(self, key: str) -> str:
         """Return where *key* is set: a line of the file, an override; else the file."""
-        return _place(self.path, self.given, key)
+        return _place(self.path, {**self.given, **self._overrides}, key)
 
 
 def load_config(
@@ -98,23 +91,51 @@ def load_config(
         ConfigError: Kafka refuses the configuration, with its message; or it means to write
             the metadata log to the root directory.
     """
-    raw = _read(path, overrides)
+    raw = _read(path) | {key: Property(key, text, 0) for key, text in map(_override, overrides)}
     texts = {key: prop.value for key, prop in raw.items()}
     for key, other in _SYNONYMS.items():
         if other in raw:
             texts.setdefault(key, raw[other].value)
     try:
         originals = resolved(texts, environment or {})
-        settings = Settings(_values(originals), originals)
+        settings = read_settings(originals)
         endpoints = check_rules(settings)
-        if settings.values[_METADATA_DIR] == "":
-            raise Refused(
-                f"{_METADATA_DIR} is empty",
-                _METADATA_DIR,
-                hint="Kafka takes that for the root directory: remove the key to use log.dirs",
-            )
+        _check_metadata_dir(settings)
+        return _server_config(path, raw, settings, endpoints)
     except Refused as error:
         raise _located(error, path, raw) from None
+
+
+def _read(path: str) -> dict[str, Property]:
+    try:
+        with open(path, "rb") as file:
+            return properties(file.read())
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+    except DecodeError as error:
+        raise ConfigError(f"{path}: {error.message}") from error
+
+
+def _override(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise UsageError(f"--override {key}: expected KEY=VALUE")
+    return key, value
+
+
+def _check_metadata_dir(settings: Settings) -> None:
+    if settings.values[_METADATA_DIR] == "":
+        raise Refused(
+            f"{_METADATA_DIR} is empty",
+            _METADATA_DIR,
+            hint="Kafka takes that for the root directory: without the key it is in log.dirs",
+        )
+
+
+def _server_config(
+    path: str, raw: Mapping[str, Property], settings: Settings, endpoints: Endpoints
+) -> ServerConfig:
+    originals = settings.originals
     return ServerConfig(
         path=path,
         given={key: prop._replace(value=originals[key]) for key, prop in raw.items()},
@@ -129,38 +150,8 @@ def load_config(
         listeners=endpoints.listeners,
         advertised_controllers=advertised_controllers(settings, endpoints),
         unstable_feature_versions=bool(settings.values["unstable.feature.versions.enable"]),
+        _overrides={key: prop for key, prop in raw.items() if not prop.line},
     )
-
-
-def _read(path: str, overrides: Sequence[str]) -> dict[str, Property]:
-    try:
-        with open(path, "rb") as file:
-            given = properties(file.read())
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
-    except DecodeError as error:
-        raise ConfigError(f"{path}: {error.message}") from error
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not key or not equals:
-            raise UsageError(f"--override {override}: expected KEY=VALUE")
-        given[key] = Property(key, value, 0)
-    return given
-
-
-def _values(originals: Mapping[str, str]) -> dict[str, object]:
-    values = {}
-    for key in server_keys().values():
-        text = originals.get(key.name)
-        if text is not None:
-            values[key.name] = checked_value(key, text)
-        elif key.required:
-            raise Refused(
-                f'Missing required configuration "{key.name}" which has no default value.'
-            )
-        else:
-            values[key.name] = default_value(key)
-    return values
 
 
 def _located(error: Refused, path: str, given: Mapping[str, Property]) -> ConfigError:
@@ -178,5 +169,6 @@ def _place(path: str, given: Mapping[str, Property], key: str) -> str:
         return path
     if given[key].line:
         return f"{path}: line {given[key].line}"
-    known = key in server_keys() and not is_secret(key)
-    return f"--override {key}={given[key].value}" if known else f"--override {key}"
+    # What is not known may be secret too, as what a config provider is given.
+    shown = (key in server_keys() or key.startswith("listener.name.")) and not is_secret(key)
+    return f"--override {key}={given[key].value}" if shown else f"--override {key}"

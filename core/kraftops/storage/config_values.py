@@ -28,9 +28,23 @@ class Refused(ConfigError):
         self.keys = keys
 
 
+def require(condition: bool, message: str, *keys: str, hint: str | None = None) -> None:
+    """Refuse a configuration as Scala's `require` does."""
+    if not condition:
+        raise Refused(f"requirement failed: {message}", *keys, hint=hint)
+
+
 def trimmed(text: str) -> str:
     """Return text without what Java's `trim` takes away."""
     return text.strip(_WHITE)
+
+
+def java_split(text: str, separator: str) -> list[str]:
+    """Return what `String.split` does: nothing for separators at the end."""
+    parts = text.split(separator)
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
 
 
 def parse_value(key: ServerKey, text: str) -> object:
@@ -52,8 +66,10 @@ def default_value(key: ServerKey) -> object:
     return None if key.default is None else _typed(key, key.default)
 
 
-def _invalid(key: ServerKey, value: object, why: str) -> Refused:
-    return Refused(f"Invalid value {value} for configuration {key.name}: {why}", key.name)
+def _invalid(key: ServerKey, value: object, why: str, hint: str | None = None) -> Refused:
+    return Refused(
+        f"Invalid value {value} for configuration {key.name}: {why}", key.name, hint=hint
+    )
 
 
 def _typed(key: ServerKey, text: str) -> object:
@@ -68,7 +84,9 @@ def _typed(key: ServerKey, text: str) -> object:
     elif key.type == "list":
         return tuple(_COMMA.split(bare)) if bare else ()
     elif key.type == "class" and "." not in bare:
-        raise _invalid(key, text, f"Class {text} could not be found.")
+        raise _invalid(
+            key, text, f"Class {text} could not be found.", "a class is named with its package"
+        )
     else:
         return bare
     if number is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 
 from kraftops.storage.files import NewFile
 from kraftops.storage.formatter import FormatPlan, Target
@@ -15,10 +14,6 @@ from kraftops.uuids import to_text
 
 def describe(plan: FormatPlan, done: list[Target]) -> dict[str, object]:
     """Return what a format changed: *done* are the directories that it formatted."""
-    version = plan.bootstrap.version
-    levels = {
-        name: level for name, level in plan.bootstrap.features.items() if name != METADATA_VERSION
-    }
     targets = {target.directory.path: target for target in plan.targets}
     directories: list[dict[str, object]] = []
     for directory in plan.directories:
@@ -36,11 +31,19 @@ def describe(plan: FormatPlan, done: list[Target]) -> dict[str, object]:
         "changed": bool(done),
         "clusterId": plan.cluster_id,
         "nodeId": plan.config.node_id,
-        "metadataVersion": {"level": version.level, "name": version.name},
-        "features": levels,
-        "scramUsers": [credential.name for credential in plan.bootstrap.credentials],
-        "voters": None if plan.voters is None else [str(voter) for voter in plan.voters],
+        "bootstrap": _bootstrap(plan) if targets else None,
         "directories": directories,
+    }
+
+
+def _bootstrap(plan: FormatPlan) -> dict[str, object]:
+    initial = plan.bootstrap
+    levels = {name: level for name, level in initial.features.items() if name != METADATA_VERSION}
+    return {
+        "metadataVersion": {"level": initial.version.level, "name": initial.version.name},
+        "features": levels,
+        "scramUsers": [credential.name for credential in initial.credentials],
+        "voters": None if plan.voters is None else [str(voter) for voter in plan.voters],
     }
 
 
@@ -64,9 +67,15 @@ def describe_state(state: DirectoryState) -> dict[str, object]:
         "freeBytes": place and place.free,
         "sizeBytes": place and place.size,
         "lockHolder": holder and {**holder._asdict(), "text": str(holder)},
-        "bootstrap": state.bootstrap and asdict(state.bootstrap),
+        "bootstrap": None,
         "metadataLog": None,
     }
+    if state.bootstrap:
+        told["bootstrap"] = {
+            "features": state.bootstrap.features,
+            "scramUsers": list(state.bootstrap.scram_users),
+            "damage": state.bootstrap.damage,
+        }
     if log:
         voters = log.quorum.voters
         told["metadataLog"] = {

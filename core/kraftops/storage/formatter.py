@@ -53,6 +53,7 @@ class FormatRequest:
     initial_controllers: str | None = None
     no_initial_controllers: bool = False
     ignore_formatted: bool = False
+    ensure: bool = False
     strict: bool = False
     force: bool = False
 
@@ -121,7 +122,7 @@ def plan_format(config: ServerConfig, request: FormatRequest) -> FormatPlan:
     check_distinct(directories)
     check_ids(directories, request.cluster_id, config.node_id)
     formatted = [directory for directory in directories if directory.meta]
-    if formatted and not request.ignore_formatted:
+    if formatted and not (request.ignore_formatted or request.ensure):
         raise StorageError(
             f"Log directory {formatted[0].path} is already formatted. Use --ignore-formatted to "
             "ignore this directory and format the others."

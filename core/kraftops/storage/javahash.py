@@ -11,14 +11,6 @@ _SCALA_SMALL = 4  # sets up to this size keep the order of insertion
 _MASK = 0xFFFFFFFF
 
 
-def java_split(text: str, separator: str) -> list[str]:
-    """Return what `String.split` does: nothing for separators at the end."""
-    parts = text.split(separator)
-    while parts and not parts[-1]:
-        parts.pop()
-    return parts
-
-
 def string_hash(text: str) -> int:
     """Return `String.hashCode`, unsigned."""
     units = text.encode("utf-16-be", "surrogatepass")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops.storage.config_values import Refused, trimmed, whole_number
-from kraftops.storage.javahash import java_split, map_order, string_hash
+from kraftops.storage.config_values import Refused, java_split, trimmed, whole_number
+from kraftops.storage.javahash import map_order, string_hash
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 (to be refused)
@@ -22,6 +22,7 @@ _LISTENER = re.compile(
 _ADDRESS = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.ASCII)
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*", re.ASCII)
 _SEPARATOR = re.compile(r"\s*,\s*", re.ASCII)
+_PORTS = "ports are numbers up to 65535"
 
 
 class Listener(NamedTuple):
@@ -55,8 +56,7 @@ def parse_listeners(
     listed = f"[{', '.join(entries)}]"
     try:
         listeners = tuple(_listener(entry, protocols) for entry in entries)
-        if len({listener.name for listener in listeners}) < len(listeners):
-            raise Refused(f"Each listener must have a different name, listeners: {listed}")
+        _check_names(listeners, listed)
         if distinct_ports:
             _check_ports(listeners, listed)
     except Refused as error:
@@ -86,8 +86,13 @@ def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
 def _port(text: str) -> int:
     port = whole_number(text, 32)
     if port is None:
-        raise Refused(f'For input string: "{text}"')
+        raise Refused(f'For input string: "{text}"', hint=_PORTS)
     return port
+
+
+def _check_names(listeners: Sequence[Listener], listed: str) -> None:
+    if len({listener.name for listener in listeners}) < len(listeners):
+        raise Refused(f"Each listener must have a different name, listeners: {listed}")
 
 
 def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
@@ -209,6 +214,7 @@ def security_protocols(
                 f"Duplicate key ListenerName({name}) (attempted merging values {protocols[name]} "
                 f"and {protocol})",
                 PROTOCOL_MAP,
+                hint=f"{name} is there twice, whether in capitals or not",
             )
         protocols[name] = protocol
     secure = PROTOCOLS[1:]
@@ -276,7 +282,7 @@ def parse_server(entry: str) -> tuple[str, int]:
 def _host_and_port(address: re.Match[str], key: str) -> tuple[str, int]:
     port = whole_number(address[2], 32)
     if port is None:
-        raise Refused(f'For input string: "{address[2]}"', key)
+        raise Refused(f'For input string: "{address[2]}"', key, hint=_PORTS)
     if port > 0xFFFF:
-        raise Refused(f"port out of range:{port}", key)
+        raise Refused(f"port out of range:{port}", key, hint=_PORTS)
     return address[1], port

@@ -16,7 +16,7 @@ from kraftops.storage.properties import Property, properties_bytes
 from kraftops.uuids import from_text, to_text
 
 FILE_NAME = "meta.properties"
-_ID_KEYS = {0: "broker.id", 1: "node.id"}
+ID_KEYS = {0: "broker.id", 1: "node.id"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class MetaProperties:
     def items(self) -> list[tuple[str, str]]:
         """Return keys and values in the order in which Kafka's tool writes them."""
         found = {
-            _ID_KEYS[self.version]: None if self.node_id is None else str(self.node_id),
+            ID_KEYS[self.version]: None if self.node_id is None else str(self.node_id),
             "directory.id": None if self.directory_id is None else to_text(self.directory_id),
             "version": str(self.version),
             "cluster.id": self.cluster_id,
@@ -47,7 +47,7 @@ def read(given: Mapping[str, Property]) -> MetaProperties:
     """
     version = _version(given)
     cluster_id = given["cluster.id"].value if "cluster.id" in given else None
-    node_id = _number(given, _ID_KEYS[version])
+    node_id = _number(given, ID_KEYS[version])
     if version == 1 and node_id is None:
         raise DecodeError("Failed to find node.id")
     directory_id = _directory_id(given)
@@ -73,7 +73,7 @@ def _version(given: Mapping[str, Property]) -> int:
     number = _int32(text.strip("".join(map(chr, range(0x21)))))
     if number is None:
         raise DecodeError(f"Invalid meta.properties version string '{text}'")
-    if number not in _ID_KEYS:
+    if number not in ID_KEYS:
         raise DecodeError(f"Unknown meta.properties version number {number}")
     return number
 

@@ -1,4 +1,4 @@
-"""`${PROVIDER:PATH:KEY}` in a server configuration, resolved as Kafka's `ConfigTransformer` does."""
+"""`${PROVIDER:PATH:KEY}` in a configuration, resolved as Kafka's `ConfigTransformer` does."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.errors import DecodeError
-from kraftops.storage.config_values import Refused
-from kraftops.storage.javahash import java_split, map_order, string_hash
+from kraftops.storage.config_values import Refused, java_split
+from kraftops.storage.javahash import map_order, string_hash
 from kraftops.storage.properties import properties
 
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
@@ -49,8 +49,8 @@ def _looked_up(
 ) -> dict[tuple[str, str], Mapping[str, str]]:
     """Return what the providers know, by provider and path."""
     wanted: dict[str, dict[str, dict[str, str]]] = {}  # the last is the key that asks
-    for original, value in originals.items():
-        for name, path, key in _PLACEHOLDER.findall(value):
+    for original in map_order(originals, string_hash, capacity=16):
+        for name, path, key in _PLACEHOLDER.findall(originals[original]):
             wanted.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
     known = {}
     for name in map_order(wanted, string_hash, capacity=16):

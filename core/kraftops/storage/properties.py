@@ -32,12 +32,12 @@ class Property(NamedTuple):
 
 
 def properties(data: bytes | str) -> dict[str, Property]:
-    """Return the properties of a file by key; of one that is there twice, the last.
+    r"""Return the properties of a file by key; of one that is there twice, the last.
 
     Bytes are ISO-8859-1, as `Properties.load` has it of a stream.
 
     Raises:
-        DecodeError: a `\\u` is not followed by four hexadecimal digits.
+        DecodeError: a `\u` is not followed by four hexadecimal digits.
     """
     found = {}
     for line, text in _logical_lines(data if isinstance(data, str) else data.decode("iso-8859-1")):
