@@ -54,9 +54,7 @@ class MemoryTerminal(Terminal):
         self._stdout = out
 
 
-def run_here(
-    *args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: str = ""
-) -> Done:
+def run_here(*args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: str = "") -> Done:
     """Run a program in this process; an exception that it lets through comes out here."""
     out, echoed, err = io.BytesIO(), io.StringIO(), io.StringIO()
     name = Path(program).name

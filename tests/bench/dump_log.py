@@ -9,27 +9,23 @@ must be the same to the byte. Nothing else should run on the machine.
 import argparse
 import filecmp
 import os
-import platform
 import re
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "kafka"))
 
 from jars import cache_directory, java_command, kafka_jars  # noqa: E402 - tests are no package
 from process import Usage, run_to_file, run_to_pipe  # noqa: E402
+from report import HEADER, KAFKA_VERSION, Pair, machine, row, yes  # noqa: E402
 
-KAFKA_VERSION = "4.3.1"
 MAIN_CLASS = "org.apache.kafka.tools.DumpLogSegments"
 RESULTS = HERE / "RESULTS.md"
 MEGABYTE = 1_000_000
@@ -79,19 +75,6 @@ CASES = (
     Case("200 MB user log, lz4, to a file", LZ4, "--print-data-log", (("CPU", 3),)),
     Case("200 MB user log, zstd, to a file", ZSTD, "--print-data-log", (("CPU", 3),)),
 )
-
-
-class Pair(NamedTuple):
-    """A run of ours and the run of Kafka's after it."""
-
-    ours: Usage
-    kafka: Usage
-
-
-MEASURES: dict[str, Callable[[Usage], float]] = {
-    "wall": lambda usage: usage.wall,
-    "CPU": lambda usage: usage.cpu,
-}
 
 
 class Bench:
@@ -155,52 +138,22 @@ def _progress(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def rows(case: Case, pairs: list[Pair]) -> list[str]:
-    """Return a line of the table for each bar of a case."""
-    lines = []
-    for name, bar in case.bars:
-        measure = MEASURES[name]
-        ours = median(measure(pair.ours) for pair in pairs)
-        kafka = median(measure(pair.kafka) for pair in pairs)
-        ratio = median(measure(pair.kafka) / measure(pair.ours) for pair in pairs)
-        lines.append(
-            f"| {case.name} | {name} ≤ 1/{bar:g} of Kafka's | {ours:.3g} s | {kafka:.3g} s "
-            f"| 1/{ratio:.2f} | {_yes(ratio >= bar)} |"
-        )
-    return lines
-
-
 def memory_row(measured: Iterable[list[Pair]]) -> str:
     """Return the line of the table for the peaks of all cases."""
     pairs = [pair for pairs in measured for pair in pairs]
     ours, kafka = max(pair.ours.rss for pair in pairs), max(pair.kafka.rss for pair in pairs)
     return (
         f"| any of these | peak RSS ≤ {MAX_RSS / MEGABYTE:.0f} MB | {ours / MEGABYTE:.0f} MB "
-        f"| {kafka / MEGABYTE:.0f} MB | {ours / MEGABYTE:.0f} MB | {_yes(ours <= MAX_RSS)} |"
+        f"| {kafka / MEGABYTE:.0f} MB | {ours / MEGABYTE:.0f} MB | {yes(ours <= MAX_RSS)} |"
     )
-
-
-def _yes(is_met: bool) -> str:
-    return "yes" if is_met else "**no**"
 
 
 def table(measured: dict[Case, list[Pair]]) -> str:
     """Return the table, in Markdown."""
-    lines = ["| case | bar | ours | Kafka | achieved | met |", "|---|---|---:|---:|---:|---|"]
+    lines = [HEADER]
     for case, pairs in measured.items():
-        lines += rows(case, pairs)
+        lines += [row(case.name, measure, bar, pairs) for measure, bar in case.bars]
     return "\n".join([*lines, memory_row(measured.values())]) + "\n"
-
-
-def machine(load: float) -> str:
-    """Return what the numbers depend on; *load* is the load average at the start."""
-    java = subprocess.run(["java", "-version"], stderr=subprocess.PIPE, text=True, check=True)
-    return (
-        f"- {time.strftime('%Y-%m-%d')}; load average at the start: {load:.2f}\n"
-        f"- {os.cpu_count()} cores, {platform.system()} {platform.machine()}\n"
-        f"- {platform.python_implementation()} {platform.python_version()}\n"
-        f"- {java.stderr.splitlines()[0]}, Kafka {KAFKA_VERSION}\n"
-    )
 
 
 def results(measured: dict[Case, list[Pair]], runs: int, load: float) -> str:

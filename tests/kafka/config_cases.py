@@ -25,7 +25,7 @@ NUMBERS = (
     "0", "1", "2", "-1", "-2", "5", "9", "10", "100", "1000", "30000", "2147483647", "2147483648",
     "-2147483648", "-2147483649", "9223372036854775807", "9223372036854775808", "32767", "32768",
     "-32769", "+1", " 1 ", "1 ", "007", "1_000", "1e3", "0x10", "", " ", "many", "1.5", "-", "+",
-    "٣", "१२", "𝟙", "1\x0b", "1\xa0", "99999999999999999999999",
+    "٣", "१२", "\U0001d7d9", "1\x0b", "1\xa0", "99999999999999999999999",
 )  # fmt: skip
 DOUBLES = (
     "0", "1", "0.5", "-0.0", "1e400", "-1e400", "1e-400", "NaN", "Infinity", "-Infinity", "inf",
@@ -33,10 +33,10 @@ DOUBLES = (
     "0.1e+1", "1_0.5", "1e16", "12345678.9", "0.0001", "1.0000000000000002", "4.9E-324", "٣.5",
     "0.50000000001", "1.00001", "-0.1", "123456789012345680000", "1e7", "-0x1p-2f", "NaNf",
 )  # fmt: skip
-BOOLEANS = ("true", "TRUE", " True ", "false", "FALSE", "falſe", "yes", "1", "", "t", "true x")
+BOOLEANS = ("true", "TRUE", " True ", "false", "FALSE", "fal\u017fe", "yes", "1", "", "t", "true x")
 TEXTS = (
     "", " ", "x", "DEFAULT", "PLAINTEXT", "plaintext", "Ssl", "gzip", "producer", "GZIP", "none",
-    "required", "CreateTime", "createtime", "upgrade", "Upgrade", "rs256", "ſsl", "a,b", "\x01",
+    "required", "CreateTime", "createtime", "upgrade", "Upgrade", "rs256", "\u017fsl", "a,b", "\x01",
     "uncompressed", "LogAppendTime", "SASL_SSL", "a\nb", "é", "bidirectional\t",
 )  # fmt: skip
 LISTS = (
@@ -80,7 +80,7 @@ def some_keys(random: Random) -> Settings:
     for key in random.sample(list(server_keys()), random.randint(2, 5)):
         settings[key] = values(random, key)
     for key in list(settings):
-        if random.random() < 0.05:
+        if random.random() < 0.01:
             del settings[key]
     return settings
 
@@ -159,7 +159,7 @@ def pairs(random: Random) -> Settings:
 
 _NAMES = (
     "PLAINTEXT", "CONTROLLER", "SSL", "SASL_SSL", "SASL_PLAINTEXT", "EXTERNAL", "A", "B", "plain",
-    "controller", "Sſl", "", " ", "x://y", "ß",
+    "controller", "S\u017fl", "", " ", "x://y", "ß",
 )  # fmt: skip
 _HOSTS = (
     "localhost", "", "0.0.0.0", "127.0.0.1", "127.0.0.01", "1.2.3", "256.1.1.1", "[::1]", "::1",
@@ -213,7 +213,6 @@ _LISTENER_KEYS: Mapping[str, Callable[[Random], str]] = {
     "listener.name.sasl_ssl.ssl.client.auth": lambda random: random.choice(("none", "NONE")),
     "listener.name.sasl_ssl.plain.connections.max.reauth.ms": lambda random: random.choice("1x"),
     "listener.name.sasl_ssl.num.partitions": lambda random: random.choice("1x"),
-    "controller.quorum.voters": lambda random: voter_list(random),
 }
 
 
@@ -222,6 +221,8 @@ def listeners(random: Random) -> Settings:
     settings = dict(random.choice(SHAPES))
     for key in random.sample(list(_LISTENER_KEYS), random.randint(1, 5)):
         settings[key] = _LISTENER_KEYS[key](random)
+    if random.random() < 0.3:
+        settings["controller.quorum.voters"] = voter_list(random)
     return settings
 
 
@@ -291,6 +292,37 @@ def quorum(random: Random) -> Settings:
     if random.random() < 0.3:
         host = random.choice(("", "0.0.0.0"))
         settings["listeners"] = settings["listeners"].replace("localhost", host)
+    return settings
+
+
+_WHOLE = {
+    "listeners": "PLAINTEXT://localhost:9092,CONTROLLER://[::1]:9093,SSL://0.0.0.0:9094",
+    "advertised.listeners": "PLAINTEXT://host.example.com:9092, SSL://[fe80::1%eth0]:9094",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:SSL,SSL:SSL,A:SASL_SSL",
+    "controller.quorum.voters": "1@localhost:9093,2@[::1]:9093,3@10.0.0.3:9093",
+    "controller.quorum.bootstrap.servers": "localhost:9093,[::1]:9093",
+    "max.connections.per.ip.overrides": "localhost:10,127.0.0.1:20",
+    "process.roles": "broker,controller",
+    "controller.listener.names": "CONTROLLER,SSL",
+    "log.dirs": "/a,/b , /c",
+    "log.retention.ms": "1000",
+    "log.cleaner.min.cleanable.ratio": "0.25",
+    "auto.create.topics.enable": "true",
+    "log.cleanup.policy": "compact,delete",
+}
+_SIGNS = ":/@,.[]%-+ _=0129afXé٣\t\x01\u2028"
+
+
+def mutated(random: Random) -> Settings:
+    """Good values with a few characters changed."""
+    settings = random.choice(SHAPES) | dict(random.sample(sorted(_WHOLE.items()), 2))
+    for key in random.sample([key for key in settings if key in _WHOLE], 1):
+        text = settings[key]
+        for _ in range(random.choice((1, 1, 2, 3))):
+            at = random.randrange(len(text) + 1)
+            kept = text[at + random.choice((0, 1, 1)) :]
+            text = text[:at] + random.choice((*_SIGNS, "", "")) + kept
+        settings[key] = text
     return settings
 
 

@@ -12,13 +12,13 @@ from kraftops.errors import ConfigError
 from kraftops.storage.config import ServerConfig, load_config
 from kraftops.storage.listeners import Listener
 from kraftops.storage.server_keys import server_keys
+from tests.kafka.jvm import OPTIONS, classpath
 
 DRIVER = Path(__file__).with_name("ConfigDriver.java")
 SILENCE = 60  # seconds after which the JVM is given up
 _OPTIONS = (
     "-Xmx256m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",  # many short runs
+    *OPTIONS,
     "-Dlog4j2.level=OFF",  # which goes to standard output otherwise
     "-Dlog4j2.StatusLogger.level=OFF",
 )
@@ -35,7 +35,7 @@ class KafkaSettings:
             EOFError: it does not run the driver.
         """
         self._process = subprocess.Popen(
-            ["java", *_OPTIONS, "-cp", f"{jars}/*", str(DRIVER)],
+            ["java", *_OPTIONS, "-cp", classpath(jars), str(DRIVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "LC_ALL": "C.UTF-8", **environment},

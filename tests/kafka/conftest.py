@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kafka.config_cases import ENVIRONMENT
+from tests.kafka.config_tool import KafkaSettings
 from tests.kafka.dump_tool import KafkaDump
 from tests.kafka.jars import MissingJarsError, resolved_jars
 from tests.kafka.jvm import has_compiler, java_release
@@ -51,4 +53,11 @@ def kafka_dump() -> Iterator[KafkaDump]:
 def kafka_storage() -> Iterator[KafkaStorage]:
     """Kafka's `StorageTool`, in a JVM that all tests share."""
     with KafkaStorage(_jars_for_driver("4.3.1")) as tool:
+        yield tool
+
+
+@pytest.fixture(scope="session")
+def kafka_settings() -> Iterator[KafkaSettings]:
+    """Kafka's configuration classes, in a JVM that all tests share."""
+    with KafkaSettings(_jars_for_driver("4.3.1"), ENVIRONMENT) as tool:
         yield tool

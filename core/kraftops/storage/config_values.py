@@ -9,14 +9,11 @@ from kraftops.javatext import double_text
 from kraftops.storage.server_keys import ServerKey
 
 _WHITE = "".join(map(chr, range(0x21)))  # what Java's `trim` takes away
-_COMMA = re.compile(r"\s*,\s*", re.ASCII)
-_WHOLE = re.compile(r"[+-]?\d+")
-_DECIMAL = re.compile(
-    r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII
-)
-_HEXADECIMAL = re.compile(
-    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?", re.ASCII
-)
+# Not compiled here: start-up is short, and most configurations need few of them.
+_COMMA = r"\s*,\s*"
+_WHOLE = r"[+-]?\d+"
+_DECIMAL = r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)"
+_HEXADECIMAL = r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?"
 _BITS = {"short": 16, "int": 32, "long": 64}
 
 
@@ -63,7 +60,9 @@ def parse_value(key: ServerKey, text: str) -> object:
 
 def default_value(key: ServerKey) -> object:
     """Return the value of a key that is not given; None where its default is null."""
-    return None if key.default is None else _typed(key, key.default)
+    if key.default is None:
+        return None
+    return int(key.default) if key.type in _BITS else _typed(key, key.default)
 
 
 def _invalid(key: ServerKey, value: object, why: str, hint: str | None = None) -> Refused:
@@ -82,7 +81,7 @@ def _typed(key: ServerKey, text: str) -> object:
     elif key.type == "boolean":
         return _boolean(key, bare, text)
     elif key.type == "list":
-        return tuple(_COMMA.split(bare)) if bare else ()
+        return tuple(re.split(_COMMA, bare, flags=re.ASCII)) if bare else ()
     elif key.type == "class" and "." not in bare:
         raise _invalid(
             key, text, f"Class {text} could not be found.", "a class is named with its package"
@@ -104,7 +103,7 @@ def _boolean(key: ServerKey, bare: str, text: str) -> bool:
 
 def whole_number(text: str, bits: int) -> int | None:
     """Return the number that Java's `parseInt` and its kin see: digits of any script."""
-    if not _WHOLE.fullmatch(text) or max(text) > "\uffff":
+    if not re.fullmatch(_WHOLE, text) or max(text) > "\uffff":
         return None
     digits = text.lstrip("+-").lstrip("0")
     if len(digits) > 20:  # of which Python refuses to read thousands
@@ -117,9 +116,9 @@ def whole_number(text: str, bits: int) -> int | None:
 
 def _double(text: str) -> float | None:
     """Return the number that Java's `parseDouble` sees."""
-    if _DECIMAL.fullmatch(text):
+    if re.fullmatch(_DECIMAL, text, re.ASCII):
         return float(text.rstrip("fFdD"))
-    if not (found := _HEXADECIMAL.fullmatch(text)):
+    if not (found := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
         return None
     try:
         return float.fromhex(found[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kraftops.errors import DecodeError, StorageError
@@ -12,7 +13,7 @@ from kraftops.storage import meta_properties
 from kraftops.storage.config import ServerConfig
 from kraftops.storage.meta_properties import MetaProperties
 from kraftops.storage.properties import properties
-from kraftops.uuids import is_reserved, to_text
+from kraftops.uuids import from_text, is_reserved, to_text
 
 METADATA_PARTITION = "__cluster_metadata-0"
 PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
@@ -89,9 +90,7 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
             raise StorageError(
                 f"Invalid cluster.id in: {directory.meta_path}. "
                 f"Expected {cluster_id}, but read {meta.cluster_id}",
-                hint=f"if the data is wanted, format with -t {meta.cluster_id}; if it belongs to "
-                "the other cluster id all the same, see rewrite --cluster-id; if it is not wanted, "
-                "empty the directory",
+                hint=_cluster_hint(meta.cluster_id, cluster_id),
             )
         if meta.node_id is not None and meta.node_id != node_id:
             raise StorageError(
@@ -117,6 +116,16 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
                 hint="one is a copy of the other: remove it, or take directory.id out of its "
                 "meta.properties",
             )
+
+
+def _cluster_hint(there: str, asked: str) -> str:
+    with suppress(DecodeError):
+        if from_text(there) == from_text(asked):
+            return f"both are texts of the same 16 bytes: format with -t {there}"
+    return (
+        f"if the data is wanted, format with -t {there}; if it is the other cluster's all the "
+        "same, see kafka-storage rewrite --cluster-id; if it is not wanted, empty the directory"
+    )
 
 
 def check_distinct(directories: Sequence[LogDirectory]) -> None:

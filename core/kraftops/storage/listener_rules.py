@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kraftops.storage.config_values import Refused, require
 from kraftops.storage.javahash import set_order, set_text, string_hash
@@ -27,8 +27,7 @@ INTER_BROKER = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoints:
+class Endpoints(NamedTuple):
     """Where the node listens."""
 
     protocols: Mapping[str, str]

@@ -16,12 +16,11 @@ PROTOCOL_MAP = "listener.security.protocol.map"
 VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"
 
-_LISTENER = re.compile(
-    r"([^\n\r\x85\u2028\u2029]*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)", re.ASCII
-)
-_ADDRESS = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.ASCII)
-_HOST = re.compile(r"[0-9a-zA-Z\-%._:]*", re.ASCII)
-_SEPARATOR = re.compile(r"\s*,\s*", re.ASCII)
+# Not compiled here: start-up is short, and most configurations need few of them.
+_LISTENER = r"([^\n\r\x85\u2028\u2029]*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)"
+_ADDRESS = r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)"
+_HOST = r"[0-9a-zA-Z\-%._:]*"
+_SEPARATOR = r"\s*,\s*"
 _PORTS = "ports are numbers up to 65535"
 
 
@@ -70,7 +69,7 @@ def parse_listeners(
 
 
 def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
-    found = _LISTENER.fullmatch(entry)
+    found = re.fullmatch(_LISTENER, entry)
     if not found:
         raise Refused(f"Unable to parse {entry} to a broker endpoint")
     name = listener_name(found[1])
@@ -162,7 +161,7 @@ def is_ipv6(host: str) -> bool:
 
 def is_host(text: str) -> bool:
     """Tell whether *text* has only characters of host names and addresses."""
-    return bool(_HOST.fullmatch(text))
+    return bool(re.fullmatch(_HOST, text))
 
 
 def parse_map(key: str, text: str) -> dict[str, str]:
@@ -172,7 +171,7 @@ def parse_map(key: str, text: str) -> dict[str, str]:
         Refused: an item has no colon.
     """
     pairs = {}
-    for item in java_split(_SEPARATOR.sub(",", text), ",") if text else ():
+    for item in java_split(re.sub(_SEPARATOR, ",", text, flags=re.ASCII), ",") if text else ():
         name, colon, value = item.rpartition(":")
         if not colon:
             length = len(item.encode("utf-16-le", "surrogatepass")) // 2
@@ -253,7 +252,7 @@ def parse_voters(entries: Sequence[str], *, routable: bool = False) -> dict[int,
         voter_id = whole_number(parts[0], 32)
         if voter_id is None:
             raise Refused(f"Failed to parse voter ID as an integer from {parts[0]}", VOTERS)
-        address = _ADDRESS.fullmatch(parts[1])
+        address = re.fullmatch(_ADDRESS, parts[1])
         if not address:
             raise Refused(f"Failed to parse host name from entry {entry} for {form}", VOTERS)
         voters[voter_id] = _host_and_port(address, VOTERS)
@@ -269,7 +268,7 @@ def parse_server(entry: str) -> tuple[str, int]:
     Raises:
         Refused: it is malformed.
     """
-    address = _ADDRESS.fullmatch(entry)
+    address = re.fullmatch(_ADDRESS, entry)
     if not address:
         raise Refused(
             f"Failed to parse host name from {entry} for the configuration {BOOTSTRAP_SERVERS}. "

@@ -14,7 +14,7 @@ from kraftops.storage.properties import properties
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
 """What returns the values it has for keys of a path."""
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+_PLACEHOLDER = r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}"
 _PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
@@ -36,12 +36,12 @@ def resolved(originals: Mapping[str, str], environment: Mapping[str, str]) -> di
         name, path, key = found.groups()
         return known.get((name, path or ""), {}).get(key, found[0])
 
-    return {key: _PLACEHOLDER.sub(replacement, value) for key, value in originals.items()}
+    return {key: re.sub(_PLACEHOLDER, replacement, value) for key, value in originals.items()}
 
 
 def has_placeholder(value: str) -> bool:
     """Tell whether a value has what looks like a placeholder."""
-    return bool(_PLACEHOLDER.search(value))
+    return bool(re.search(_PLACEHOLDER, value))
 
 
 def _looked_up(
@@ -50,7 +50,7 @@ def _looked_up(
     """Return what the providers know, by provider and path."""
     wanted: dict[str, dict[str, dict[str, str]]] = {}  # the last is the key that asks
     for original in map_order(originals, string_hash, capacity=16):
-        for name, path, key in _PLACEHOLDER.findall(originals[original]):
+        for name, path, key in re.findall(_PLACEHOLDER, originals[original]):
             wanted.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
     known = {}
     for name in map_order(wanted, string_hash, capacity=16):

@@ -11,16 +11,16 @@ from kraftops.errors import DecodeError
 _BLANK = " \t\f"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # At the end of a file, but not before "\r\n", it makes a line: an empty key and value.
-_LAST_BACKSLASH = re.compile(r"(?:^|[\r\n])[ \t\f]*\\[\r\n]?\Z")
+_LAST_BACKSLASH = r"(?:^|[\r\n])[ \t\f]*\\[\r\n]?\Z"
 # A key ends at the first separator that no backslash protects.
 _ENTRY = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = r"(?s)\\(u[0-9a-fA-F]{4}|.)"
 _MEANING = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPED = {
     **{sign: f"\\{sign}" for sign in "\\=:#!"},
     **{meant: f"\\{letter}" for letter, meant in _MEANING.items()},
 }
-_TO_ESCAPE = re.compile(r"[\\=:#!]|[^ -~]")
+_TO_ESCAPE = r"[\\=:#!]|[^ -~]"
 
 
 class Property(NamedTuple):
@@ -75,7 +75,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         else:
             yield begun, joined + line
             joined, begun = "", 0
-    if joined or (begun and _LAST_BACKSLASH.search(text)):
+    if joined or (begun and re.search(_LAST_BACKSLASH, text)):
         yield begun, joined
 
 
@@ -91,7 +91,7 @@ def _unescaped(text: str, line: int) -> str:
     if "\\" not in text:
         return text
     # Java's strings are UTF-16: two escapes may make one character.
-    units = _ESCAPE.sub(meaning, text).encode("utf-16-le", "surrogatepass")
+    units = re.sub(_ESCAPE, meaning, text).encode("utf-16-le", "surrogatepass")
     return units.decode("utf-16-le", "surrogatepass")
 
 
@@ -105,4 +105,4 @@ def _escaped(text: str) -> str:
             f"\\u{int.from_bytes(units[at : at + 2]):04X}" for at in range(0, len(units), 2)
         )
 
-    return _TO_ESCAPE.sub(escape, text)
+    return re.sub(_TO_ESCAPE, escape, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kraftops.storage.config_values import Refused, default_value, parse_value
 from kraftops.storage.javahash import map_order, string_hash
@@ -17,8 +17,7 @@ _MISSING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The value of every key, and the text of each that is given."""
 
     values: Mapping[str, object]
