@@ -22,7 +22,7 @@ ROOTS = {
     "kraftops_cli": REPOSITORY / "cli",
 }
 ROWS = [
-    {"errors", "uuids", "varint", "javatext", "memo"},
+    {"errors", "uuids", "varint", "javabase64", "javatext", "memo"},
     {"schema"},
     {"log"},
     {"records"},
