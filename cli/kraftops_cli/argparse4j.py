@@ -28,7 +28,7 @@ def clicks_arguments(
     first, then among ours. A value stands behind a blank, behind `=`, or directly behind a short
     option; flags may be joined; of an option given twice the last counts. `@FILE` stands for the
     lines of a file. The help wins over what follows it, and over what is missing. Beyond
-    argparse4j, a value may begin with a dash, unless it reads as an option.
+    argparse4j, a UUID that begins with a dash is a value.
 
     This is the *syntax* of a `ToolCommand`. A `ToolGroup` has it by itself; for one, what this
     returns ends in the full name of the subcommand and its arguments, which are left as they are.
@@ -176,31 +176,11 @@ class _Reading:
             return [name]
         if value is None:
             following = self._left.look()
-            if following is None or self._reads_as_option(following):
+            if following is None or _reads_as_option(following):
                 hint = f"{name}=VALUE takes any value" if following else ""
                 self._refuse(f"{_spelled(option)}: expected one argument", hint)
             value = str(self._left.take())
         return [f"{name}={value}"] if name.startswith("--") else [name, value]
-
-    def _reads_as_option(self, argument: str) -> bool:
-        """Return whether what stands where a value is due can only be meant as an option."""
-        if not _is_like_an_option(argument):
-            return False
-        name = argument.partition("=")[0]
-        if argument == "--" or any(known.startswith(name) for known in self._options):
-            return True
-        # No value that happens to look like joined options, or like a misspelled one, may do harm.
-        return not _UUID.fullmatch(argument) and (self._is_joined(argument) or self._is_near(name))
-
-    def _is_near(self, name: str) -> bool:
-        return bool(_nearest(name, [known for known in self._options if known.startswith("--")]))
-
-    def _is_joined(self, argument: str) -> bool:
-        for letter in argument[1:]:
-            option = self._options.get(f"-{letter}")
-            if option is None or _takes_value(option):
-                return option is not None
-        return True
 
     def _takes_another(self, count: int) -> bool:
         """Return whether there is room for another argument that is no option, after *count*."""
@@ -284,6 +264,14 @@ def _hint(argument: str, names: Collection[str]) -> str:
 def _is_like_an_option(argument: str) -> bool:
     is_number = _NEGATIVE_NUMBER.fullmatch(argument)
     return argument.startswith("-") and argument != "-" and not is_number
+
+
+def _reads_as_option(argument: str) -> bool:
+    """Tell whether what stands where a value is due is refused, as by argparse4j.
+
+    A UUID with a leading dash is none: tools of earlier releases made such cluster ids.
+    """
+    return _is_like_an_option(argument) and not _UUID.fullmatch(argument)
 
 
 def _takes_value(option: click.Option) -> bool:

@@ -62,7 +62,7 @@ held while another one is to be formatted; a metadata directory that cannot be r
 that cannot be made or written, before the others are touched. A data directory that cannot be read
 is passed over as by Kafka's tool, with a warning; --strict and --ensure refuse it.
 
-A cluster id with a leading dash may follow -t after a blank. One that is not the base64 of 16
+A UUID with a leading dash may follow -t after a blank. One that is not the base64 of 16
 bytes is taken with a warning; --strict refuses it. Other characters than ASCII are written to
 meta.properties as \\uXXXX: Kafka's tool writes what it then cannot read back. A voters' snapshot
 that an earlier, unfinished format left is removed when the quorum is to be another one. An IPv6

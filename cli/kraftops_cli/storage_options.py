@@ -43,8 +43,8 @@ def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
     try:
         canonical = to_text(from_text(cluster_id))
         hint = f"{canonical} is the canonical text of the same 16 bytes"
-    except DecodeError as error:
-        canonical, hint = "", error.message
+    except DecodeError:
+        canonical, hint = "", "kafka-storage random-uuid makes one"
     if canonical == cluster_id:
         return
     message = f"the cluster id {cluster_id!r} is no canonical UUID"
