@@ -21,6 +21,7 @@ _ROFF = {
     "~": r"\(ti",
     "…": "...",
 }
+_LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
 _TAGGED = re.compile(r"(\S+): (.+)")
 
 
@@ -62,7 +63,8 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
     tool = tools[0]
     about = summary(tool.command.help)
     source = f"kraftops {VERSION}"
-    lines = [f'.TH {roff(_page(tool)).upper()} 1 "" "{source}" "KraftOps Manual"', ".SH NAME"]
+    title = _page(tool) if len(_page(tool)) <= _LONGEST_TITLE else tool.words[-1]
+    lines = [f'.TH {roff(title).upper()} 1 "" "{source}" "KraftOps Manual"', ".SH NAME"]
     # whatis(1) wants this on one line.
     lines.append(f"{roff(', '.join(map(_page, tools)))} \\- {roff(about[:1].lower() + about[1:])}")
     lines.append(".SH SYNOPSIS")

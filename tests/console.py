@@ -4,6 +4,8 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -52,6 +54,23 @@ class MemoryTerminal(Terminal):
         """Make one that writes to *out*."""
         super().__init__(name)
         self._stdout = out
+        self._fd, path = tempfile.mkstemp()
+        os.unlink(path)
+        weakref.finalize(self, os.close, self._fd)
+
+    @property
+    def fd(self) -> int:
+        self.flush()
+        return self._fd
+
+    def flush(self) -> None:
+        assert self._stdout
+        with open(self._fd, "rb", closefd=False) as written:
+            written.seek(0)
+            self._stdout.write(written.read())
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        os.ftruncate(self._fd, 0)
+        super().flush()
 
 
 def run_here(*args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: str = "") -> Done:

@@ -1,4 +1,4 @@
-"""Run `kafka-storage` in children that fail or die at a given call, or that start together.
+"""Run `kafka-storage` in children that fail or die, start together, or are of another user.
 
 As a program it reads one job (JSON) from standard input and prints what became of each child. It
 has no threads and has imported everything: a child is there in a millisecond.
@@ -7,6 +7,7 @@ has no threads and has imported everything: a child is there in a millisecond.
 import builtins
 import errno
 import fcntl
+import gc
 import json
 import os
 import shutil
@@ -17,19 +18,20 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from kraftops_cli import main
 from kraftops_cli.storage import storage
 from kraftops_cli.terminal import Terminal
 from tests.console import STORAGE, run_here
 
-CALLS = (
-    "access chmod chown close fchmod fchown fsync link listdir lstat mkdir open remove rename "
-    "replace rmdir scandir stat statvfs symlink truncate unlink utime write"
-).split()
+CALLS = """
+    chmod chown close fchmod fchown fsync link listdir lstat mkdir open remove rename replace rmdir
+    scandir stat statvfs symlink truncate unlink utime write
+"""
 NEED_SPACE = {"fsync", "link", "mkdir", "symlink", "truncate", "write"}
 KILL = "kill"
+INTERRUPT = "interrupt"
 FULL = "full"
 NEVER = 1 << 30
 
@@ -62,7 +64,8 @@ def failing(template: Path, folder: Path, args: Sequence[str], fault: str) -> li
         template: The folder of a node, in which the command runs.
         folder: Where the copies are made; it is new.
         args: Of `kafka-storage`.
-        fault: The name of an error; `KILL`; or `FULL`: all calls from there on that need space.
+        fault: The name of an error; `KILL`; `INTERRUPT`, as by Ctrl-C; or `FULL`: all calls
+            from there on that need space.
 
     Returns:
         A child for each call, and the last one, which met no fault.
@@ -74,13 +77,27 @@ def racing(
     template: Path, folder: Path, commands: Sequence[Sequence[str]], rounds: int
 ) -> list[list[Child]]:
     """Run commands at the same moment on one copy of *template*; return the children by round."""
-    found = _run(template, folder, commands, fault="", rounds=rounds)
+    found = _run(template, folder, commands, rounds=rounds)
     width = len(commands)
     return [found[at : at + width] for at in range(0, len(found), width)]
 
 
+def running_as(user: int, node: Path, folder: Path, args: Sequence[str]) -> Child:
+    """Run a command as another user, and group of the same number, in the folder *node* itself.
+
+    *folder* is a new one, for the rest.
+    """
+    return _run(node, folder, [args], rounds=1, user=user)[0]
+
+
 def _run(
-    template: Path, folder: Path, commands: Sequence[Sequence[str]], *, fault: str, rounds: int
+    template: Path,
+    folder: Path,
+    commands: Sequence[Sequence[str]],
+    *,
+    fault: str = "",
+    rounds: int = 0,
+    user: int = 0,
 ) -> list[Child]:
     folder.mkdir()
     job = {
@@ -89,6 +106,7 @@ def _run(
         "commands": commands,
         "fault": fault,
         "rounds": rounds,
+        "user": user,
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.forks"],
@@ -124,6 +142,8 @@ class _Fault:
         """Die, or raise an error at *path*."""
         if self._name == KILL:
             os.kill(os.getpid(), signal.SIGKILL)
+        if self._name == INTERRUPT:
+            raise KeyboardInterrupt
         number = getattr(errno, "ENOSPC" if self._name == FULL else self._name)
         name = path if isinstance(path, str) else None
         raise OSError(number, os.strerror(number), name)
@@ -136,7 +156,7 @@ class _File:
         self._file = file
         self._fault = fault
 
-    def __enter__(self) -> "_File":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -179,15 +199,20 @@ def _wrap(fault: _Fault) -> None:
         file = opened(path, mode, *args, **kwargs)
         return _File(file, fault) if "w" in mode else file
 
-    for name in CALLS:
+    for name in CALLS.split():
         setattr(os, name, wrapped(name, getattr(os, name)))
     for name in ("lockf", "fcntl"):
         setattr(fcntl, name, wrapped(name, getattr(fcntl, name)))
-    builtins.open = open_
+    builtins.open = open_  # type: ignore[assignment]
 
 
 def _child(
-    node: str, args: Sequence[str], streams: Sequence[str], start: int, fault: tuple[int, str]
+    node: str,
+    args: Sequence[str],
+    streams: Sequence[str],
+    start: int,
+    fault: tuple[int, str],
+    user: int,
 ) -> NoReturn:
     code = 70
     try:
@@ -199,13 +224,17 @@ def _child(
         journal = os.open(streams[2], os.O_WRONLY | os.O_CREAT, 0o600)
         sys.argv = ["kafka-storage", *args]
         terminal = Terminal("kafka-storage")
+        if user:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
         os.read(start, 1)
         if fault[1]:
             # Standard output first: it is no part of what may fail.
             terminal._stdout = open(1, "wb", closefd=False)  # noqa: SIM115 - until the end
             _wrap(_Fault(*fault, journal))
         code = main.run(storage, "kafka-storage", terminal)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - nothing may escape into the loop of the parent
         traceback.print_exc()
     finally:
         sys.stderr.flush()
@@ -213,11 +242,13 @@ def _child(
 
 
 def _together(
-    folder: str, template: str, commands: Sequence[Sequence[str]], fault: tuple[int, str]
+    node: str,
+    folder: str,
+    commands: Sequence[Sequence[str]],
+    fault: tuple[int, str] = (NEVER, ""),
+    user: int = 0,
 ) -> list[tuple[str, int, str, str, str, list[str]]]:
     """Run commands in children of their own, all at once, and return what became of them."""
-    node = os.path.join(folder, "node")
-    shutil.copytree(template, node, symlinks=True)
     start, started = os.pipe()
     children = []
     for number, args in enumerate(commands):
@@ -225,7 +256,7 @@ def _together(
         pid = os.fork()
         if not pid:
             os.close(started)
-            _child(node, args, streams, start, fault)
+            _child(node, args, streams, start, fault, user)
         children.append((pid, streams))
     os.close(start)
     os.close(started)  # the end of the pipe is the signal to start
@@ -245,12 +276,19 @@ def _main() -> None:
     # Whatever is loaded on first use is loaded now, and in all children.
     first = os.path.join(folder, "0")
     shutil.copytree(template, first, symlinks=True)
-    run_here(*commands[0], cwd=first, program=STORAGE)
+    for args in (commands[0], ["info"]):
+        run_here(*args, cwd=first, program=STORAGE)
+    gc.freeze()
+    gc.disable()
     children = []
     for number in range(1, (job["rounds"] or NEVER) + 1):
         place = os.path.join(folder, str(number))
         os.mkdir(place)
-        found = _together(place, template, commands, (number, job["fault"]))
+        node = template
+        if not job["user"]:
+            node = os.path.join(place, "node")
+            shutil.copytree(template, node, symlinks=True)
+        found = _together(node, place, commands, (number, job["fault"]), job["user"])
         children += found
         if job["fault"] and not found[0][4]:
             break

@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from kraftops.dump.query import NO_LIMIT, Query
-from kraftops.dump.report import Report
-from kraftops.dump.text import text_chunks
+from kraftops.dump.sources import expand
 from kraftops.javatext import path_text
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
 from kraftops_cli import jopt
 from kraftops_cli.command import Number, ToolCommand
+from kraftops_cli.dump_filters import filter_options, parsed_filter
+from kraftops_cli.dump_run import Plan, run
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
@@ -25,6 +26,17 @@ _DECODER_FLAGS = {
     "share_group_state_decoder": "share",
 }
 """Options to decoders; of several, the first in this order counts."""
+
+_OF_PLAN = ("output", "jobs", "limit", "tail", "summary", "follow")
+_CONTRADICTIONS = (
+    ("limit", "tail"),
+    ("summary", "follow"),
+    ("summary", "limit"),
+    ("summary", "tail"),
+    ("follow", "tail"),
+    ("follow", "output"),
+    ("follow", "salvage"),
+)
 
 EXAMPLES = (
     (
@@ -80,7 +92,11 @@ is printed all the same.
     sections=SECTIONS,
     help="Print log segments, snapshots and indexes: batches, records and what is in them.",
 )
-@click.option("--files", metavar="FILE[,FILE…]", help="Files to print, separated by commas.")
+@click.option(
+    "--files",
+    metavar="FILE[,FILE…]",
+    help="Files, directories or patterns, separated by commas; - is standard input.",
+)
 @click.option("--print-data-log", is_flag=True, help="Print keys and values of records as text.")
 @click.option("--deep-iteration", is_flag=True, help="Print a line for each record.")
 @click.option(
@@ -137,6 +153,43 @@ is printed all the same.
     help="The form of metadata records: Kafka's, or a text of KIP-631; implies their decoder.",
 )
 @click.option(
+    "--raw", is_flag=True, help="Choose no decoder by the topic that a directory is named after."
+)
+@click.option(
+    "--from-start",
+    is_flag=True,
+    help="Of a metadata log's directory, read all segments and no snapshot.",
+)
+@filter_options
+@click.option("--limit", type=_INT32, metavar="N", help="Stop after N records.")
+@click.option("--tail", type=_INT32, metavar="N", help="Only the last N records.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "csv", "parquet")),
+    default="text",
+    show_default=True,
+    help="Kafka's text, or rows: JSON, one object a line; CSV; Parquet (needs --output).",
+)
+@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@click.option(
+    "--show-secrets", is_flag=True, help="Show credentials and secret configuration values in rows."
+)
+@click.option(
+    "--summary", is_flag=True, help="Count instead of printing; --format json is for programs."
+)
+@click.option("--follow", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
+@click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch.")
+@click.option(
+    "--check", is_flag=True, help="Exit with 2 if anything is damaged, with a line for each."
+)
+@click.option(
+    "--jobs",
+    type=Number(1024),
+    metavar="N",
+    help="Processes.  [default: one a core, one for small files]",
+)
+@click.option(
     "--max-inflated-bytes",
     type=Number((1 << 63) - 1),
     metavar="N",
@@ -153,14 +206,28 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
     if options["version"]:
         terminal.write(f"{KAFKA_VERSION}\n")
         return 0
-    for argument in ctx.meta["ignored"]:
-        terminal.error(f"ignored {argument!r}", hint="name files with --files, separated by commas")
-    files = options["files"]
-    if files is None:
+    names = [] if options["files"] is None else _paths(str(options["files"]))
+    names += ctx.meta["ignored"]
+    if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
-    paths, query = _paths(str(files)), _query(ctx, options)
-    _refuse_repeated(ctx, paths, terminal)
-    return _dump(paths, query, terminal)
+    query = _query(ctx, options)
+    _refuse_repeated(ctx, names, terminal)
+    return run(_plan(ctx, names, query, options), terminal)
+
+
+def _plan(ctx: click.Context, names: list[str], query: Query, options: dict[str, object]) -> Plan:
+    for one, other in _CONTRADICTIONS:
+        if options[one] and options[other]:
+            pair = " and ".join(f"--{name.replace('_', '-')}" for name in (one, other))
+            raise click.UsageError(f"{pair} do not go together", ctx)
+    if query.form == "parquet" and options["output"] is None:
+        raise click.UsageError("--format parquet needs --output FILE", ctx)
+    sources = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    return Plan(
+        sources=tuple(sources),
+        query=query,
+        **{name: options[name] for name in _OF_PLAN},  # type: ignore[arg-type]
+    )
 
 
 def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
@@ -193,24 +260,11 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
     if options["print_data_log"] or any(options[name] for name in classes):
         decoders.append("user")
     known = {name: options[name] for name in Query.__slots__ if name in options}
-    known["deep_iteration"] = bool(options["deep_iteration"] or decoders)
+    known["filter"] = parsed_filter(options, decoders[0] if decoders else None)
+    known["deep_iteration"] = bool(options["deep_iteration"] or decoders or options["types"])
     return Query(
         decoder=decoders[0] if decoders else None,
         key_decoder=classes["key_decoder_class"],
         value_decoder=classes["value_decoder_class"],
         **known,  # type: ignore[arg-type]
     )
-
-
-def _dump(paths: list[str], query: Query, terminal: Terminal) -> int:
-    report = Report()
-    for path in paths:
-        for chunk in text_chunks(path, query, report):
-            terminal.write(chunk)
-            for line in report.take_lines():
-                terminal.line(line)
-        for line in report.take_lines():
-            terminal.line(line)
-    for line in report.summary():
-        terminal.line(line)
-    return 1 if report.has_failed else 0

@@ -11,7 +11,8 @@ def clicks_arguments(command: ToolCommand, ctx: click.Context, args: list[str]) 
     """Return the arguments in the form that Click's parser takes; note what it cannot say.
 
     Long options may begin with one dash, a flag may carry a value that means nothing, an option
-    that needs a value takes the next argument whatever it looks like, and may be given once.
+    that needs a value takes the next argument whatever it looks like, and may be given once
+    unless it is one of several.
     Options are never abbreviated. Arguments that are no options, and all after `--`, are ignored:
     they are in `ctx.meta["ignored"]`, and the options given again in `ctx.meta["repeated"]`.
     """
@@ -55,7 +56,7 @@ def clicks_arguments(command: ToolCommand, ctx: click.Context, args: list[str]) 
                 value = left.pop(0)
             else:
                 value = str(option.flag_value)
-        if name in given:
+        if name in given and not option.multiple:
             repeated.append(name)
         else:
             given.add(name)

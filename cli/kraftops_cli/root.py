@@ -16,6 +16,10 @@ COMMANDS = {
         "kraftops_cli.storage:storage",
         "Format and inspect log directories.",
     ),
+    "coordinator-partition": (
+        "kraftops_cli.coordinator_partition:coordinator_partition",
+        "Say where a group or a transactional id is kept.",
+    ),
 }
 """By name: where the command is, and its short help."""
 
@@ -27,7 +31,7 @@ COMMANDS = {
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The operator's toolkit for KRaft Kafka.",
-    epilog="Each command is also there under the name of Kafka's tool, as kafka-dump-log.",
+    epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
 )
 @click.version_option(f"{VERSION} (Kafka {KAFKA_VERSION})", message="%(prog)s %(version)s")
 def root() -> None:

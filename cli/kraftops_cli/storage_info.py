@@ -60,7 +60,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
         for finding in found:
             terminal.error(str(finding), finding.cure)
     elif form == "json":
-        from kraftops.storage.describe import describe_state
+        from kraftops.storage.describe import describe_finding, describe_state
 
         directories = [describe_state(state) for state in states]
         terminal.json(
@@ -70,7 +70,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
                 "roles": sorted(loaded.roles),
                 "directories": directories,
                 "problems": problems,
-                "findings": [finding._asdict() for finding in found],
+                "findings": [describe_finding(finding) for finding in found],
             },
         )
     else:

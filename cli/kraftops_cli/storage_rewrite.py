@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,6 @@ from kraftops_cli.storage_options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_o
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.storage.config import ServerConfig
     from kraftops.storage.rewrite import Rewrite
 
 EXAMPLES = (
@@ -58,7 +58,7 @@ def rewrite(
 ) -> None:
     """Run the subcommand."""
     from kraftops.storage.config import load_config
-    from kraftops.storage.rewrite import RewriteRequest, plan_rewrite
+    from kraftops.storage.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.rewrite import rewrite as rewrite_all
 
     if cluster_id is not None:
@@ -66,50 +66,22 @@ def rewrite(
     loaded = load_config(config, overrides, os.environ)
     request = RewriteRequest(cluster_id=cluster_id, node_id=node_id, to_v1=to_v1)
     planned = plan_rewrite(loaded, request)
-    _warn(terminal, loaded, planned)
+    for message, hint in warnings(loaded, planned):
+        terminal.error(f"warning: {message}", hint)
     if not dry_run:
         rewrite_all(planned)
     if form == "json":
-        directories = [
-            {"path": one.directory.path, "changes": one.changes, "properties": one.after}
-            for one in planned
-        ]
-        changed = not dry_run and any(one.changes for one in planned)
-        told = {"dryRun": dry_run, "changed": changed, "directories": directories}
-        terminal.json("rewrite", told)
-        return
+        from kraftops.storage.describe import describe_rewrites
+
+        terminal.json("rewrite", describe_rewrites(planned, is_dry=dry_run))
+    else:
+        terminal.write("".join(_lines(planned, "would change" if dry_run else "changed")))
+
+
+def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:
     for one in planned:
-        for key, (old, new) in one.changes.items():
-            values = f"{_shown(old)} -> {_shown(new)}"
-            verb = "would change" if dry_run else "changed"
-            terminal.write(f"{one.directory.meta_path}: {verb} {key}: {values}\n")
+        for key, values in one.changes.items():
+            old, new = ("(none)" if value is None else value for value in values)
+            yield f"{one.directory.meta_path}: {verb} {key}: {old} -> {new}\n"
         if not one.changes:
-            terminal.write(f"{one.directory.meta_path}: nothing to change\n")
-
-
-def _shown(value: str | None) -> str:
-    return "(none)" if value is None else value
-
-
-def _warn(terminal: Terminal, config: ServerConfig, planned: tuple[Rewrite, ...]) -> None:
-    from kraftops.storage.metadata_log import read_metadata_log
-
-    for one in planned:
-        node_id = one.after.get("node.id", one.after.get("broker.id"))
-        if node_id not in (None, str(config.node_id)):
-            terminal.error(
-                f"warning: the configuration is of node {config.node_id}, "
-                f"{one.directory.path} of node {node_id}",
-                hint=f"set node.id={node_id} before a server starts",
-            )
-        meta = one.directory.meta
-        log = read_metadata_log(one.directory.path)
-        voters = log.quorum.voters if log else None
-        if meta and node_id != str(meta.node_id):
-            for voter in voters or ():
-                if voter.node_id == meta.node_id:
-                    terminal.error(
-                        f"warning: the voters in {one.directory.path} name node {meta.node_id}",
-                        hint="a voter of a dynamic quorum cannot change its node id: remove it "
-                        "from the quorum and let it join anew",
-                    )
+            yield f"{one.directory.meta_path}: nothing to change\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +15,7 @@ from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from kraftops.storage.inspector import Finding
-    from kraftops.storage.verify import Node
+    from kraftops.storage.node import Node
 
 HAS_FINDINGS = 2
 EXAMPLES = (
@@ -60,44 +61,58 @@ def verify(
     from kraftops.errors import ConfigError
     from kraftops.storage.config import load_config
     from kraftops.storage.inspector import Finding
-    from kraftops.storage.verify import node, retired_keys, verify_cluster, verify_node
+    from kraftops.storage.node import read_node
+    from kraftops.storage.verify import verify_node
+    from kraftops.storage.verify_cluster import verify_cluster
 
     found: list[Finding] = []
     nodes: list[Node] = []
     for path in configs:
         try:
-            nodes.append(node(load_config(path, overrides, os.environ)))
+            nodes.append(read_node(load_config(path, overrides, os.environ)))
         except ConfigError as error:
             found.append(Finding("", error.message, error.hint or "mend the configuration"))
-            continue
-        for key, reason in retired_keys(nodes[-1].config):
-            terminal.error(f"note: {key} is ignored: {reason}")
-        found += verify_node(nodes[-1], cluster_id)
+        else:
+            found += verify_node(nodes[-1], cluster_id)
     if len(nodes) > 1:
         found += verify_cluster(nodes)
+    stopping = [finding for finding in found if finding.stops]
+    notes = [finding for finding in found if not finding.stops]
     if form == "json":
-        terminal.json("verify", _told(nodes, found))
+        terminal.json("verify", _told(nodes, stopping, notes))
     else:
-        for finding in found:
-            terminal.write(f"{finding}; {finding.cure}\n")
-        if not found:
-            for one in nodes:
-                terminal.write(f"{one.config.path}: node {one.config.node_id} would start\n")
-    return HAS_FINDINGS if found else 0
+        _show(terminal, nodes, stopping, notes)
+    return HAS_FINDINGS if stopping else 0
 
 
-def _told(nodes: list[Node], found: list[Finding]) -> dict[str, object]:
+def _show(
+    terminal: Terminal, nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
+) -> None:
+    for finding in notes:
+        terminal.error(f"note: {finding}", finding.cure)
+    for finding in stopping:
+        terminal.write(f"{finding}; {finding.cure}\n")
+    for node in () if stopping else nodes:
+        terminal.write(f"{node.config.path}: node {node.config.node_id} would start\n")
+
+
+def _told(
+    nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
+) -> dict[str, object]:
+    from kraftops.storage.describe import describe_finding
+
     return {
-        "isSound": not found,
+        "isSound": not stopping,
         "nodes": [
             {
-                "config": one.config.path,
-                "nodeId": one.config.node_id,
-                "roles": sorted(one.config.roles),
-                "clusterId": one.cluster_id,
-                "voters": None if one.voters is None else [str(voter) for voter in one.voters],
+                "config": node.config.path,
+                "nodeId": node.config.node_id,
+                "roles": sorted(node.config.roles),
+                "clusterId": node.cluster_id,
+                "voters": [str(voter) for voter in node.voters] or None,
             }
-            for one in nodes
+            for node in nodes
         ],
-        "findings": [finding._asdict() for finding in found],
+        "findings": [describe_finding(finding) for finding in stopping],
+        "notes": [describe_finding(finding) for finding in notes],
     }

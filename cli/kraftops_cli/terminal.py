@@ -40,6 +40,12 @@ class Terminal:
         told = {"command": command, "formatVersion": JSON_VERSION, **data}
         self.write(json.dumps(told, ensure_ascii=False) + "\n")
 
+    @property
+    def fd(self) -> int:
+        """The descriptor of standard output, for who writes to it; nothing is held back then."""
+        self.flush()
+        return self._out.fileno()
+
     def flush(self) -> None:
         """Send what is still held back."""
         if self._stdout:

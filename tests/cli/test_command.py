@@ -62,20 +62,18 @@ def test_ways_to_say_the_same(arguments: list[str], log: Path) -> None:
     "arguments",
     [
         pytest.param(["0.log", "--files", "0.log", "b.log"], id="others"),
-        pytest.param(["--files", "0.log", "--", "0.log", "--print-data-log"], id="behind --"),
-        pytest.param(["--files", "0.log", "-"], id="a dash"),
+        pytest.param(["--files", "0.log", "--", "0.log", "b.log"], id="behind --"),
     ],
 )
-def test_other_arguments_are_ignored_with_a_note(arguments: list[str], log: Path) -> None:
+def test_other_arguments_are_files_behind_those_of_the_option(
+    arguments: list[str], log: Path
+) -> None:
     done = run_here(*arguments, cwd=log.parent)
 
-    ignored = [a for a in arguments if a not in ("--files", "--")]
-    ignored.remove("0.log")
-    assert done.code == 0
-    assert len(done.text.splitlines()) == 3
-    assert [line for line in done.errors if not line.startswith("hint: ")] == [
-        f"kafka-dump-log: ignored {argument!r}" for argument in ignored
-    ]
+    dumped = [line for line in done.text.splitlines() if line.startswith("Dumping")]
+    assert dumped == ["Dumping 0.log", "Dumping 0.log", "Dumping b.log"]
+    assert done.code == 1
+    assert done.errors == ["kafka-dump-log: cannot read b.log: No such file or directory"]
 
 
 def refused(*arguments: str, cwd: Path) -> list[str]:

@@ -188,7 +188,9 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        pytest.param("kraftops ", ["dump-log", "storage"], id="subcommands"),
+        pytest.param(
+            "kraftops ", ["coordinator-partition", "dump-log", "storage"], id="subcommands"
+        ),
         pytest.param("kraftops --v", ["--version"], id="options of the group"),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
         pytest.param("kafka-dump-log --dia", ["--dialect"], id="options"),
@@ -200,7 +202,7 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
         pytest.param("kafka-dump-log --key-decoder-class ", CLASSES, id="classes of keys"),
         pytest.param("kafka-dump-log --value-decoder-class=", CLASSES, id="classes of values"),
         pytest.param(
-            "kafka-dump-log --key-decoder-class --off", ["--offsets-decoder"], id="no value"
+            "kafka-dump-log --key-decoder-class --offsets", ["--offsets-decoder"], id="no value"
         ),
         pytest.param("kafka-dump-log --max-bytes ", [], id="a value nobody can guess"),
         pytest.param("kafka-dump-log --max-bytes 1 --dia", ["--dialect"], id="after a value"),
@@ -342,7 +344,9 @@ def test_syntax_is_right(name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        pytest.param("kraftops ", ["dump-log", "storage"], id="subcommands"),
+        pytest.param(
+            "kraftops ", ["coordinator-partition", "dump-log", "storage"], id="subcommands"
+        ),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
         pytest.param("kafka-dump-log --dialect kip-631-", ["kip-631-draft"], id="choices"),
         pytest.param("kafka-dump-log --key-decoder-class ", CLASSES, id="classes"),

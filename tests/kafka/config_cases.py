@@ -123,6 +123,7 @@ _PAIRS = {
     "max.connections.per.ip.overrides": (
         "", "a:1", "a:0,b:2", "a", "a:", ":1", "a:x", "a b:1", "h!:1,i?:2,j:3", "[::1]:5", "::1:5",
         "a:1,,b:2", ",", ",a:1", "a:1,", "a:٣", "1!:1,2!:2,3!:3,4!:4,5!:5,6!:6,7!:7", "a:1,b:x,c:y",
+        "b59!:2,fff32!:2,bbb95!:2",
         "127.0.0.1:200,hostName:100,127.0.0.1:200", "a:99999999999", "a : 1 , b : 2",
     ),
     "connection.failed.authentication.delay.ms": ("0", "100", "600000", "600001"),
@@ -229,7 +230,7 @@ def listeners(random: Random) -> Settings:
 def shared_ports(random: Random) -> Settings:
     """Listeners of few ports."""
     protocols = ",".join(f"L{number}:PLAINTEXT" for number in range(8))
-    ports = ("9092", "9093", "1", "65537") if random.random() < 0.5 else ("9092",)
+    ports = ("9092", "9093", "1", "17", "65537") if random.random() < 0.5 else ("9092",)
     text = ",".join(
         f"L{number}://{random.choice(_HOSTS[2:-1])}:{random.choice(ports)}"
         for number in range(random.randint(2, 5))

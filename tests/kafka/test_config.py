@@ -18,7 +18,7 @@ from tests.kafka.config_tool import Field, KafkaSettings, difference, our_answer
 pytestmark = pytest.mark.kafka
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED_KAFKA", "431"))
-CASES = int(os.environ.get("KRAFTOPS_CONFIG_CASES", "250"))
+CASES = int(os.environ.get("KRAFTOPS_CONFIG_CASES", "200"))
 MOST_FAILURES = 5
 
 

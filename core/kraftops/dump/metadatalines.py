@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 
+from kraftops.dump.meanings import id_fields
 from kraftops.dump.query import Query
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header
 from kraftops.memo import Memo
 from kraftops.records.dialects import dialect, type_name
+from kraftops.records.secrets import SECRET_FIELDS, may_name_secret
 from kraftops.schema.message import Message
 from kraftops.schema.text import MALFORMED, RendererFactory, renderer_factory
 from kraftops.varint import read_varint, varint_bytes
@@ -27,20 +29,28 @@ _FRAME = 6  # bytes looked up: a key length of one byte, a value length of up to
 _KEPT_DELTAS = 1 << 14
 _LINE = "| offset: {offset}{time}{start}{{{data}}}}}\n"
 _LINE_WITHOUT_METADATA = "{start}{{{data}}}}}\n"
-_PARAMETERS = "b, p, e, offset, time"
+_JSON = (
+    '{head}{offset},"timestamp":{time}{start}{{{data}}},"topicId":{field:topicId},'
+    '"partitionId":{field:partitionId},"brokerId":{field:brokerId},'
+    '"keyEncoding":null,"valueEncoding":null,"error":null}}\n'
+)
+_PARAMETERS = "b, p, e, offset, time, head"
 _SAFE = 1 << 62  # no sum of a smaller number with a delta leaves int64
 
-_Line = Callable[[bytes, int, int, int, str], str]
+_Line = Callable[[bytes, int, int, int, str, str], str]
 _Fit = tuple[int, int, _Line | None]
 _UNFIT: _Fit = (0, 0, None)
 
 
 class MetadataLines:
-    """Prints runs of plain metadata records: no key, no headers, consecutive offsets."""
+    """Prints runs of plain metadata records: no key, no headers, consecutive offsets.
+
+    The lines are those of Kafka's tool, or rows as JSON.
+    """
 
     def __init__(self, query: Query) -> None:
         self._dialect = dialect(query.dialect)
-        self._skip = query.skip_record_metadata
+        self._query = query
         self._frames: Memo[_Fit] = Memo(self._fit)
         self._deltas: list[bytes] = []  # offset deltas from 0 on, as they are written
 
@@ -52,10 +62,13 @@ class MetadataLines:
         stop: int,
         header: Header,
         append: Callable[[str], None],
+        head: str = "",
+        middle: str = "",
     ) -> tuple[int, int]:
         """Append lines of records from number *done*, which begins at *p*, up to number *stop*.
 
-        Return where the first record begins that was not printed, and its number.
+        Return where the first record begins that was not printed, and its number. Rows begin with
+        *head* and have *middle* behind the timestamp.
         """
         (
             base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, sequence, _,
@@ -67,9 +80,9 @@ class MetadataLines:
         ):
             return p, done
         frames = self._frames
-        appended_at = ""
+        appended_at, label = "", "" if middle else " CreateTime: "
         if attributes & v2.LOG_APPEND_TIME:
-            appended_at = f" LogAppendTime: {max_time}"
+            appended_at = f"{max_time}{middle}" if middle else f" LogAppendTime: {max_time}"
         offset = base_offset + done
         deltas: Iterator[bytes] = islice(self._deltas, done, stop)
         if stop > len(self._deltas):
@@ -93,13 +106,13 @@ class MetadataLines:
                         break
                     cached = t
                     time = appended_at or (
-                        f" CreateTime: {first_time + ((t & 127 | t >> 8 << 7) >> 1)}"
+                        f"{label}{first_time + ((t & 127 | t >> 8 << 7) >> 1)}{middle}"
                     )
                 k = q + len(delta)
                 start, size, line = frames[b[k : k + _FRAME]]
                 if line is None or n & 1 or k + size != e or b[q:k] != delta or b[e - 1]:
                     break
-                append(line(b, k + start, e - 1, offset, time))
+                append(line(b, k + start, e - 1, offset, time, head))
                 p = e
                 offset += 1
         except MALFORMED:
@@ -125,15 +138,54 @@ class MetadataLines:
             return _UNFIT
         if size < frame.body or not message.versions.has(frame.version):
             return _UNFIT
-        start = f'payload: {{"type":"{type_name(message)}","version":{frame.version},"data":'
-        template = _LINE_WITHOUT_METADATA
-        if self._skip:
-            start = f"| {start}"
+        name = type_name(message)
+        query = self._query
+        line: _Line
+        if not query.filter.fits_type(name):
+            line = _no_line
+        elif query.form == "json":
+            if not query.show_secrets and message.name in SECRET_FIELDS:
+                return _UNFIT
+            start = (
+                f'"keySize":null,"valueSize":{size},"headers":[],"kind":"metadata",'
+                f'"type":"{name}","version":{frame.version},"key":null,"value":'
+            )
+            line = _line_factory(message, frame.version, _json_template(message))(start)
+            if not query.show_secrets and message.name == "ConfigRecord":
+                line = _unless_secret(line)
         else:
-            start = f" keySize: -1 valueSize: {size} sequence: -1 headerKeys: [] {start}"
-            template = _LINE
-        line = _line_factory(message, frame.version, template)(start)
+            start = f'payload: {{"type":"{name}","version":{frame.version},"data":'
+            template = _LINE_WITHOUT_METADATA
+            if query.skip_record_metadata:
+                start = f"| {start}"
+            else:
+                start = f" keySize: -1 valueSize: {size} sequence: -1 headerKeys: [] {start}"
+                template = _LINE
+            line = _line_factory(message, frame.version, template)(start)
         return pos + frame.body, pos + size + 1, line
+
+
+def _no_line(*_: object) -> str:
+    """Stand for the line of a record that is not asked for."""
+    return ""
+
+
+def _unless_secret(line: _Line) -> _Line:
+    """Return *line* of a ConfigRecord, but for those whose name may be secret, which do not fit."""
+
+    def guarded(b: bytes, p: int, e: int, offset: int, time: str, head: str) -> str:
+        if may_name_secret(b, p, e):
+            raise DecodeError("secret")
+        return line(b, p, e, offset, time, head)
+
+    return guarded
+
+
+def _json_template(message: Message) -> str:
+    template = _JSON
+    for column, field in id_fields(message).items():
+        template = template.replace(f"{{field:{column}}}", f"{{field:{field}}}")
+    return template
 
 
 @cache

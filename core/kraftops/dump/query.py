@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kraftops.dump.filters import Filter
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.user import DEFAULT_DECODER
 
@@ -16,7 +17,8 @@ class Query:
     """What to show of each file.
 
     *decoder* is `metadata`, `offsets`, `transaction`, `remote`, `share`, `user`, or None for the
-    metadata of records alone; *dialect* is that of the metadata log.
+    metadata of records alone; *dialect* is that of the metadata log. *form* is `text`, `json`,
+    `csv` or `parquet`.
     """
 
     decoder: str | None = None
@@ -30,3 +32,8 @@ class Query:
     max_message_size: int = 5 * 1024 * 1024
     verify_index_only: bool = False
     index_sanity_check: bool = False
+    form: str = "text"
+    show_secrets: bool = False
+    salvage: bool = False
+    check: bool = False
+    filter: Filter = field(default_factory=Filter)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.dump.batchline import BOOL, add_sequence
-from kraftops.dump.payloads import payload_decoder
+from kraftops.dump.payloads import Decode, payload_decoder
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.errors import DecodeError
@@ -14,6 +14,9 @@ from kraftops.javatext import decode_utf8
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
 from kraftops.records.user import DEFAULT_DECODER
+
+if TYPE_CHECKING:
+    from kraftops.log.legacy import LegacyRecord
 
 Append = Callable[[str], None]
 _PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
@@ -29,16 +32,26 @@ class FastLines(Protocol):
         """Append lines of records *done*, at *p*, to *stop*; return the same of the first left."""
 
 
+class Means(NamedTuple):
+    """What prints the records that a query asks for; it remembers what repeats."""
+
+    decode: Decode | None
+    fast: FastLines | None
+
+
 class RecordLines:
     """Prints the records of one file's batches, in order."""
 
-    def __init__(self, path: str, query: Query, report: Report) -> None:
+    def __init__(self, path: str, query: Query, report: Report, means: Means | None = None) -> None:
+        """Print records of the file *path*, by *means* that another one has used, or its own."""
         self._path = path
         self._query = query
         self._report = report
-        self._decode = payload_decoder(query)
-        self._fast = _fast_lines(query)
-        self._last_offset: int | None = None
+        self.means = means or Means(payload_decoder(query), _fast_lines(query))
+        self._decode, self._fast = self.means
+        self.first_offset: int | None = None
+        """Of all records so far, as is the last."""
+        self.last_offset: int | None = None
 
     def add_legacy(self, batch: Batch, append: Append) -> Iterator[None]:
         """Append the lines of a batch of magic 0 or 1; pause now and then.
@@ -51,16 +64,22 @@ class RecordLines:
         time_type = legacy.header(batch).timestamp_type
         messages = legacy.records(batch, self._query.max_inflated_bytes)
         for number, message in enumerate(messages, 1):
-            record = message.record
-            self._see(record.offset)
-            metadata = (
-                f"{time_type}: {record.timestamp} keySize: {message.key_size} "
-                f"valueSize: {message.value_size} isValid: {BOOL[message.is_valid]} "
-                f"crc: {message.crc}"
-            )
-            append(self._line(record, metadata, batch.position, overrun=message.overrun))
+            self.add_message(message, batch.position, time_type, append)
             if not number % _PAUSE:
                 yield
+
+    def add_message(
+        self, message: LegacyRecord, position: int, time_type: str, append: Append
+    ) -> None:
+        """Append the line of a message of magic 0 or 1, whose batch is at *position*."""
+        record = message.record
+        self._see(record.offset)
+        metadata = (
+            f"{time_type}: {record.timestamp} keySize: {message.key_size} "
+            f"valueSize: {message.value_size} isValid: {BOOL[message.is_valid]} "
+            f"crc: {message.crc}"
+        )
+        append(self._line(record, metadata, position, overrun=message.overrun))
 
     def add(self, batch: Batch, header: Header, append: Append) -> Iterator[None]:
         """Append the lines of a batch of magic 2 or later; pause now and then.
@@ -82,9 +101,9 @@ class RecordLines:
                     buffer, pos, done, min(done + _PAUSE, count), header, append
                 )
                 if printed > done:
-                    if self._last_offset != base_offset + done - 1:
+                    if self.last_offset != base_offset + done - 1:
                         self._see(base_offset + done)
-                    self._last_offset = base_offset + printed - 1
+                    self.last_offset = base_offset + printed - 1
                     done = printed
                     if done < count:
                         yield
@@ -97,7 +116,7 @@ class RecordLines:
             unfit += 1
             if unfit > _UNFIT_RECORDS:
                 fast = None
-            self._add_record(record, batch.position, header, append)
+            self.add_record(record, batch.position, header, append)
             if not done % _PAUSE:
                 yield
         if pos != len(buffer):
@@ -105,7 +124,8 @@ class RecordLines:
                 f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
             )
 
-    def _add_record(self, record: Record, position: int, header: Header, append: Append) -> None:
+    def add_record(self, record: Record, position: int, header: Header, append: Append) -> None:
+        """Append the line of a record of magic 2, whose batch is at *position*."""
         self._see(record.offset)
         time_type = "CreateTime"
         if header.attributes & v2.LOG_APPEND_TIME:
@@ -144,6 +164,8 @@ class RecordLines:
             if self._decode is None:
                 return f"{text}\n"
             shown_key, shown_value = self._decode(record, overrun)
+            if self._query.check and self._query.decoder != "user":
+                self._note_undecoded(record.offset, position, shown_key, shown_value)
         except DecodeError as error:
             self._report.failure(self._path, position, f"offset {record.offset}: {error.message}")
             return f"{text} <undecodable: {error.message}>\n"
@@ -153,11 +175,19 @@ class RecordLines:
             text = f"{text}{lead}payload: {shown_value}"
         return f"{text}\n"
 
+    def _note_undecoded(self, offset: int, position: int, *texts: str | None) -> None:
+        for text in texts:
+            if text is not None and text.startswith(("Error at ", "Unknown record type ")):
+                reason = text.partition("skipping. ")[2] or text.partition(" at offset")[0]
+                self._report.finding(self._path, position, f"offset {offset}: {reason}")
+
     def _see(self, offset: int) -> None:
         """Remember an offset, and report where it does not follow the last one."""
-        if self._last_offset is not None and offset != v2.int64(self._last_offset + 1):
-            self._report.gap(self._path, self._last_offset, offset)
-        self._last_offset = offset
+        if self.last_offset is None:
+            self.first_offset = offset
+        elif offset != v2.int64(self.last_offset + 1):
+            self._report.gap(self._path, self.last_offset, offset)
+        self.last_offset = offset
 
 
 def _fast_lines(query: Query) -> FastLines | None:

@@ -16,6 +16,10 @@ class Report:
         self._tool = tool
         self.has_failed = False
         """Whether Kafka's tool would have died, of anything so far."""
+        self.has_damage = False
+        """Whether something cannot be read as it should, or an index does not fit its log."""
+        self.refused = 0
+        """How many files could not be read at all."""
         self._lines: list[str] = []
         self._index_mismatches: dict[str, dict[int, int]] = {}
         self._time_mismatches: dict[str, list[tuple[int, int]]] = {}
@@ -23,14 +27,21 @@ class Report:
         self._time_not_found: dict[str, list[tuple[int, int]]] = {}
         self._gaps: dict[str, array[int]] = {}  # pairs: an offset and what follows it
 
-    def failure(self, path: str, position: int, reason: str) -> None:
+    def failure(self, path: str, position: int, reason: str, *, is_damage: bool = True) -> None:
         """Note what Kafka's tool dies of, at a byte of a file."""
         self.has_failed = True
+        self.has_damage |= is_damage
+        self.note(path, position, reason)
+
+    def finding(self, path: str, position: int, reason: str) -> None:
+        """Note damage that Kafka's tool shows in its output."""
+        self.has_damage = True
         self.note(path, position, reason)
 
     def refusal(self, reason: str) -> None:
         """Note a file that cannot be read at all."""
         self.has_failed = True
+        self.refused += 1
         self._lines.append(f"{self._tool}: {reason}")
 
     def note(self, path: str, position: int, reason: str) -> None:
@@ -47,24 +58,57 @@ class Report:
 
     def index_mismatch(self, path: str, offset: int, found: int) -> None:
         """Note an entry of an offset index whose batch ends at another offset."""
+        self.has_damage = True
         self._index_mismatches.setdefault(os.path.abspath(path), {})[offset] = found
 
     def time_mismatch(self, path: str, timestamp: int, found: int) -> None:
         """Note an entry of a time index whose batch has another largest timestamp."""
+        self.has_damage = True
         self._time_mismatches.setdefault(os.path.abspath(path), []).append((timestamp, found))
 
     def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
         """Note an entry of a time index that is not later than the one before."""
+        self.has_damage = True
         self._time_disorder.setdefault(os.path.abspath(path), []).append((timestamp, previous))
 
     def time_not_found(self, path: str, offset: int, found: int) -> None:
         """Note an entry of a time index whose offset ends no batch; *found* -1 is none."""
+        self.has_damage = True
         self._time_not_found.setdefault(os.path.abspath(path), []).append((offset, found))
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether lines came since they were last taken."""
+        return bool(self._lines)
 
     def take_lines(self) -> list[str]:
         """Return the lines that came since the last call."""
         lines, self._lines = self._lines, []
         return lines
+
+    def take(self) -> Report:
+        """Return all that came since the last call, as a report of its own."""
+        taken = Report(self._tool)
+        taken.__dict__, self.__dict__ = self.__dict__, taken.__dict__
+        return taken
+
+    def merge(self, later: Report) -> None:
+        """Add what another report has, as if it had been noted here."""
+        self.has_failed |= later.has_failed
+        self.has_damage |= later.has_damage
+        self.refused += later.refused
+        self._lines += later._lines
+        for path, offsets in later._index_mismatches.items():
+            self._index_mismatches.setdefault(path, {}).update(offsets)
+        for ours, theirs in (
+            (self._time_mismatches, later._time_mismatches),
+            (self._time_disorder, later._time_disorder),
+            (self._time_not_found, later._time_not_found),
+        ):
+            for path, pairs in theirs.items():
+                ours.setdefault(path, []).extend(pairs)
+        for path, gaps in later._gaps.items():
+            self._gaps.setdefault(path, array("q")).extend(gaps)
 
     def summary(self) -> Iterator[str]:
         """Yield the lines that Kafka's tool prints after all files."""

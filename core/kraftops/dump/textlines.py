@@ -18,12 +18,12 @@ from kraftops.varint import read_varlong, varint_bytes
 
 _SAFE = 1 << 62  # no sum of a smaller number with a delta leaves int64
 _LAST_SEQUENCE = 0x7FFFFFFF
-_ONE_BYTE_DELTAS = 64
-_TWO_BYTE_DELTAS = 8192
-_KEPT_LAYOUTS = 4096
+ONE_BYTE_DELTAS = 64
+TWO_BYTE_DELTAS = 8192
+KEPT_LAYOUTS = 4096
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """How the parts of a record lie in it.
 
     *parts* gives time delta, offset delta and key length (raw), key, value length (raw), value, and
@@ -44,9 +44,9 @@ class TextLines:
     def __init__(self) -> None:
         # By a record's first two bytes, which have its length: for offset deltas of one byte and
         # of two.
-        self._layouts: tuple[dict[bytes, _Layout], dict[bytes, _Layout]] = ({}, {})
-        self._deltas = [varint_bytes(number) for number in range(_ONE_BYTE_DELTAS)]
-        self._times: Memo[int] = Memo(_time_delta)
+        self._layouts: tuple[dict[bytes, Layout], dict[bytes, Layout]] = ({}, {})
+        self._deltas = [varint_bytes(number) for number in range(ONE_BYTE_DELTAS)]
+        self._times: Memo[int] = Memo(time_delta_of)
 
     def add(
         self,
@@ -75,14 +75,14 @@ class TextLines:
         has_sequence = sequence >= 0
         sequence += done
         if stop > len(self._deltas):
-            kept = range(len(self._deltas), min(stop, _TWO_BYTE_DELTAS))
+            kept = range(len(self._deltas), min(stop, TWO_BYTE_DELTAS))
             self._deltas += map(varint_bytes, kept)
         times = self._times
         offset, time, last_t, misses = base_offset + done, max_time, b"", 0
         try:
             for layouts, first, last in (
-                (self._layouts[0], done, min(stop, _ONE_BYTE_DELTAS)),
-                (self._layouts[1], max(done, _ONE_BYTE_DELTAS), stop),
+                (self._layouts[0], done, min(stop, ONE_BYTE_DELTAS)),
+                (self._layouts[1], max(done, ONE_BYTE_DELTAS), stop),
             ):
                 for delta in self._deltas[first:last]:
                     layout = layouts.get(b[p : p + 2])
@@ -91,12 +91,12 @@ class TextLines:
                         t, d, k, key, v, value, headers = parts(b, p)
                     if not layout or d != delta or k != key_length or v != value_length or headers:
                         misses += 1
-                        walked = _walk(b, p, delta)
+                        walked = walk(b, p, delta)
                         if walked is None:
                             return p, offset - base_offset
                         t, key, value, sizes, label, size = walked
-                        if not layout and len(layouts) < _KEPT_LAYOUTS:
-                            layouts[b[p : p + 2]] = _layout(b, p, walked)
+                        if not layout and len(layouts) < KEPT_LAYOUTS:
+                            layouts[b[p : p + 2]] = layout_of(b, p, walked)
                     if t != last_t:
                         last_t = t
                         elapsed = times[t]  # fails where the layout cut a longer number
@@ -119,7 +119,7 @@ class TextLines:
         return p, offset - base_offset
 
 
-class _Walked(NamedTuple):
+class Walked(NamedTuple):
     """The parts of a record that was walked; *sizes* ends in the sequence of no producer."""
 
     time_delta: bytes
@@ -130,7 +130,7 @@ class _Walked(NamedTuple):
     size: int
 
 
-def _walk(b: bytes, p: int, delta: bytes) -> _Walked | None:
+def walk(b: bytes, p: int, delta: bytes) -> Walked | None:
     """Return the parts of the record at *p*, or None where it is not plain."""
     start = p
     n = b[p]
@@ -164,10 +164,10 @@ def _walk(b: bytes, p: int, delta: bytes) -> _Walked | None:
         return None
     sizes = f"keySize: {key_size} valueSize: {value_size} sequence: -1"
     label = " headerKeys: []" if k == 1 else " headerKeys: [] key: "
-    return _Walked(time_delta, key, value, sizes, label, end - start)
+    return Walked(time_delta, key, value, sizes, label, end - start)
 
 
-def _layout(b: bytes, p: int, walked: _Walked) -> _Layout:
+def layout_of(b: bytes, p: int, walked: Walked) -> Layout:
     """Return the layout of a record that was walked."""
     length_width = 1 if b[p] < 128 else 2
     time_width = len(walked.time_delta)
@@ -180,7 +180,7 @@ def _layout(b: bytes, p: int, walked: _Walked) -> _Layout:
     )
     key_at = p + length_width + 1 + time_width + delta_width
     value_at = key_at + 1 + key_size
-    return _Layout(
+    return Layout(
         parts.unpack_from,
         b[key_at : key_at + 1],
         b[value_at : value_at + value_width],
@@ -190,7 +190,7 @@ def _layout(b: bytes, p: int, walked: _Walked) -> _Layout:
     )
 
 
-def _time_delta(raw: bytes) -> int:
+def time_delta_of(raw: bytes) -> int:
     """Return the number that *raw*, all of it, holds as a varint.
 
     Raises:

@@ -27,22 +27,38 @@ RENAMED = {
 }
 """What a second suffix says of a file."""
 
+ARCHIVES = (".gz", ".zst", ".xz")
+"""What the name of an archived log ends in."""
+
+STANDARD_INPUT = "-"
+"""The name of the log that comes from there."""
+
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 _INT64 = range(-(1 << 63), 1 << 63)
 _INT32 = range(-(1 << 31), 1 << 31)
 
 
 class FileName(NamedTuple):
-    """A file that is known by its name; *renamed* is its second suffix, or empty."""
+    """A file that is known by its name.
+
+    *renamed* is its second suffix, *archive* the last one of a log in an archive, or both empty.
+    """
 
     path: str
     kind: FileKind
     renamed: str
+    archive: str = ""
 
     @property
     def proper_name(self) -> str:
-        """The name without directory and second suffix."""
-        return os.path.basename(self.path).removesuffix(self.renamed)
+        """The name without directory and second suffixes."""
+        name = os.path.basename(self.path)
+        return name.removesuffix(self.archive).removesuffix(self.renamed)
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is standard input, whose name says nothing."""
+        return self.path == STANDARD_INPUT
 
     @property
     def base_offset(self) -> int:
@@ -78,14 +94,23 @@ class FileName(NamedTuple):
 
 def file_name(path: str) -> FileName | None:
     """Return what the name of a file says, or None where it is not of a known kind."""
+    if path == STANDARD_INPUT:
+        return FileName(path, FileKind.LOG, "")
     stem, suffix = _split_suffix(os.path.basename(path))
+    archive = suffix if suffix in ARCHIVES else ""
+    if archive:
+        stem, suffix = _split_suffix(stem)
     renamed = suffix if suffix in RENAMED else ""
     if renamed:
         suffix = _split_suffix(stem)[1]
     try:
-        return FileName(path, FileKind(suffix), renamed)
+        kind = FileKind(suffix)
     except ValueError:
         return None
+    # Indexes are read here and there, not from one end to the other.
+    if archive and kind not in (FileKind.LOG, FileKind.CHECKPOINT):
+        return None
+    return FileName(path, kind, renamed, archive)
 
 
 def _split_suffix(name: str) -> tuple[str, str]:

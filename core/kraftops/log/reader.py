@@ -31,15 +31,26 @@ class EndReason(Enum):
     PARTIAL = "partial"  # fewer bytes are left than the next batch says, or than any batch has
     PADDING = "padding"  # only zeros are left
     BAD_LENGTH = "bad length"  # a length that no batch can have
+    DAMAGED_ARCHIVE = "damaged archive"  # what follows cannot be inflated
 
 
 class LogEnd(NamedTuple):
-    """Where and why a walk ended: *position* is the end of the last batch that was found."""
+    """Where and why a walk ended: *position* is the end of the last batch that was found.
+
+    *left* counts the bytes behind it, of a damaged archive those that could be inflated.
+    """
 
     reason: EndReason
     position: int
     left: int
     detail: str = ""
+
+
+class DamagedArchive(SourceError):
+    """An archive cannot be inflated further; the message says where and why."""
+
+
+_UNKNOWN_END = 1 << 63
 
 
 class LogReader:
@@ -48,13 +59,18 @@ class LogReader:
     Iterate once; `end` then tells why it was over. Bad data is no error: the walk ends.
     """
 
-    def __init__(self, read: Callable[[int], bytes], start: int, stop: int) -> None:
-        """Make a reader of the bytes from *start*, where *read* stands, to *stop*."""
-        self._read = read
+    def __init__(self, read: Callable[[int], bytes], start: int, stop: int | None) -> None:
+        """Make a reader of the bytes from *start*, where *read* stands, to *stop*.
+
+        *read* takes the most bytes that are wanted and returns none at the end of the source,
+        which is the end of the walk where *stop* is None.
+        """
+        self._source = read
         self._buffer = b""
         self._pos = 0  # of the next batch in the buffer
         self._base = start  # position of the buffer's first byte
-        self._stop = stop
+        self._stop = _UNKNOWN_END if stop is None else stop
+        self._archive_damage = ""
         self.lost = 0
         """Bytes that the source should have had and did not give."""
         self.end: LogEnd | None = None
@@ -82,7 +98,7 @@ class LogReader:
         while (left := self._left()) >= _SMALLEST_BATCH:
             if len(self._buffer) - self._pos >= _SMALLEST_BATCH or self._fill(_SMALLEST_BATCH):
                 return True
-        self._end(EndReason.PARTIAL if left else EndReason.END)
+        self._end_at(self._base + self._pos, EndReason.PARTIAL if left else EndReason.END)
         return False
 
     def _next(self) -> Batch | None:
@@ -91,10 +107,10 @@ class LogReader:
             length: int = _LENGTH(self._buffer, self._pos + 8)[0]
             size, left = length + LOG_OVERHEAD, self._left()
             if length < SMALLEST_LENGTH:
-                self._end_at_bad_length(length, left)
+                self._end_at_bad_length(length)
                 return None
             if size > left:
-                self._end(EndReason.PARTIAL)
+                self._end_at(self._base + self._pos, EndReason.PARTIAL)
                 return None
             position = self._base + self._pos
             if size > LARGEST_BATCH:
@@ -119,8 +135,7 @@ class LogReader:
         while have < wanted:
             block = self._read(min(max(BLOCK, wanted - have), self._stop - self._base - have))
             if not block:
-                self.lost += self._stop - self._base - have
-                self._stop = self._base + have
+                self._stop_at(self._base + have)
                 break
             parts.append(block)
             have += len(block)
@@ -130,7 +145,7 @@ class LogReader:
     def _pass_large(self, position: int, size: int) -> Batch | None:
         """Read over a batch too large to hold, computing its checksum."""
         if not self._fill(HEADER_SIZE):
-            self.end = LogEnd(EndReason.PARTIAL, position, self._stop - position)
+            self._end_at(position, EndReason.PARTIAL)
             return None
         head = self._buffer[:HEADER_SIZE]
         pos, extend = (CRC_START, crc32c_extend) if 1 < head[16] < 128 else (16, _crc32_extend)
@@ -144,26 +159,50 @@ class LogReader:
                 return Batch(position, size, head, crc)
             pos = 0
             if not self._fill(1):
-                self.end = LogEnd(EndReason.PARTIAL, position, self._stop - position)
+                self._end_at(position, EndReason.PARTIAL)
                 return None
 
-    def _end(self, reason: EndReason) -> None:
-        self.end = LogEnd(reason, self._base + self._pos, self._left())
-
-    def _end_at_bad_length(self, length: int, left: int) -> None:
+    def _end_at_bad_length(self, length: int) -> None:
         position = self._base + self._pos
         rest = self._buffer[self._pos :]
-        seen = 0
-        while rest and rest.count(0) == len(rest):
+        seen, is_padding = 0, True
+        # Where nobody knows the end, all is read, to say how much it was.
+        while is_padding or self._stop == _UNKNOWN_END:
+            is_padding = is_padding and rest.count(0) == len(rest)
             seen += len(rest)
-            if seen >= left:
+            if position + seen >= self._stop:
                 break
-            rest = self._read(min(BLOCK, left - seen))
-        if seen and (seen >= left or not rest):
-            self.end = LogEnd(EndReason.PADDING, position, left, f"{left} bytes of zero padding")
-            return
-        detail = f"a batch length of {length}, smaller than any batch's"
-        self.end = LogEnd(EndReason.BAD_LENGTH, position, left, detail)
+            rest = self._read(min(BLOCK, self._stop - position - seen))
+            if not rest:
+                self._stop_at(position + seen)
+                break
+        if is_padding:
+            left = self._stop - position
+            self._end_at(position, EndReason.PADDING, f"{left} bytes of zero padding")
+        else:
+            detail = f"a batch length of {length}, smaller than any batch's"
+            self._end_at(position, EndReason.BAD_LENGTH, detail)
+
+    def _end_at(self, position: int, reason: EndReason, detail: str = "") -> None:
+        if self._archive_damage and reason is EndReason.BAD_LENGTH:
+            detail = f"{detail}; {self._archive_damage}"
+        elif self._archive_damage:
+            reason, detail = EndReason.DAMAGED_ARCHIVE, self._archive_damage
+        self.end = LogEnd(reason, position, self._stop - position, detail)
+
+    def _read(self, size: int) -> bytes:
+        """Read on in the source; the damage of an archive is the end of it."""
+        try:
+            return self._source(size)
+        except DamagedArchive as error:
+            self._archive_damage = error.message
+            return b""
+
+    def _stop_at(self, position: int) -> None:
+        """Know that the source ends here."""
+        if self._stop < _UNKNOWN_END:
+            self.lost += self._stop - position
+        self._stop = position
 
 
 def _crc32_extend(crc: int, data: bytes) -> int:

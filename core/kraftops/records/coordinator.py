@@ -74,6 +74,20 @@ def texts(key: bytes, value: bytes | None, offset: int, decoder: str) -> tuple[s
         return f"Error at offset {offset}, skipping. {error.message}", None
 
 
+def key_and_value_texts(key: bytes, value: bytes | None, decoder: str) -> tuple[str, str | None]:
+    """Return the fields of key and value as JSON; of the value, None is a tombstone.
+
+    Raises:
+        DecodeError: one of them cannot be read.
+    """
+    number = _int16(key, "key")
+    key_message, value_message = messages(decoder)[number]
+    key_text = _text(compiled(key_message, 0), key, "key", number)
+    if value is None:
+        return key_text, None
+    return key_text, _data_text(value, value_message, _version(value, value_message, number))
+
+
 @cache
 def _key_texts(decoder: str) -> Memo[str]:
     def make(key: bytes) -> str:
@@ -86,12 +100,16 @@ def _key_texts(decoder: str) -> Memo[str]:
 
 def _value_text(value: bytes, message: Message, number: int) -> str:
     version = _version(value, message, number)
+    return f'{{"version":"{version}","data":{_data_text(value, message, version)}}}'
+
+
+def _data_text(value: bytes, message: Message, version: int) -> str:
     face = compiled(message, version)
     data = _text(face, value, "value", version)
     if message.name == "GroupMetadataValue" and data.startswith('{"protocolType":"consumer",'):
         end = _read(face, value, "value", version)[1]
         data = _consumer_group_renderer(message, version)(value, 2, end)
-    return f'{{"version":"{version}","data":{data}}}'
+    return data
 
 
 def _text(face: Compiled, raw: bytes, name: str, version: int) -> str:

@@ -98,4 +98,9 @@ def dialect(name: str) -> Dialect:
 @cache
 def type_name(message: Message) -> str:
     """Return Kafka's name of a record type, as `PARTITION_CHANGE_RECORD`."""
-    return "_".join(re.findall("[A-Z][a-z]*", message.name)).upper()
+    return snake_case(message.name)
+
+
+def snake_case(name: str) -> str:
+    """Return a name as Kafka's enumerations have it: OFFSET_COMMIT of OffsetCommit."""
+    return "_".join(re.findall("[A-Z][a-z]*", name)).upper()

@@ -12,6 +12,7 @@ and `kraftops.schema.read` then finds out what is wrong.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Mapping
 from itertools import groupby
@@ -54,7 +55,8 @@ def renderer_factory(
 
     The renderer takes *parameters*, of which b, p, e are the buffer and where the message begins
     and ends in it. It returns *template*, the inside of an f-string in which `{data}` stands for
-    the members of the message and `{start}` and the parameters are at hand. *overrides* shows
+    the members of the message, `{field:NAME}` for the value of a field (or null where that is in
+    no text of its own), and `{start}` and the parameters are at hand. *overrides* shows
     fields of type bytes, by name, in another form than base64. With *short_arrays* the renderer is
     faster, and fails where one of a run of arrays has more than 126 elements.
     """
@@ -108,6 +110,9 @@ class _Generator:
         else:
             self._add_end_check(2)
         data = self._joined(2, shown)
+        template = re.sub(
+            r"\{field:(\w+)\}", lambda found: _value_of(found[1], shown), template
+        )
         add(2, f"return f'{template.replace('{data}', data)}'".replace("\n", "\\n"))
         add(1, "return render")
         return self._source.function("make")
@@ -346,6 +351,10 @@ class _Generator:
         if self._at:
             self._source.add(depth, f"p += {self._at}")
             self._at = 0
+
+
+def _value_of(name: str, shown: Mapping[str, str]) -> str:
+    return shown[name].partition(":")[2] if name in shown else "null"
 
 
 def _neighbours(fields: list[Field], kind: Callable[[Field], bool]) -> list[list[Field]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
 from kraftops.storage.config_rules import check_rules
 from kraftops.storage.config_values import Refused
-from kraftops.storage.listener_rules import Endpoints, advertised_controllers
+from kraftops.storage.endpoints import Endpoints, advertised_controllers
 from kraftops.storage.listeners import BOOTSTRAP_SERVERS, VOTERS, Listener, parse_voters
 from kraftops.storage.placeholders import has_placeholder, resolved
 from kraftops.storage.properties import Property, properties
@@ -34,7 +34,7 @@ class ServerConfig:
 
     Attributes:
         path: of the file, as it was named.
-        given: what the file and the overrides say, without placeholders; an override's line is 0.
+        given: what the file and the overrides say, placeholders resolved; an override is in line 0.
         values: of every key that Kafka knows, defaults included: int, float, bool, str, tuple of
             str, or None.
         node_id: the id of this node.

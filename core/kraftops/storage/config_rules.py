@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kraftops.storage.config_values import Refused, require, whole_number
-from kraftops.storage.javahash import map_order, set_order, string_hash
-from kraftops.storage.listener_rules import Endpoints, check_listeners, endpoints_of
+from kraftops.storage.endpoints import Endpoints, endpoints_of
+from kraftops.storage.javahash import scala_map_order, set_order, string_hash
+from kraftops.storage.listener_rules import check_listeners
 from kraftops.storage.listeners import is_host, parse_map
 from kraftops.storage.settings import Settings
 
@@ -200,7 +201,7 @@ def _check_connections(settings: Settings) -> None:
         f"{limit} can be set to zero only if {overrides} property is set.",
         limit,
     )
-    hosts = map_order(limits, string_hash, capacity=16)
+    hosts = scala_map_order(limits, string_hash)
     if unknown := [host for host in hosts if not is_host(host)]:
         raise Refused(
             f"{overrides} contains invalid addresses : {','.join(set_order(unknown, string_hash))}",

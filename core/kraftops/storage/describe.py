@@ -1,15 +1,20 @@
-"""Formats, directories and findings as plain data for JSON."""
+"""Formats, rewrites, directories and findings as plain data for JSON."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from kraftops.storage.files import NewFile
-from kraftops.storage.formatter import FormatPlan, Target
-from kraftops.storage.inspector import DirectoryState
 from kraftops.storage.locks import FILE_NAME as LOCK_NAME
 from kraftops.storage.releases import METADATA_VERSION
 from kraftops.uuids import to_text
+
+if TYPE_CHECKING:
+    from kraftops.storage.files import NewFile
+    from kraftops.storage.formatter import FormatPlan, Target
+    from kraftops.storage.inspector import DirectoryState, Finding
+    from kraftops.storage.rewrite import Rewrite
 
 
 def describe(plan: FormatPlan, done: list[Target]) -> dict[str, object]:
@@ -61,8 +66,8 @@ def describe_state(state: DirectoryState) -> dict[str, object]:
         "directoryId": meta and meta.directory_id and to_text(meta.directory_id),
         "problem": state.directory.problem or state.problem,
         "partitions": state.partitions,
-        "user": place and _name("pwd", place.user),
-        "group": place and _name("grp", place.group),
+        "user": place and _user_name(place.user),
+        "group": place and _group_name(place.group),
         "mode": place and f"{place.mode:04o}",
         "freeBytes": place and place.free,
         "sizeBytes": place and place.size,
@@ -75,6 +80,7 @@ def describe_state(state: DirectoryState) -> dict[str, object]:
             "features": state.bootstrap.features,
             "scramUsers": list(state.bootstrap.scram_users),
             "damage": state.bootstrap.damage,
+            "isUsable": state.bootstrap.is_usable,
         }
     if log:
         voters = log.quorum.voters
@@ -89,18 +95,50 @@ def describe_state(state: DirectoryState) -> dict[str, object]:
             ],
             "kraftVersion": log.quorum.kraft_version,
             "voters": None if voters is None else [str(voter) for voter in voters],
-            "damage": list(log.damage),
+            "damage": [str(damage) for damage in log.damage],
         }
     return told
 
 
-def _name(module: str, number: int) -> str:
-    """Return the name of a user (of `pwd`) or group (of `grp`), or its number."""
-    from importlib import import_module
+def describe_finding(finding: Finding) -> dict[str, object]:
+    """Return a finding; its path is null where it is of no one directory."""
+    return {**finding._asdict(), "path": finding.path or None}
+
+
+def describe_rewrites(rewrites: Sequence[Rewrite], *, is_dry: bool) -> dict[str, object]:
+    """Return what a rewrite changed, or would change."""
+    return {
+        "dryRun": is_dry,
+        "changed": not is_dry and any(one.changes for one in rewrites),
+        "directories": [
+            {
+                "path": one.directory.path,
+                "isMetadata": one.directory.is_metadata,
+                "changes": [
+                    {"key": key, "before": before, "after": after}
+                    for key, (before, after) in one.changes.items()
+                ],
+                "properties": dict(one.after),
+            }
+            for one in rewrites
+        ],
+    }
+
+
+def _user_name(number: int) -> str:
+    import pwd
 
     try:
-        found = import_module(module)
-        return str((found.getpwuid if module == "pwd" else found.getgrgid)(number)[0])
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def _group_name(number: int) -> str:
+    import grp
+
+    try:
+        return grp.getgrgid(number).gr_name
     except KeyError:
         return str(number)
 

@@ -38,8 +38,9 @@ def _check_quorum(plan: FormatPlan, directory: LogDirectory, *, is_standalone: b
         log = read_metadata_log(directory.path) or MetadataLog()
     except OSError as error:
         raise StorageError(f"cannot read {error.filename}: {error.strerror}") from None
-    if log.damage:
-        raise StorageError(f"cannot tell the voters of {directory.path}: {log.damage[0]}")
+    for damage in log.damage:
+        if not damage.is_harmless:
+            raise StorageError(f"cannot tell the voters of {directory.path}: {damage}")
     there = log.quorum.voters
     if log.is_used:
         # A quorum that has run may have other voters by now, but it does not cease to be dynamic.

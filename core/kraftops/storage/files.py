@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 Owner = tuple[int, int]
@@ -30,7 +31,7 @@ class NewFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         fd = os.open(self.temporary_path, flags, 0o600 if self.mode else 0o666)
         try:
-            with open(fd, "wb") as file:
+            with _naming(self.path), open(fd, "wb") as file:
                 file.write(self.data)
                 file.flush()
                 if self.mode is not None:
@@ -56,9 +57,20 @@ def sync_directory(path: str) -> None:
     """Make what was renamed in a directory last."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        with _naming(path):
+            os.fsync(fd)
     finally:
         os.close(fd)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Give an error of a call that knows but a file descriptor the path that it is of."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = path
+        raise
 
 
 def owner_of(path: str) -> Owner | None:
@@ -80,8 +92,8 @@ def existing_parent(path: str) -> str:
     return path
 
 
-def make_directories(path: str, owner: Owner | None) -> list[str]:
-    """Make a directory and those above it; return what was made, the outermost first.
+def make_directories(path: str, owner: Owner | None, made: list[str]) -> None:
+    """Make a directory and those above it; add to *made* what was made, the outermost first.
 
     Raises:
         OSError: one cannot be made; those made before it stay.
@@ -92,8 +104,22 @@ def make_directories(path: str, owner: Owner | None) -> list[str]:
         missing.append(at)
         at = os.path.dirname(at)
     for directory in reversed(missing):
-        os.mkdir(directory)
-        if owner:
-            os.chown(directory, *owner)
+        make_directory(directory, owner, made)
         sync_directory(os.path.dirname(directory))
-    return missing[::-1]
+
+
+def make_directory(path: str, owner: Owner | None, made: list[str]) -> None:
+    """Make one directory and add it to *made*, unless it is there: another was faster.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if os.path.isdir(path):
+            return
+        raise
+    made.append(path)
+    if owner:
+        os.chown(path, *owner)

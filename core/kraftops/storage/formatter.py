@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
@@ -13,7 +13,6 @@ from kraftops.storage import bootstrap, meta_properties
 from kraftops.storage.bootstrap import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
 from kraftops.storage.config import ServerConfig
 from kraftops.storage.directories import (
-    METADATA_PARTITION,
     LogDirectory,
     check_distinct,
     check_ids,
@@ -23,13 +22,15 @@ from kraftops.storage.directories import (
 from kraftops.storage.features import chosen_levels, chosen_version, parse_levels
 from kraftops.storage.files import (
     NewFile,
+    Owner,
     existing_parent,
     make_directories,
+    make_directory,
     owner_of,
     sync_directory,
 )
 from kraftops.storage.locks import FILE_NAME as LOCK_NAME
-from kraftops.storage.locks import held, refuse_locked
+from kraftops.storage.locks import InUse, held, refuse_locked
 from kraftops.storage.meta_properties import MetaProperties
 from kraftops.storage.releases import SCRAM_SINCE, by_name
 from kraftops.storage.scram import parse_credential
@@ -145,6 +146,8 @@ def _asked_voters(config: ServerConfig, request: FormatRequest) -> tuple[Voter, 
         if not is_controller:
             raise UsageError("You can only use --standalone on a controller.")
         listener = config.advertised_controllers[0]
+        if not 0 <= listener.port <= 0xFFFF:
+            raise UsageError(f"Invalid port {listener.port} in dynamic voter string.")
         host = java_host(listener.host or DEFAULT_HOST)
         return (Voter(config.node_id, random_uuid(), host, listener.port),)
     if is_controller and not config.voters and not request.no_initial_controllers:
@@ -230,7 +233,13 @@ def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:
     if not plan.targets:
         return
     for directory in plan.directories:
-        refuse_locked(directory.path, "format")
+        try:
+            refuse_locked(directory.path, "format")
+        except InUse:
+            raise
+        except StorageError:
+            if not directory.problem:  # with which it is passed over
+                raise
     for target in plan.targets:
         _check_writable(target)
         _check_empty(target, force=plan.force)
@@ -283,76 +292,101 @@ def format_directories(plan: FormatPlan) -> Iterator[Target]:
         StorageError: somebody holds a lock or was faster, or a file cannot be written; directories
             that were not yielded are not formatted.
     """
-    with ExitStack() as undo:
-        try:
+    try:
+        with ExitStack() as undo:
             made = _prepare(plan, undo)
             for target in plan.targets:
-                _commit(target)
-                made.discard(target.directory.path)
+                _commit(target, made)
                 yield target
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            raise StorageError(
-                f"cannot format: {place}{error.strerror}",
-                hint="directories that were not formatted are as they were; "
-                "once it is mended, format again with -g",
-            ) from None
-
-
-def _prepare(plan: FormatPlan, undo: ExitStack) -> set[str]:
-    """Make directories, take locks, write temporary files; *undo* removes what is not used.
-
-    Return the paths of the targets that were made.
-    """
-    owners = {target.directory.path: owner_of(target.directory.path) for target in plan.targets}
-    unused: set[str] = set()
-    for path, owner in owners.items():
-        made = make_directories(path, owner)
-        if made:
-            unused.add(path)
-            undo.callback(_remove_directories, path, made, unused)
-    for directory in plan.directories:
-        if directory.problem is None and os.path.isdir(directory.path):
-            undo.enter_context(held(directory.path, owners.get(directory.path)))
-    if read_directories(plan.config) != plan.directories:
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
         raise StorageError(
-            "another process formatted a directory at the same time", hint="run it again"
-        )
+            f"cannot format: {place}{error.strerror}",
+            hint="directories that were not formatted are as they were; "
+            "once it is mended, format again with -g",
+        ) from None
+
+
+_Made = dict[str, list[str]]
+"""The directories that were made for a target, by its path; none once it is formatted."""
+
+
+def _prepare(plan: FormatPlan, undo: ExitStack) -> _Made:
+    """Make directories, take locks, write temporary files; *undo* removes what is not used."""
+    owners = {target.directory.path: owner_of(target.directory.path) for target in plan.targets}
+    made: _Made = {path: [] for path in owners}
+    undo.callback(_remove_directories, made)
+    for path, owner in owners.items():
+        make_directories(path, owner, made[path])
+    try:
+        _lock(plan, owners, made, undo)
+    except InUse:
+        made.clear()  # the other process has put its files there, or is about to
+        raise
+    undo.callback(_remove_files, plan, made)
     for target in plan.targets:
-        owner = owners[target.directory.path]
+        path = target.directory.path
         for file in target.files:
-            with suppress(FileExistsError):
-                os.mkdir(os.path.dirname(file.path))
-                if owner:
-                    os.chown(os.path.dirname(file.path), *owner)
+            make_directory(os.path.dirname(file.path), owners[path], made[path])
             undo.callback(file.discard)
-            file.prepare(owner)
-    return unused
+            file.prepare(owners[path])
+    return made
 
 
-def _commit(target: Target) -> None:
+def _lock(
+    plan: FormatPlan, owners: Mapping[str, Owner | None], made: _Made, undo: ExitStack
+) -> None:
+    """Take the locks until *undo*, and see whether another process was faster.
+
+    Raises:
+        InUse: it was, or it is at work.
+    """
+    for directory in plan.directories:
+        if directory.problem is None:
+            undo.enter_context(held(directory.path, owners.get(directory.path)))
+            undo.callback(_remove_lock, directory.path, made)  # while it is held
+    if read_directories(plan.config) != plan.directories:
+        raise InUse("another process formatted a directory at the same time", hint="run it again")
+
+
+def _commit(target: Target, made: _Made) -> None:
     *others, meta = target.files
     path = target.directory.path
     if target.directory.is_metadata and len(others) == 1:
         # A static quorum, or a joining node, that found this would take it for its voters.
         with suppress(FileNotFoundError):
             os.unlink(target.stale_snapshot)
+            sync_directory(os.path.dirname(target.stale_snapshot))
     for file in others:
         file.commit()
         sync_directory(os.path.dirname(file.path))
     sync_directory(path)
     meta.commit()
+    del made[path]
     sync_directory(path)
 
 
-def _remove_directories(path: str, made: Sequence[str], unused: set[str]) -> None:
-    """Remove directories that were made for a target, unless it was formatted."""
-    if path not in unused:
-        return
-    for name in (LOCK_NAME, METADATA_PARTITION):
-        inside = os.path.join(path, name)
+def _remove_files(plan: FormatPlan, made: _Made) -> None:
+    """Remove what was put into directories that were made for targets but not formatted."""
+    for target in plan.targets:
+        if _is_made(target.directory.path, made):
+            for file in reversed(target.files):  # meta.properties first
+                with suppress(OSError):
+                    os.unlink(file.path)
+
+
+def _remove_lock(path: str, made: _Made) -> None:
+    if _is_made(path, made):
         with suppress(OSError):
-            (os.rmdir if name == METADATA_PARTITION else os.unlink)(inside)
-    for directory in reversed(made):
-        with suppress(OSError):
-            os.rmdir(directory)
+            os.unlink(os.path.join(path, LOCK_NAME))
+
+
+def _is_made(path: str, made: _Made) -> bool:
+    return os.path.abspath(path) in made.get(path, ())
+
+
+def _remove_directories(made: _Made) -> None:
+    for directories in reversed(made.values()):
+        for directory in reversed(directories):
+            with suppress(OSError):
+                os.rmdir(directory)

@@ -32,11 +32,15 @@ LEGACY_PROBLEM = (
 
 
 class Finding(NamedTuple):
-    """Something wrong with a directory, or with the node where *path* is empty, and its cure."""
+    """Something wrong with a directory, or with the node where *path* is empty, and its cure.
+
+    It *stops* a server, keeps it from a quorum, or costs data; otherwise it is worth a note.
+    """
 
     path: str
     problem: str
     cure: str
+    stops: bool = True
 
     def __str__(self) -> str:
         return f"{self.path}: {self.problem}" if self.path else self.problem
@@ -58,12 +62,12 @@ class DirectoryState:
 
     directory: LogDirectory
     exists: bool
-    place: Place | None
-    holder: Holder | None
-    bootstrap: BootstrapFile | None
-    log: MetadataLog | None
-    partitions: int
-    problem: str | None
+    place: Place | None = None
+    holder: Holder | None = None
+    bootstrap: BootstrapFile | None = None
+    log: MetadataLog | None = None
+    partitions: int = 0
+    problem: str | None = None
 
     @property
     def path(self) -> str:
@@ -83,24 +87,26 @@ def inspect(config: ServerConfig) -> tuple[DirectoryState, ...]:
 
 def _state(directory: LogDirectory) -> DirectoryState:
     path = directory.path
+    if not os.path.isdir(path):
+        return DirectoryState(directory, exists=os.path.exists(path))
     place = holder = bootstrap = log = problem = None
     partitions = 0
-    if os.path.isdir(path):
-        try:
-            status, space = os.stat(path), os.statvfs(path)
-            free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
-            place = Place(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
-            partitions = sum(
-                1 for entry in os.scandir(path) if entry.is_dir() and _is_partition(entry.name)
-            )
-            bootstrap = read_bootstrap(path)
-            log = read_metadata_log(path)
-            holder = lock_holder(path)
-        except OSError as error:
-            problem = f"{error.filename or path}: {error.strerror}"
-    return DirectoryState(
-        directory, os.path.exists(path), place, holder, bootstrap, log, partitions, problem
-    )
+    try:
+        place = _place(path)
+        with os.scandir(path) as entries:
+            partitions = sum(entry.is_dir() and _is_partition(entry.name) for entry in entries)
+        bootstrap = read_bootstrap(path)
+        log = read_metadata_log(path) if directory.is_metadata else None
+        holder = lock_holder(path)
+    except OSError as error:
+        problem = f"cannot read {error.filename or path}: {error.strerror}"
+    return DirectoryState(directory, True, place, holder, bootstrap, log, partitions, problem)
+
+
+def _place(path: str) -> Place:
+    status, space = os.stat(path), os.statvfs(path)
+    free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
+    return Place(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
 
 
 def _is_partition(name: str) -> bool:
@@ -131,12 +137,23 @@ def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:
 
 
 def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
-    """Yield what is wrong with the directories themselves that Kafka's `info` does not see."""
+    """Yield what is wrong with the directories themselves that Kafka's `info` does not see.
+
+    It is read from small files only.
+    """
+    for state in states:
+        if state.problem:
+            yield Finding(state.path, state.problem, "mend it, or give the permission to read it")
+    yield from _id_findings(config, states)
+    for state in states:
+        if state.directory.is_metadata:
+            yield from _bootstrap_findings(config, state)
+
+
+def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
     owners: dict[bytes, str] = {}
     for state in states:
         path, meta = state.path, state.meta
-        if state.problem:
-            yield Finding(path, f"cannot be read whole: {state.problem}", "give read permission")
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
@@ -145,39 +162,40 @@ def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterat
                 f"it is of node {meta.node_id}, the configuration of node {config.node_id}",
                 f"set node.id={meta.node_id}, or kafka-storage rewrite --node-id {config.node_id}",
             )
-        if meta.directory_id is not None:
-            shown = to_text(meta.directory_id)
-            if is_reserved(meta.directory_id):
-                yield Finding(
-                    path,
-                    f"its directory id {shown} is a reserved one",
-                    "take directory.id out of its meta.properties: a server makes a new one",
-                )
-            owner = owners.setdefault(meta.directory_id, path)
-            if owner != path:
-                yield Finding(
-                    path,
-                    f"its directory id {shown} is that of {owner} too",
-                    "remove the copy, or take directory.id out of its meta.properties",
-                )
-        if state.directory.is_metadata:
-            yield from _bootstrap_findings(config, state)
-        if state.log:
-            for damage in state.log.damage:
-                yield Finding("", damage, "kafka-dump-log shows what can be read of it")
+        if meta.directory_id is None:
+            continue
+        shown = to_text(meta.directory_id)
+        if is_reserved(meta.directory_id):
+            yield Finding(
+                path,
+                f"its directory id {shown} is a reserved one",
+                "take directory.id out of its meta.properties: a server makes a new one",
+            )
+        owner = owners.setdefault(meta.directory_id, path)
+        if owner != path and os.path.samefile(owner, path):
+            yield Finding(path, f"it is {owner} under another name", "name it once in log.dirs")
+        elif owner != path:
+            yield Finding(
+                path,
+                f"its directory id {shown} is that of {owner} too",
+                "if it is a copy, take it out of log.dirs; "
+                "else take directory.id out of its meta.properties",
+            )
 
 
 def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator[Finding]:
     found = state.bootstrap
+    is_used = state.log is not None and state.log.is_used
     if found and found.damage:
-        yield Finding(
-            "",
-            found.damage,
-            "remove it if the cluster has been started already, else format anew",
-        )
-    elif not found and not (state.log and state.log.is_used) and "controller" in config.roles:
+        cure = "remove it: a cluster that has begun needs it no more"
+        if not is_used:
+            cure = "remove it and meta.properties, and kafka-storage format anew"
+        yield Finding(found.path, found.damage, cure, stops=not found.is_usable)
+    elif state.meta and not found and not is_used and "controller" in config.roles:
         yield Finding(
             state.path,
             "it has no bootstrap.checkpoint, so that a new cluster begins without features",
-            "format anew, or raise the features with kafka-features once it runs",
+            "remove meta.properties and kafka-storage format anew, or raise the features with "
+            "kafka-features once it runs",
+            stops=False,
         )

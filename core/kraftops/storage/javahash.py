@@ -39,6 +39,20 @@ def map_order(
     return sorted(found, key=lambda key: _spread(hash_code(key)) & size - 1)
 
 
+def scala_map_order(keys: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
+    """Return keys in the order of a mutable Scala map: by their hashes in each bucket."""
+    found = list(keys)
+    size = 16
+    while len(found) * 4 >= size * 3:
+        size *= 2
+
+    def place(key: T) -> tuple[int, int]:
+        spread = _spread(hash_code(key))
+        return spread & size - 1, spread - (spread >> 31 << 32)
+
+    return sorted(found, key=place)
+
+
 def set_text(items: Iterable[T], hash_code: Callable[[T], int]) -> str:
     """Return the `toString` of an immutable Scala set."""
     found = list(items)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from kraftops.storage.config_values import Refused, require
+from kraftops.storage.endpoints import (
+    ADVERTISED,
+    CONTROLLER_NAMES,
+    Endpoints,
+    advertised_controllers,
+    advertised_listeners,
+)
 from kraftops.storage.javahash import set_order, set_text, string_hash
 from kraftops.storage.listeners import (
     ANY_ADDRESS,
@@ -15,65 +21,12 @@ from kraftops.storage.listeners import (
     VOTERS,
     Listener,
     listener_name,
-    parse_listeners,
     parse_voters,
-    security_protocols,
 )
 from kraftops.storage.settings import Settings
 
-ADVERTISED = "advertised.listeners"
-CONTROLLER_NAMES = "controller.listener.names"
 INTER_BROKER = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
-
-
-class Endpoints(NamedTuple):
-    """Where the node listens."""
-
-    protocols: Mapping[str, str]
-    listeners: tuple[Listener, ...]
-    controllers: tuple[Listener, ...]
-
-
-def endpoints_of(settings: Settings) -> Endpoints:
-    """Return where the node listens.
-
-    Raises:
-        Refused: the listeners clash, have no protocol, or are not there to start early.
-    """
-    protocols = _protocols(settings)
-    listeners = parse_listeners(LISTENERS, settings.items(LISTENERS), protocols)
-    names = settings.controller_names
-    controllers = tuple(listener for listener in listeners if listener.name in names)
-    _check_early_start(settings, listeners)
-    return Endpoints(protocols, listeners, controllers)
-
-
-def advertised_controllers(settings: Settings, endpoints: Endpoints) -> tuple[Listener, ...]:
-    """Return the controller listeners as others see them, in the order of their names.
-
-    Raises:
-        Refused: the address of this node's entry in the voters cannot be reached.
-    """
-    advertised = [
-        listener
-        for listener in _advertised(settings, endpoints) or ()
-        if listener.name in settings.controller_names
-    ]
-    found = []
-    for index, text in enumerate(settings.controller_names):
-        name = listener_name(text)
-        if listener := _named(name, advertised):
-            found.append(listener)
-        elif listener := _named(name, endpoints.controllers):
-            if index == 0 and listener.host in (None, ANY_ADDRESS):
-                voters = parse_voters(settings.items(VOTERS), routable=True)
-                host, port = voters.get(settings.node_id, (listener.host, listener.port))
-                listener = listener._replace(host=host, port=port)
-            if listener.host == ANY_ADDRESS:
-                listener = listener._replace(host=None)
-            found.append(listener)
-    return tuple(found)
 
 
 def check_listeners(settings: Settings, endpoints: Endpoints) -> None:
@@ -82,7 +35,7 @@ def check_listeners(settings: Settings, endpoints: Endpoints) -> None:
     Raises:
         Refused: a rule is broken.
     """
-    advertised = _advertised(settings, endpoints)
+    advertised = advertised_listeners(settings, endpoints)
     if advertised is None:
         advertised = endpoints.listeners
     controller_names = settings.controller_names
@@ -288,36 +241,3 @@ def _check_inter_broker_sasl(settings: Settings, endpoints: Endpoints) -> None:
         mechanism,
         enabled,
     )
-
-
-def _protocols(settings: Settings) -> dict[str, str]:
-    return security_protocols(
-        settings.text(PROTOCOL_MAP) or "",
-        given=PROTOCOL_MAP in settings.originals,
-        listeners=settings.items(LISTENERS),
-        controllers=settings.controller_names,
-    )
-
-
-def _advertised(settings: Settings, endpoints: Endpoints) -> tuple[Listener, ...] | None:
-    if settings.values[ADVERTISED] is None:
-        return None
-    return parse_listeners(
-        ADVERTISED, settings.items(ADVERTISED), endpoints.protocols, distinct_ports=False
-    )
-
-
-def _check_early_start(settings: Settings, listeners: Iterable[Listener]) -> None:
-    key = "early.start.listeners"
-    names = {listener.name for listener in listeners}
-    for name in settings.items(key):
-        if name not in names:
-            raise Refused(
-                f"{key} contains listener {name}, but this is not contained in listeners or "
-                f"{CONTROLLER_NAMES}",
-                key,
-            )
-
-
-def _named(name: str, listeners: Iterable[Listener]) -> Listener | None:
-    return next((listener for listener in listeners if listener.name == name), None)

@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from kraftops.errors import StorageError
@@ -17,6 +17,10 @@ FILE_NAME = ".lock"
 # struct flock: the place of the type, and of the process, differ between systems.
 _IS_LINUX = sys.platform.startswith("linux")
 _FLOCK = struct.Struct("hhqqi4x" if _IS_LINUX else "qqihh")
+
+
+class InUse(StorageError):
+    """Another process holds the lock of a log directory."""
 
 
 class Holder(NamedTuple):
@@ -57,7 +61,8 @@ def refuse_locked(directory: str, what: str) -> None:
     """Refuse a log directory that a server, or anybody else, is using.
 
     Raises:
-        StorageError: its lock is held.
+        InUse: its lock is held.
+        StorageError: that cannot be told.
     """
     try:
         holder = lock_holder(directory)
@@ -65,9 +70,7 @@ def refuse_locked(directory: str, what: str) -> None:
         path = os.path.join(directory, FILE_NAME)
         raise StorageError(f"cannot look at the lock {path}: {error.strerror}") from None
     if holder:
-        raise StorageError(
-            f"{directory} is in use: {holder} holds its lock", hint=f"stop it, then {what}"
-        )
+        raise InUse(f"{directory} is in use: {holder} holds its lock", hint=f"stop it, then {what}")
 
 
 @contextmanager
@@ -78,7 +81,8 @@ def held(directory: str, owner: tuple[int, int] | None) -> Iterator[None]:
     the user and group that a new file gets.
 
     Raises:
-        StorageError: somebody else holds it, or it cannot be made.
+        InUse: somebody else holds it.
+        StorageError: it cannot be made.
     """
     path = os.path.join(directory, FILE_NAME)
     try:
@@ -86,16 +90,29 @@ def held(directory: str, owner: tuple[int, int] | None) -> Iterator[None]:
     except OSError as error:
         raise StorageError(f"cannot open the lock {path}: {error.strerror}") from None
     try:
-        try:
-            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StorageError(
-                f"{directory} is in use: another process holds its lock",
-                hint="stop it, then try again",
-            ) from None
+        _lock(fd, path)
         yield
     finally:
         os.close(fd)
+
+
+def _lock(fd: int, path: str) -> None:
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A format that fails removes the lock of a directory that it made: this may be that one.
+        is_ours = os.path.samestat(os.fstat(fd), os.stat(path))
+    except (BlockingIOError, FileNotFoundError, PermissionError):
+        is_ours = False
+    except OSError as error:
+        raise StorageError(f"cannot lock {path}: {error.strerror}") from None
+    if not is_ours:
+        directory, holder = os.path.dirname(path), None
+        with suppress(OSError):
+            holder = lock_holder(directory)
+        raise InUse(
+            f"{directory} is in use: {holder or 'another process'} holds its lock",
+            hint="stop it, then try again",
+        )
 
 
 def _opened(path: str, owner: tuple[int, int] | None) -> int:
@@ -104,8 +121,12 @@ def _opened(path: str, owner: tuple[int, int] | None) -> int:
         fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         return os.open(path, flags)
-    if owner:
-        os.fchown(fd, *owner)
+    try:
+        if owner:
+            os.fchown(fd, *owner)
+    except OSError:
+        os.close(fd)
+        raise
     return fd
 
 

@@ -53,10 +53,11 @@ def _looked_up(
         for name, path, key in re.findall(_PLACEHOLDER, originals[original]):
             wanted.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
     known = {}
-    for name in map_order(wanted, string_hash, capacity=16):
+    # `computeIfAbsent` puts what it adds before the others of its bucket, hence reversed.
+    for name in map_order(reversed(wanted), string_hash, capacity=16):
         if name not in providers:
             continue
-        for path in map_order(wanted[name], string_hash, capacity=16):
+        for path in map_order(reversed(wanted[name]), string_hash, capacity=16):
             asking = wanted[name][path]
             try:
                 known[name, path] = providers[name](path, asking)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from kraftops.errors import StorageError, UsageError
+from kraftops.errors import DecodeError, StorageError, UsageError
 from kraftops.storage import meta_properties
 from kraftops.storage.config import ServerConfig
-from kraftops.storage.directories import LogDirectory, read_directories, read_file
-from kraftops.storage.files import NewFile, sync_directory
+from kraftops.storage.directories import (
+    LogDirectory,
+    check_distinct,
+    read_directories,
+    read_file,
+)
+from kraftops.storage.files import NewFile, owner_of, sync_directory
 from kraftops.storage.locks import held, refuse_locked
-from kraftops.storage.meta_properties import ID_KEYS
-from kraftops.storage.properties import properties
+from kraftops.storage.log_content import read_content
+from kraftops.storage.meta_properties import ID_KEYS, MetaProperties
+from kraftops.storage.metadata_log import MetadataLog, read_metadata_log
+from kraftops.storage.properties import Property, properties
 from kraftops.uuids import random_uuid, to_text
 
 BACKUP_SUFFIX = ".before-rewrite"
@@ -32,11 +39,12 @@ class RewriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One directory: the whole file as it was and as it will be, key by key."""
+    """One directory: the whole file as it was and as it will be, and what that will mean."""
 
     directory: LogDirectory
     before: Mapping[str, str]
     after: Mapping[str, str]
+    meta: MetaProperties
 
     @property
     def changes(self) -> dict[str, tuple[str | None, str | None]]:
@@ -51,14 +59,16 @@ def plan_rewrite(config: ServerConfig, request: RewriteRequest) -> tuple[Rewrite
 
     Raises:
         UsageError: nothing is asked for.
-        StorageError: a directory cannot be read, is in use, or lacks what version 1 needs.
+        StorageError: a directory cannot be read, is in use, is named twice, or would not be whole.
     """
     if request == RewriteRequest():
         raise UsageError(
             "nothing to rewrite", hint="give --cluster-id, --node-id or --to-v1, or several"
         )
     found = []
-    for directory in read_directories(config):
+    directories = read_directories(config)
+    check_distinct(directories)
+    for directory in directories:
         if directory.problem:
             raise StorageError(
                 f"cannot read {directory.meta_path}: {directory.problem}",
@@ -66,7 +76,10 @@ def plan_rewrite(config: ServerConfig, request: RewriteRequest) -> tuple[Rewrite
             )
         if directory.meta:
             refuse_locked(directory.path, "rewrite")
-            found.append(_rewrite(directory, request))
+            try:
+                found.append(_rewrite(directory, request))
+            except OSError as error:
+                raise StorageError(f"cannot read {directory.meta_path}: {error.strerror}") from None
     if not found:
         raise StorageError(
             "none of the log directories is formatted", hint="kafka-storage format formats them"
@@ -79,8 +92,9 @@ def _rewrite(directory: LogDirectory, request: RewriteRequest) -> Rewrite:
     assert meta
     before = _content(directory)
     after = dict(before)
-    version = 1 if request.to_v1 else meta.version
-    if version != meta.version:
+    version = meta.version
+    if request.to_v1 and version == 0:
+        version = 1
         after.pop(ID_KEYS[0], None)
         after["version"] = "1"
         if meta.node_id is not None:
@@ -94,7 +108,13 @@ def _rewrite(directory: LogDirectory, request: RewriteRequest) -> Rewrite:
     for key, flag in ((ID_KEYS[1], "--node-id"), ("cluster.id", "--cluster-id")):
         if version == 1 and key not in after:
             raise StorageError(f"{directory.meta_path} does not say its {key}", hint=f"give {flag}")
-    return Rewrite(directory, before, after)
+    try:
+        meant = meta_properties.read({key: Property(key, value, 0) for key, value in after.items()})
+    except DecodeError as error:
+        raise StorageError(
+            f"{directory.meta_path} would not be whole: {error.message}", hint="give --node-id"
+        ) from None
+    return Rewrite(directory, before, after, meant)
 
 
 def _content(directory: LogDirectory) -> dict[str, str]:
@@ -102,62 +122,129 @@ def _content(directory: LogDirectory) -> dict[str, str]:
     return {key: found.value for key, found in properties(data).items()}
 
 
+def warnings(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[tuple[str, str]]:
+    """Yield what new node ids do not fit, and what to do about it."""
+    changed = {}
+    for one in rewrites:
+        path, before, after = one.directory.path, one.directory.meta, one.meta
+        if after.node_id not in (None, config.node_id):
+            yield (
+                f"the configuration is of node {config.node_id}, {path} of node {after.node_id}",
+                f"set node.id={after.node_id} before a server starts",
+            )
+        if before and before.node_id != after.node_id:
+            changed[before.directory_id] = before.node_id
+    if changed:
+        yield from _quorum_warnings(config, changed)
+
+
+def _quorum_warnings(
+    config: ServerConfig, changed: Mapping[bytes | None, int | None]
+) -> Iterator[tuple[str, str]]:
+    """Yield where the metadata log knows old node ids; *changed* has them by directory id."""
+    try:
+        log = read_metadata_log(config.metadata_log_dir) or MetadataLog()
+    except OSError as error:
+        yield f"cannot read {error.filename}: {error.strerror}", "ask kafka-storage verify"
+        return
+    content = read_content(log.latest_snapshot, log.segments, thorough=True)
+    for voter in content.quorum.voters or ():
+        if voter.node_id in changed.values():
+            problem = f"the voters in {config.metadata_log_dir} name node {voter.node_id}"
+            yield problem, "remove that voter from the quorum, and let this node join anew"
+    for broker, identities in content.directories.items():
+        if broker in changed.values() and not changed.keys().isdisjoint(identities):
+            problem = f"the cluster knows these directories as those of broker {broker}"
+            yield problem, "it refuses them of another broker; their partitions are not of that one"
+
+
 def rewrite(rewrites: Sequence[Rewrite]) -> None:
     """Do what was planned; the old files stay beside the new ones.
 
     Raises:
         StorageError: somebody holds a lock or was faster, or a file cannot be written; then all
-            files are what they were.
+            files are what they were, or it names those that are not.
     """
-    changed = [one for one in rewrites if one.changes]
-    with ExitStack() as undo:
+    # A lock that cannot be closed is no reason to call a rewrite failed that is done.
+    with suppress(OSError), ExitStack() as undo:
         try:
             for one in rewrites:
-                undo.enter_context(held(one.directory.path, None))
+                path = one.directory.path
+                undo.enter_context(held(path, owner_of(path)))
             for one in rewrites:
                 if _content(one.directory) != one.before:
                     raise StorageError(
                         f"{one.directory.meta_path} has changed meanwhile", hint="run it again"
                     )
-            files = [_new_file(one) for one in changed]
-            for file, owner in files:
-                undo.callback(file.discard)
-                file.prepare(owner)
-            with ExitStack() as restore:
-                for file, _ in files:
-                    _keep(file.path)
-                    restore.callback(_restore, file.path)
-                    file.commit()
-                    sync_directory(os.path.dirname(file.path))
-                restore.pop_all()
+            _replace_all([_Replacement(one) for one in rewrites if one.changes], undo)
         except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
             raise StorageError(
-                f"cannot rewrite: {error.filename or ''}: {error.strerror}",
-                hint="all directories are as they were",
+                f"cannot rewrite: {place}{error.strerror}", hint="all directories are as they were"
             ) from None
 
 
-def _new_file(one: Rewrite) -> tuple[NewFile, tuple[int, int] | None]:
-    path = one.directory.meta_path
-    status = os.stat(path)
-    data = meta_properties.file_bytes(list(one.after.items()))
-    owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
-    return NewFile(path, f"{path}.tmp", data, stat.S_IMODE(status.st_mode)), owner
+class _Replacement:
+    """The new meta.properties of a directory and the second name of the old one."""
+
+    def __init__(self, one: Rewrite) -> None:
+        path = one.directory.meta_path
+        status = os.stat(path)
+        self.path = path
+        self._mode = stat.S_IMODE(status.st_mode)
+        self._owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
+        self._new = self._file(path, meta_properties.file_bytes(list(one.after.items())))
+        self._backup = self._file(f"{path}{BACKUP_SUFFIX}", read_file(path))
+        self._is_begun = False
+
+    def _file(self, path: str, data: bytes) -> NewFile:
+        return NewFile(path, f"{path}.tmp", data, self._mode)
+
+    def prepare(self) -> None:
+        """Write both under temporary names."""
+        for file in (self._backup, self._new):
+            file.prepare(self._owner)
+
+    def discard(self) -> None:
+        """Remove what still has a temporary name."""
+        for file in (self._backup, self._new):
+            file.discard()
+
+    def commit(self) -> None:
+        """Give them their names, the old one first."""
+        for file in (self._backup, self._new):
+            file.commit()
+            self._is_begun = True
+            sync_directory(os.path.dirname(self.path))
+
+    def restore(self) -> None:
+        """Give the old file its name again, which takes no room."""
+        if self._is_begun:
+            os.replace(self._backup.path, self.path)
+            with suppress(OSError):
+                sync_directory(os.path.dirname(self.path))
 
 
-def _keep(path: str) -> None:
-    """Give the old file its second name; an older one of that name goes."""
-    temporary = f"{path}{BACKUP_SUFFIX}.tmp"
-    with suppress(FileNotFoundError):
-        os.unlink(temporary)
-    os.link(path, temporary)
-    os.replace(temporary, f"{path}{BACKUP_SUFFIX}")
+def _replace_all(replacements: Sequence[_Replacement], undo: ExitStack) -> None:
+    for one in replacements:
+        undo.callback(one.discard)
+        one.prepare()
+    try:
+        for one in replacements:
+            one.commit()
+    except BaseException as error:  # an interrupt too must not leave half of them
+        left = [one.path for one in replacements if not _is_restored(one)]
+        if not left:
+            raise
+        raise StorageError(
+            f"cannot rewrite: {error}; and then not restore {', '.join(left)}",
+            hint=f"the old content is in the file whose name ends with {BACKUP_SUFFIX}",
+        ) from None
 
 
-def _restore(path: str) -> None:
-    temporary = f"{path}.tmp"
-    with suppress(FileNotFoundError):
-        os.unlink(temporary)
-    os.link(f"{path}{BACKUP_SUFFIX}", temporary)
-    os.replace(temporary, path)
-    sync_directory(os.path.dirname(path))
+def _is_restored(one: _Replacement) -> bool:
+    try:
+        one.restore()
+    except OSError:
+        return False
+    return True

@@ -52,7 +52,7 @@ def parse_credential(argument: str) -> Credential:
     """
     name, equals, configuration = argument.strip().partition("=")
     if not equals:
-        shown = name if name.startswith("SCRAM") else REDACTED
+        shown = name if name in MECHANISMS else REDACTED
         raise UsageError(f"Failed to find equals sign in SCRAM argument '{shown}'")
     mechanism = MECHANISMS.get(name)
     if mechanism is None:
@@ -69,9 +69,12 @@ def parse_credential(argument: str) -> Credential:
         if salt is None:
             raise UsageError("You must supply 'salt' with 'saltedpassword' to add-scram")
         salted = _decoded(given, "saltedpassword", "saltedPassword") or b""
-    unknown = sorted(set(given) - set(_KEYS))
-    if unknown:
-        raise UsageError(f"Unknown SCRAM configurations: {', '.join(unknown)}")
+    if unknown := _unknown_keys(given):
+        raise UsageError(
+            f"Unknown SCRAM configurations: {', '.join(unknown)}",
+            hint=f"there are {', '.join(_KEYS)}; a comma ends a component: a password cannot hold "
+            "one",
+        )
     if iterations not in _ITERATIONS:
         limit = f"<= {_ITERATIONS[-1]}" if iterations > _ITERATIONS[0] else f">= {_ITERATIONS[0]}"
         raise UsageError(
@@ -109,13 +112,22 @@ def _components(configuration: str) -> dict[str, str]:
         key, equals, value = part.partition("=")
         if not equals:
             raise UsageError(
-                # It may be the rest of a password that holds a comma.
-                "No equals sign found in SCRAM component: "
-                + (REDACTED if "password" in found or "saltedpassword" in found else part),
+                # It may be a password, or the rest of one that holds a comma.
+                f"No equals sign found in SCRAM component: {part and REDACTED}",
                 hint="a comma ends a component: a password cannot hold one",
             )
         found[key] = value[1:-1] if re.fullmatch(r'".*"', value, re.DOTALL) else value
     return found
+
+
+def _unknown_keys(given: Mapping[str, str]) -> list[str]:
+    """Return the keys that there are not, but for those that may be the rest of a password."""
+    unknown, is_secret = set(), False
+    for key in given:
+        if key not in _KEYS:
+            unknown.add(REDACTED if is_secret else key)
+        is_secret = is_secret or key in {"password", "saltedpassword"}
+    return sorted(unknown)
 
 
 def _decoded(given: Mapping[str, str], key: str, shown: str) -> bytes | None:

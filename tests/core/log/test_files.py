@@ -31,6 +31,43 @@ def test_kind_is_told_by_the_suffix(name: str, kind: FileKind, renamed: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("name", "proper_name", "kind", "renamed", "archive"),
+    [
+        ("42.log.gz", "42.log", FileKind.LOG, "", ".gz"),
+        ("42.log.zst", "42.log", FileKind.LOG, "", ".zst"),
+        ("42.log.xz", "42.log", FileKind.LOG, "", ".xz"),
+        ("42.log.deleted.gz", "42.log", FileKind.LOG, ".deleted", ".gz"),
+        ("bootstrap.checkpoint.xz", "bootstrap.checkpoint", FileKind.CHECKPOINT, "", ".xz"),
+    ],
+)
+def test_archived_log_is_known_by_the_name_less_the_ending(
+    name: str, proper_name: str, kind: FileKind, renamed: str, archive: str
+) -> None:
+    found = file_name(f"some.gz/{name}")
+
+    assert found == FileName(f"some.gz/{name}", kind, renamed, archive)
+    assert found.proper_name == proper_name
+    assert found.is_bootstrap or found.base_offset == 42
+
+
+def test_archived_checkpoint_has_its_offset_and_epoch() -> None:
+    found = file_name("00000000000000000042-0000000007.checkpoint.zst")
+
+    assert found
+    assert found.snapshot_id == (42, 7)
+
+
+def test_standard_input_is_a_log_without_an_offset() -> None:
+    found = file_name("-")
+
+    assert found == FileName("-", FileKind.LOG, "")
+    assert found.is_stdin
+    with pytest.raises(UsageError):
+        _ = found.base_offset
+    assert file_name("./-") is None
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "",
@@ -39,6 +76,15 @@ def test_kind_is_told_by_the_suffix(name: str, kind: FileKind, renamed: str) -> 
         "00.log.bak",
         "00.deleted",
         "00.log.deleted.deleted",
+        "00.log.gz.gz",
+        "00.log.gz.deleted",
+        "00.log.bz2",
+        "00.index.gz",
+        "00.timeindex.zst",
+        "00.txnindex.gz",
+        "00.snapshot.xz",
+        "log.gz",
+        ".gz",
         "quorum-state",
         "leader-epoch-checkpoint",
         "partition.metadata",

@@ -1,0 +1,92 @@
+"""`kraftops coordinator-partition`: where a group or a transaction is kept."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from kraftops_cli.argparse4j import clicks_arguments_without_files
+from kraftops_cli.command import Number, ToolCommand
+from kraftops_cli.storage_options import FORM
+from kraftops_cli.terminal import Terminal
+
+_MOST_PARTITIONS = 0x7FFFFFFF
+
+EXAMPLES = (
+    (
+        "the partition of __consumer_offsets that has the offsets of a group",
+        "kraftops coordinator-partition --group payments",
+    ),
+    (
+        "the same of a producer with transactions",
+        "kraftops coordinator-partition --txn-id payments-1",
+    ),
+)
+SECTIONS = (
+    (
+        "Notes",
+        """\
+It is computed: nothing is read, and nobody is asked whether there is such a group. The broker that
+leads the partition is the coordinator. The number of partitions is that with which the cluster made
+the topic, by offsets.topic.num.partitions or transaction.state.log.num.partitions.""",
+    ),
+    ("Exit status", "0: done.\n1: bad arguments."),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments_without_files,
+    exclusive=(("group", "transactional_id"),),
+    one_of=(("group", "transactional_id"),),
+    name="coordinator-partition",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="Say which partition of an internal topic keeps a group or a transactional id.",
+)
+@click.option("--group", metavar="GROUP", help="The name of a group, in __consumer_offsets.")
+@click.option(
+    "--txn-id",
+    "transactional_id",
+    metavar="ID",
+    help="A transactional id, in __transaction_state.",
+)
+@click.option(
+    "--partitions",
+    type=Number(_MOST_PARTITIONS),
+    metavar="N",
+    default=50,
+    show_default=True,
+    help="The number of partitions that the topic has.",
+)
+@FORM
+@click.pass_context
+def coordinator_partition(
+    ctx: click.Context,
+    /,
+    group: str | None,
+    transactional_id: str | None,
+    partitions: int,
+    form: str,
+) -> None:
+    """Run the command."""
+    from kraftops.javatext import decode_utf8
+    from kraftops.records.partitioning import OFFSETS_TOPIC, TRANSACTION_TOPIC, partition_of
+
+    if not partitions:
+        raise click.BadParameter(
+            f"'0' is no number from 1 to {_MOST_PARTITIONS}", ctx, param_hint="--partitions"
+        )
+    field, given, topic = "transactionalId", transactional_id, TRANSACTION_TOPIC
+    if given is None:
+        field, given, topic = "group", group or "", OFFSETS_TOPIC
+    # A broker that is sent such bytes has this text of them.
+    name = decode_utf8(os.fsencode(given))
+    partition = partition_of(name, partitions)
+    terminal: Terminal = ctx.obj
+    if form == "json":
+        told = {field: name, "topic": topic, "partition": partition, "partitions": partitions}
+        terminal.json("coordinator-partition", told)
+    else:
+        terminal.write(f"{topic}-{partition}\n")

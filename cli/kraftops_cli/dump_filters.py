@@ -1,0 +1,95 @@
+"""The filters of `kafka-dump-log`: options, and what they ask for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from kraftops.dump.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_OPTIONS = (
+    click.option(
+        "--type",
+        "types",
+        metavar="TYPE[,TYPE…]",
+        multiple=True,
+        help="Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange.",
+    ),
+    click.option(
+        "--topic",
+        "topics",
+        metavar="NAME|ID",
+        multiple=True,
+        help="Only records about this topic; a name is looked up in the log itself.",
+    ),
+    click.option(
+        "--key",
+        "keys",
+        metavar="TEXT",
+        multiple=True,
+        help="Only records with this key, or whose key holds it: a group, a transactional id.",
+    ),
+    click.option("--offset", "offsets", metavar="A..B", help="Only these offsets, both included."),
+    click.option(
+        "--since",
+        metavar="TIME",
+        help="Only records from this time on: ISO 8601 (UTC), or a duration before now, as 2h.",
+    ),
+    click.option("--until", metavar="TIME", help="Only records before this time."),
+    click.option(
+        "--where",
+        metavar="PATH=VALUE",
+        multiple=True,
+        help="Only records with this in their row, as value.topicId=… or producerId=7.",
+    ),
+)
+FILTERS = frozenset({"types", "topics", "keys", "offsets", "since", "until", "where"})
+"""The names of the parameters."""
+
+
+def filter_options(command: F) -> F:
+    """Add the options of the filters to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
+    """Return the filter that the options ask for; topics are not looked up yet.
+
+    Raises:
+        UsageError: one of them is none, or a type is none of *decoder*, or of any without one.
+    """
+    now = int(time.time() * 1000)
+    given = {name: options[name] for name in FILTERS if options[name]}
+    limits: dict[str, Any] = {}
+    if "offsets" in given:
+        limits["first_offset"], limits["last_offset"] = parse_offsets(str(given["offsets"]))
+    for name in ("since", "until"):
+        if name in given:
+            limits[name] = parse_time(str(given[name]), now)
+    texts = {name: _texts(given.get(name)) for name in ("types", "topics", "keys", "where")}
+    return Filter(
+        types=_types(texts["types"], decoder),
+        topics=frozenset(texts["topics"]),
+        keys=frozenset(texts["keys"]),
+        where=tuple(map(parse_where, texts["where"])),
+        **limits,
+    )
+
+
+def _types(texts: tuple[str, ...], decoder: str | None) -> frozenset[str]:
+    if not texts:
+        return frozenset()
+    from kraftops.records.types import record_types
+
+    return parse_types(texts, record_types(decoder))
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    return tuple(map(str, given)) if isinstance(given, tuple) else ()

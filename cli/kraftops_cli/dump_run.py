@@ -1,0 +1,282 @@
+"""Run a dump: sources in, text or rows out, in one process or several."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.sources import Source
+from kraftops.dump.splitting import (
+    Findings,
+    Found,
+    Part,
+    job_count,
+    plan_parts,
+    total_size,
+    whole_files,
+)
+from kraftops.errors import SourceError, UsageError
+from kraftops_cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.dump.rows import Row
+
+DAMAGED = 2
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the command line asks for besides the query."""
+
+    sources: tuple[Source, ...]
+    query: Query
+    output: str | None = None
+    jobs: int | None = None
+    limit: int | None = None
+    tail: int | None = None
+    summary: bool = False
+    follow: bool = False
+
+    def query_of(self, path: str) -> Query:
+        """Return the query of a source: with the decoder of its directory, if it has one."""
+        decoder = next((one.decoder for one in self.sources if one.path == path), None)
+        if self.query.decoder is not None or decoder is None:
+            return self.query
+        return replace(self.query, decoder=decoder, deep_iteration=True)
+
+
+def run(plan: Plan, terminal: Terminal) -> int:
+    """Run the dump; return its exit code."""
+    report = Report()
+    plan = _with_topics(plan)
+    if small := _small_files(plan):
+        return _run_small_files(plan, small, terminal)
+    if plan.query.form == "parquet":
+        return _run_parquet(plan, report, terminal)
+    with _output(plan, terminal) as fd:
+        if plan.query.form == "csv":
+            from kraftops.dump.csvrows import csv_header
+            from kraftops.dump.writing import write_all
+
+            write_all(fd, csv_header().encode())
+        if plan.follow:
+            _run_follow(plan, fd, report, terminal)
+        elif plan.limit is not None or plan.tail is not None:
+            _run_limited(plan, fd, report, terminal)
+        else:
+            _run_parts(plan, fd, report, terminal)
+    for line in report.summary() if plan.query.form == "text" else ():
+        terminal.line(line)
+    return exit_code(plan, report)
+
+
+def exit_code(plan: Plan, report: Report) -> int:
+    """Return the exit code of a dump: Kafka's, or that of `--check`."""
+    if not plan.query.check:
+        return 1 if report.has_failed else 0
+    if report.refused and report.refused >= len(plan.sources):
+        return 1
+    return DAMAGED if report.has_damage else 0
+
+
+def _with_topics(plan: Plan) -> Plan:
+    """Return the plan with the ids of the topics that are asked for."""
+    if not plan.query.filter.topics:
+        return plan
+    from kraftops.dump.topics import with_topic_ids
+
+    paths = [one.path for one in plan.sources if plan.query_of(one.path).decoder == "metadata"]
+    found = with_topic_ids(plan.query.filter, paths, plan.query.dialect)
+    return replace(plan, query=replace(plan.query, filter=found))
+
+
+def _small_files(plan: Plan) -> list[dict[str, Any]]:
+    """Return the small files among the sources, if JSON is asked for."""
+    if plan.query.form != "json":
+        return []
+    from kraftops.dump.smallfiles import small_file
+
+    found = [small_file(source.path) for source in plan.sources]
+    return [one for one in found if one is not None]
+
+
+def _run_small_files(plan: Plan, found: list[dict[str, Any]], terminal: Terminal) -> int:
+    """Write small files as JSON objects, one a line."""
+    import json
+
+    if len(found) < len(plan.sources):
+        raise UsageError(
+            "logs and small files do not go together", hint="dump them by commands of their own"
+        )
+    from kraftops.dump.writing import write_all
+
+    lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in found]
+    with _output(plan, terminal) as fd:
+        write_all(fd, "".join(lines).encode("utf-8", "surrogateescape"))
+    damaged = [one for one in found if "damage" in one]
+    for one in damaged:
+        terminal.line(f"{one['file']}: {one['damage']}")
+    if plan.query.check:
+        return DAMAGED if damaged else 0
+    return 1 if damaged else 0
+
+
+def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
+    from kraftops.dump.columns import write_parquet
+    from kraftops.dump.outputs import open_output
+
+    rows: Iterable[Row] = _rows(plan, report, terminal)
+    if plan.limit is not None:
+        rows = islice(rows, plan.limit)
+    elif plan.tail is not None:
+        rows = deque(rows, plan.tail)
+    assert plan.output is not None
+    with open_output(plan.output, [source.path for source in plan.sources]) as fd:
+        write_parquet(rows, fd)
+    return exit_code(plan, report)
+
+
+def _rows(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Row]:
+    from kraftops.dump.rowchunks import scan
+
+    for source in plan.sources:
+        try:
+            yield from scan(Part(source.path), plan.query_of(source.path), report)
+        except (SourceError, UsageError) as error:
+            report.refusal(error.message)
+        for line in report.take_lines():
+            terminal.line(line)
+
+
+def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
+    """Write what is there of the last source and its like, and what is appended, for ever."""
+    import time
+
+    from kraftops.dump.follow import follow
+    from kraftops.dump.writing import write_all
+
+    *before, last = plan.sources
+    if before:
+        _run_parts(replace(plan, sources=tuple(before), jobs=1), fd, report, terminal)
+    maker = _maker(plan.query_of(last.path))
+    findings = Findings(report)
+
+    def tell(found: Found) -> None:
+        for line in findings.add(found):
+            terminal.line(line)
+
+    for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
+        for chunk in maker(part, tell):
+            write_all(fd, chunk.encode("utf-8", "surrogateescape"))
+
+
+def _output(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
+    if plan.output is None:
+        return nullcontext(terminal.fd)
+    from kraftops.dump.outputs import open_output
+
+    return open_output(plan.output, [source.path for source in plan.sources])
+
+
+Maker = Callable[[Part, Callable[[Found], None]], Iterator[str]]
+
+
+class _Makers:
+    """Makes the text of any part, by the query of its source."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._by_query: dict[Query, Maker] = {}
+
+    def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[str]:
+        query = self._plan.query_of(part.path)
+        maker = self._by_query.get(query)
+        if maker is None:
+            maker = self._by_query[query] = _maker(query)
+        return maker(part, tell)
+
+
+def _maker(query: Query) -> Maker:
+    if query.form != "text":
+        from kraftops.dump.rowchunks import RowParts
+
+        return RowParts(query)
+    if query.salvage or not query.filter.is_empty:
+        from kraftops.dump.chosentext import ChosenText
+
+        return ChosenText(query)
+    from kraftops.dump.text import TextParts
+
+    return TextParts(query)
+
+
+def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
+    from kraftops.dump.parallel import run_ordered
+    from kraftops_cli.progress import Progress, is_wanted
+
+    paths = [source.path for source in plan.sources]
+    size = total_size(paths)
+    jobs = job_count(size) if plan.jobs is None else plan.jobs
+    if jobs > 1 and not plan.query.salvage:
+        parts = plan_parts(paths, max_bytes=plan.query.max_bytes)
+    else:
+        parts = whole_files(paths)
+    findings = Findings(report)
+    with Progress(size, is_shown=fd >= 0 and is_wanted(fd)) as progress:
+
+        def on_result(found: Found) -> None:
+            progress.advance(found.size)
+            lines = findings.add(found)
+            if lines:
+                progress.erase()
+            for line in lines:
+                terminal.line(line)
+
+        run_ordered(parts, _Makers(plan), fd, jobs, on_result)
+
+
+def _run_limited(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
+    """Write the first or last records that match, file by file in one process."""
+    from kraftops.dump.writing import Chunks, write_all
+
+    chunks = Chunks(lambda data: write_all(fd, data))
+    found = _units(plan, report, terminal)
+    units = deque(found, plan.tail) if plan.limit is None else islice(found, plan.limit)
+    for unit in units:
+        chunks.add(unit)
+    chunks.flush()
+
+
+def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[str]:
+    """Yield the text of each record that matches, its batch's before the first of them."""
+    for source in plan.sources:
+        query = plan.query_of(source.path)
+        try:
+            if query.form == "text":
+                from kraftops.dump.chosentext import chosen_units
+
+                yield from chosen_units(Part(source.path), query, report)
+            else:
+                yield from _row_units(Part(source.path), query, report)
+        except (SourceError, UsageError) as error:
+            report.refusal(error.message)
+        for line in report.take_lines():
+            terminal.line(line)
+
+
+def _row_units(part: Part, query: Query, report: Report) -> Iterator[str]:
+    from kraftops.dump.rowchunks import row_writer, scan
+
+    out: list[str] = []
+    write = row_writer(query.form, out.append)
+    for row in scan(part, query, report):
+        write(row)
+        yield "".join(out)
+        out.clear()

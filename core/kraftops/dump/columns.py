@@ -1,0 +1,74 @@
+"""Rows as Arrow record batches, for Parquet files and Spark; needs the extra `arrow`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from kraftops.dump.rows import COLUMNS, Row
+from kraftops.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 16384
+_TYPES = {
+    "int64": ("position", "baseOffset", "offset", "timestamp", "producerId"),
+    "int32": ("leaderEpoch", "sequence", "keySize", "valueSize", "partitionId", "brokerId"),
+    "int16": ("producerEpoch", "version"),
+    "bool_": ("transactional", "control"),
+}
+"""Of the columns that are no strings, headers apart."""
+
+
+def arrow_schema() -> pa.Schema:
+    """Return the schema of the row.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa  # heavy: 100 ms and more
+    except ImportError:
+        raise UsageError(
+            "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
+        ) from None
+    kinds = {column: getattr(pa, kind)() for kind, names in _TYPES.items() for column in names}
+    kinds["headers"] = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    return pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
+
+
+def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield *rows* in record batches of up to 16384."""
+    import pyarrow as pa
+
+    remaining = iter(rows)
+    while some := list(islice(remaining, BATCH_ROWS)):
+        columns: list[list[Any]] = [list(column) for column in zip(*some, strict=True)]
+        at = COLUMNS.index("headers")
+        columns[at] = [
+            [{"key": key, "value": value} for key, value in headers] for headers in columns[at]
+        ]
+        arrays = [
+            pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def write_parquet(rows: Iterable[Row], fd: int) -> None:
+    """Write a Parquet file to a file descriptor, which is not closed.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+        OSError: the file cannot be written.
+    """
+    schema = arrow_schema()
+    import pyarrow.parquet as pq
+
+    with (
+        open(fd, "wb", closefd=False) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        for batch in arrow_batches(rows, schema):
+            writer.write_batch(batch)

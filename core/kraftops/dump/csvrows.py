@@ -1,0 +1,37 @@
+"""Rows as CSV (RFC 4180, but with plain newlines); what is not there is empty."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from typing import Any
+
+from kraftops.dump.jsonrows import headers_json
+from kraftops.dump.rows import COLUMNS, Row
+
+_HEADERS = COLUMNS.index("headers")
+_BOOL = {False: "false", True: "true"}
+
+
+class _Sink:
+    """What `csv.writer` takes for a file: it hands each line on."""
+
+    def __init__(self, append: Callable[[str], None]) -> None:
+        self.write = append
+
+
+def csv_writer(append: Callable[[str], None]) -> Callable[[Row], None]:
+    """Return a function that appends the line of a row."""
+    writer = csv.writer(_Sink(append), lineterminator="\n")
+
+    def write(row: Row) -> None:
+        fields: list[Any] = [_BOOL[f] if isinstance(f, bool) else f for f in row]
+        fields[_HEADERS] = headers_json(row) if row.headers else None
+        writer.writerow(fields)
+
+    return write
+
+
+def csv_header() -> str:
+    """Return the line of the column names."""
+    return ",".join(COLUMNS) + "\n"

@@ -1,0 +1,106 @@
+"""A log's rows as lines of JSON, as many as can straight from the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from kraftops.dump.checking import check_crc
+from kraftops.dump.jsonrows import json_head, json_middle, row_json
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.scan import RowMaker, check_end, reason_of
+from kraftops.errors import DecodeError
+from kraftops.log.batch import Batch, Header
+from kraftops.records.user import DEFAULT_DECODER
+
+
+class FastRows(Protocol):
+    """A quick way to print the plain records of a batch as rows, which may leave any of them."""
+
+    def add(
+        self,
+        b: bytes,
+        p: int,
+        done: int,
+        stop: int,
+        header: Header,
+        append: Callable[[str], None],
+        head: str,
+        middle: str,
+    ) -> tuple[int, int]:
+        """Append rows of records *done*, at *p*, to *stop*; return the same of the first left."""
+
+
+_PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
+_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
+
+
+class JsonLines:
+    """Prints the rows of one file's batches."""
+
+    def __init__(self, path: str, query: Query, report: Report) -> None:
+        """Print rows of the file *path* as *query* asks for; damage goes to *report* too."""
+        self._path = path
+        self._query = query
+        self._report = report
+        self._rows = RowMaker(path, query, report)
+        self._fast = _fast_rows(query)
+
+    def add(self, batch: Batch, append: Callable[[str], None]) -> Iterator[None]:
+        """Append the lines of a batch; pause now and then."""
+        rows, asked = self._rows, self._query.filter
+        if batch.is_legacy or not self._fast:
+            for number, row in enumerate(rows.rows(batch), 1):
+                append(row_json(row))
+                if not number % _PAUSE:
+                    yield
+            return
+        try:
+            header = batch.header
+            if self._query.check:
+                check_crc(self._path, batch, self._report)
+            if not asked.may_match(header):
+                return
+            buffer, pos = rows.buffer(batch, header)
+            fast = self._fast if asked.holds_for_all(header) else None
+            head = json_head(self._path, batch.position, header)
+            middle = json_middle(header)
+            count, done, unfit = header.record_count, 0, 0
+            while done < count:
+                if fast:
+                    stop = min(done + _PAUSE, count)
+                    pos, printed = fast.add(buffer, pos, done, stop, header, append, head, middle)
+                    if printed > done:
+                        done = printed
+                        if done < count:
+                            yield
+                        continue
+                found, pos = rows.next_row(batch, header, buffer, pos, done)
+                if found:
+                    append(row_json(found))
+                done += 1
+                unfit += 1
+                if unfit > _UNFIT_RECORDS:
+                    fast = None
+                if not done % _PAUSE:
+                    yield
+            check_end(header, buffer, pos)
+        except (DecodeError, MemoryError) as error:
+            for row in rows.damage(batch, reason_of(error)):
+                append(row_json(row))
+
+
+def _fast_rows(query: Query) -> FastRows | None:
+    if query.filter.needs_rows:
+        return None
+    if query.decoder == "metadata":
+        from kraftops.dump.metadatalines import MetadataLines
+
+        return MetadataLines(query)
+    is_text = query.key_decoder == query.value_decoder == DEFAULT_DECODER
+    if query.decoder in (None, "user") and is_text and not query.filter.types:
+        from kraftops.dump.textrows import TextRows
+
+        return TextRows()
+    return None

@@ -1,0 +1,205 @@
+"""What each decoder makes of a record: JSON texts of key and value, and the ids in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from kraftops.dump.payloads import LARGEST_DECODED
+from kraftops.dump.query import Query
+from kraftops.dump.rows import BASE64, CONTROL, USER, Meaning, base64_of
+from kraftops.errors import DecodeError
+from kraftops.javatext import json_string
+from kraftops.log.batch import Record
+from kraftops.records.meaning import Decoded, Unknown
+from kraftops.records.secrets import REDACTED, SECRET_FIELDS, is_secret_config
+from kraftops.schema.compile import compiled
+from kraftops.schema.message import Message
+from kraftops.schema.text import renderer_factory
+
+Read = Callable[[Record], Meaning]
+_ID_COLUMNS = ("topicId", "partitionId", "brokerId")
+_BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
+
+
+def reader(query: Query) -> Read:
+    """Return a function of a record, of no control batch, to its meaning."""
+    if query.decoder == "metadata":
+        return _bounded("metadata", _framed("metadata", query.dialect, query.show_secrets))
+    if query.decoder == "remote":
+        return _bounded("remote", _framed("remote", "remote-log-metadata", query.show_secrets))
+    if query.decoder in ("offsets", "transaction", "share"):
+        return _bounded(query.decoder, _coordinator(query.decoder))
+    return _user(query)
+
+
+def id_fields(message: Message) -> dict[str, str]:
+    """Return the fields of a message that have columns of their own, by column."""
+    names = {field.name for field in message.fields}
+    fields = {column: column for column in _ID_COLUMNS if column in names}
+    if message.name in _BROKER_ID:
+        fields["brokerId"] = _BROKER_ID[message.name]
+    return fields
+
+
+def control(record: Record) -> Meaning:
+    """Return the meaning of a record of a control batch."""
+    from kraftops.records.control import decode
+
+    found = decode(record.key, record.value)
+    if isinstance(found, Unknown):
+        return _unknown(CONTROL, record, found.reason, found.type, found.version)
+    return Meaning(CONTROL, found.type, found.version, None, _json(found.data))
+
+
+def _json(data: object) -> str:
+    """Return plain data as JSON: UUIDs (the only bytes in control records) as Kafka's text."""
+    import json
+
+    from kraftops.uuids import to_text
+
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=to_text)
+
+
+def _bounded(kind: str, read: Read) -> Read:
+    """Return *read*, but for records whose fields could take a hundred times their bytes."""
+
+    def meaning(record: Record) -> Meaning:
+        size = len(record.key or b"") + len(record.value or b"")
+        if size > LARGEST_DECODED:
+            return Meaning(kind, error=f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
+        return read(record)
+
+    return meaning
+
+
+def _unknown(
+    kind: str, record: Record, reason: str, number: int | None = None, version: int | None = None
+) -> Meaning:
+    return Meaning(
+        kind,
+        None if number is None else str(number),
+        version,
+        key=None if record.key is None else base64_of(record.key),
+        value=None if record.value is None else base64_of(record.value),
+        key_encoding=None if record.key is None else BASE64,
+        value_encoding=None if record.value is None else BASE64,
+        error=f"{reason} at offset {record.offset}",
+    )
+
+
+def _framed(kind: str, dialect_name: str, show_secrets: bool) -> Read:
+    from kraftops.records.dialects import dialect, type_name
+    from kraftops.records.metadata import read_body
+
+    spoken = dialect(dialect_name)
+
+    def meaning(record: Record) -> Meaning:
+        value = record.value
+        found = read_body(value, spoken)
+        if isinstance(found, Unknown):
+            return _unknown(kind, record, found.reason, found.type, found.version)
+        assert value is not None
+        number, version, data = found
+        message = spoken.messages[number]
+        name = type_name(message)
+        if not message.versions.has(version):
+            reason = f"unknown version {version} of {message.name}"
+            return _unknown(kind, record, reason, number, version)._replace(type=name)
+        body = spoken.read_frame(value).body
+        text = _renderer(message, version, show_secrets)(value, body, len(value))
+        if not show_secrets and _is_secret(message, data):
+            text = _json({**data, "value": REDACTED})
+        fields = id_fields(message)
+        ids = {column: data[field] for column, field in fields.items()}
+        topic_id = ids.get("topicId")
+        return Meaning(
+            kind,
+            name,
+            version,
+            None if record.key is None else base64_of(record.key),
+            text,
+            None if topic_id is None else _uuid(topic_id),
+            _number(ids.get("partitionId")),
+            _number(ids.get("brokerId")),
+            None if record.key is None else BASE64,
+        )
+
+    return meaning
+
+
+def _is_secret(message: Message, data: Mapping[str, object]) -> bool:
+    return (
+        message.name == "ConfigRecord"
+        and data["value"] is not None
+        and is_secret_config(str(data["name"]))
+    )
+
+
+def _uuid(raw: object) -> str:
+    from kraftops.uuids import to_text
+
+    assert isinstance(raw, bytes)
+    return to_text(raw)
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+@cache
+def _renderer(
+    message: Message, version: int, show_secrets: bool
+) -> Callable[[bytes, int, int], str]:
+    """Return the renderer of a message, without its secrets."""
+    secret = frozenset() if show_secrets else SECRET_FIELDS.get(message.name, frozenset())
+    if not secret:
+        return compiled(message, version).text
+    shown = json_string(REDACTED.encode())
+    overrides: Mapping[str, Callable[[bytes], str]] = {name: lambda _: shown for name in secret}
+    return renderer_factory(message, version, overrides=overrides)("")
+
+
+def _coordinator(decoder: str) -> Read:
+    from kraftops.records.coordinator import decode, key_and_value_texts
+    from kraftops.records.dialects import snake_case
+
+    def meaning(record: Record) -> Meaning:
+        key, value = record.key, record.value
+        if key is None:
+            return _unknown(decoder, record, "a record without a key")
+        found_key, found_value = decode(key, value, decoder)
+        if isinstance(found_key, Unknown):
+            return _unknown(decoder, record, found_key.reason, found_key.type)
+        name = snake_case(found_key.type)
+        if isinstance(found_value, Unknown):
+            reason, version = found_value.reason, found_value.version
+            return _unknown(decoder, record, reason, None, version)._replace(type=name)
+        key_text, value_text = key_and_value_texts(key, value, decoder)
+        version = found_value.version if isinstance(found_value, Decoded) else None
+        return Meaning(decoder, name, version, key_text, value_text)
+
+    return meaning
+
+
+def _user(query: Query) -> Read:
+    from kraftops.records.user import DECODERS, DEFAULT_DECODER
+
+    def shown(raw: bytes | None, decoder: str) -> tuple[str | None, str | None]:
+        if raw is None:
+            return None, None
+        try:
+            if decoder != DEFAULT_DECODER:
+                return DECODERS[decoder](raw), None
+            return raw.decode(), None
+        except (UnicodeDecodeError, DecodeError):
+            return base64_of(raw), BASE64
+
+    def meaning(record: Record) -> Meaning:
+        key, key_encoding = shown(record.key, query.key_decoder)
+        value, value_encoding = shown(record.value, query.value_decoder)
+        return Meaning(
+            USER, key=key, value=value, key_encoding=key_encoding, value_encoding=value_encoding
+        )
+
+    return meaning

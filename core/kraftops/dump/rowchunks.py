@@ -1,0 +1,138 @@
+"""A log's rows, or their text in a form of ours, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rows import Row, damage_row
+from kraftops.dump.scan import RowMaker
+from kraftops.dump.splitting import Found, Part
+from kraftops.log.batch import Batch
+from kraftops.log.reader import EndReason, LogEnd, LogFile
+from kraftops.log.salvage import Gap, salvaged
+from kraftops.log.streams import LogStream, open_log
+
+_CHUNK_LINES = 1000  # about half a megabyte
+
+AddBatch = Callable[[Batch, Callable[[str], None]], Iterator[None]]
+
+
+def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
+    """Yield the rows of a part; what is damaged is a row too, and goes to *report*.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    with open_log(part.path) as log:
+        rows = RowMaker(part.path, query, report)
+        for found in walk(log, part, query, report):
+            if isinstance(found, Batch):
+                yield from rows.rows(found)
+            else:
+                yield found
+
+
+class RowParts:
+    """Makes the text of the rows of parts of files, as `kraftops.dump.text.TextParts` does."""
+
+    def __init__(self, query: Query, tool: str = "kafka-dump-log") -> None:
+        """Make rows as *query* says, and reports of *tool*."""
+        self._query = query
+        self._tool = tool
+
+    def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[str]:
+        """Yield the text of a part."""
+        report = Report(self._tool)
+        yield from row_chunks(part, self._query, report)
+        size = 0 if part.stop is None else part.stop - part.start
+        tell(Found(part, report.take(), None, None, size))
+
+
+def row_chunks(part: Part, query: Query, report: Report) -> Iterator[str]:
+    """Yield the rows of a part as text, many at a time; CSV without the line of the names."""
+    with open_log(part.path) as log:
+        out: list[str] = []
+        append = out.append
+        add_batch, add_row = _writers(part, query, report, append)
+        for found in walk(log, part, query, report):
+            if isinstance(found, Batch):
+                for _ in add_batch(found, append):
+                    yield "".join(out)
+                    out.clear()
+            else:
+                add_row(found)
+            if len(out) >= _CHUNK_LINES:
+                yield "".join(out)
+                out.clear()
+        yield "".join(out)
+
+
+def row_writer(form: str, append: Callable[[str], None]) -> Callable[[Row], object]:
+    """Return a function that appends the text of a row in `json` or `csv`."""
+    if form == "csv":
+        from kraftops.dump.csvrows import csv_writer
+
+        return csv_writer(append)
+    from kraftops.dump.jsonrows import row_json
+
+    return lambda row: append(row_json(row))
+
+
+def _writers(
+    part: Part, query: Query, report: Report, append: Callable[[str], None]
+) -> tuple[AddBatch, Callable[[Row], object]]:
+    add_row = row_writer(query.form, append)
+    if query.form == "json":
+        from kraftops.dump.jsonlines import JsonLines
+
+        return JsonLines(part.path, query, report).add, add_row
+    rows = RowMaker(part.path, query, report)
+
+    def add(batch: Batch, _: Callable[[str], None]) -> Iterator[None]:
+        for number, row in enumerate(rows.rows(batch), 1):
+            add_row(row)
+            if not number % _CHUNK_LINES:
+                yield
+
+    return add, add_row
+
+
+def walk(
+    log: LogFile | LogStream, part: Part, query: Query, report: Report
+) -> Iterator[Batch | Row]:
+    """Yield the batches of a part, and rows of what is none of them."""
+    if query.salvage and isinstance(log, LogFile):
+        for found in salvaged(log, part.start, part.stop):
+            if isinstance(found, Gap):
+                yield from _damage(part, found.position, gap_text(found), query, report)
+            else:
+                yield found
+        return
+    batches = log.batches(part.start, part.stop)
+    yield from batches
+    assert batches.end
+    end: LogEnd = batches.end
+    if end.reason is EndReason.PADDING:
+        report.note(part.path, end.position, end.detail)
+    elif end.reason is EndReason.BAD_LENGTH:
+        detail = f"{end.detail}; {end.left} bytes are not read"
+        yield from _damage(part, end.position, detail, query, report)
+    elif end.reason is not EndReason.END and part.is_last:
+        detail = end.detail or f"{end.left} bytes that are no whole batch"
+        yield from _damage(part, end.position, detail, query, report)
+
+
+def gap_text(gap: Gap) -> str:
+    """Return what a gap is, in words."""
+    missing = gap.missing
+    offsets = "" if missing is None else f", {missing} offsets are missing"
+    return f"{gap.size} bytes could not be salvaged{offsets}: {gap.reason}"
+
+
+def _damage(part: Part, position: int, detail: str, query: Query, report: Report) -> Iterator[Row]:
+    report.failure(part.path, position, detail)
+    row = damage_row(part.path, position, None, f"position {position}: {detail}")
+    if query.filter.matches(row):
+        yield row

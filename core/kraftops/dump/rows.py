@@ -1,0 +1,123 @@
+"""The row: one record as people and tables see it, the same in JSON, CSV, Parquet and Spark."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import NamedTuple
+
+from kraftops.log import batch as v2
+from kraftops.log.batch import Header, Record
+from kraftops.log.codecs import CODECS
+
+DAMAGE = "damage"
+CONTROL = "control"
+USER = "user"
+BASE64 = "base64"
+
+
+class Row(NamedTuple):
+    """A record, or (of kind `damage`) bytes that are none.
+
+    *key* and *value* are JSON texts; of kind `user` they are the text itself, and where an encoding
+    is named, base64 of the bytes. Times are ms since the epoch, sizes bytes; None is not there.
+    """
+
+    file: str
+    position: int
+    base_offset: int | None = None
+    offset: int | None = None
+    timestamp: int | None = None
+    timestamp_type: str | None = None
+    leader_epoch: int | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    sequence: int | None = None
+    transactional: bool | None = None
+    control: bool | None = None
+    codec: str | None = None
+    key_size: int | None = None
+    value_size: int | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    kind: str = DAMAGE
+    type: str | None = None
+    version: int | None = None
+    key: str | None = None
+    value: str | None = None
+    topic_id: str | None = None
+    partition_id: int | None = None
+    broker_id: int | None = None
+    key_encoding: str | None = None
+    value_encoding: str | None = None
+    error: str | None = None
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+COLUMNS = tuple(map(_camel, Row._fields))
+"""The names of the columns, in the order of the fields."""
+
+
+class Meaning(NamedTuple):
+    """What a decoder makes of a record: the fields of a row from `kind` on."""
+
+    kind: str
+    type: str | None = None
+    version: int | None = None
+    key: str | None = None
+    value: str | None = None
+    topic_id: str | None = None
+    partition_id: int | None = None
+    broker_id: int | None = None
+    key_encoding: str | None = None
+    value_encoding: str | None = None
+    error: str | None = None
+
+
+def base64_of(raw: bytes) -> str:
+    """Return the base64 of bytes, without quotes."""
+    return b64encode(raw).decode()
+
+
+def record_row(
+    path: str,
+    position: int,
+    header: Header,
+    record: Record,
+    sequence: int,
+    meaning: Meaning,
+) -> Row:
+    """Return the row of a record of magic 2; its timestamp is the record's own."""
+    attributes = header.attributes
+    codec = attributes & v2.CODEC_MASK
+    is_appended = attributes & v2.LOG_APPEND_TIME
+    return Row(
+        path,
+        position,
+        header.base_offset,
+        record.offset,
+        header.max_timestamp if is_appended else record.timestamp,
+        "LogAppendTime" if is_appended else "CreateTime",
+        _present(header.leader_epoch),
+        _present(header.producer_id),
+        _present(header.producer_epoch),
+        _present(sequence),
+        bool(attributes & v2.TRANSACTIONAL),
+        bool(attributes & v2.CONTROL),
+        CODECS[codec] if codec < len(CODECS) else None,
+        None if record.key is None else len(record.key),
+        None if record.value is None else len(record.value),
+        tuple([(key.decode("utf-8", "replace"), value) for key, value in record.headers]),
+        *meaning,
+    )
+
+
+def damage_row(path: str, position: int, base_offset: int | None, error: str) -> Row:
+    """Return the row of bytes that cannot be read."""
+    return Row(path, position, base_offset, error=error)
+
+
+def _present(number: int) -> int | None:
+    return None if number < 0 else number

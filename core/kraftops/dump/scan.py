@@ -1,0 +1,194 @@
+"""Batches to rows: every record that is asked for, and what is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from kraftops.dump import meanings
+from kraftops.dump.batchline import add_sequence
+from kraftops.dump.checking import check_crc
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rows import Row, damage_row, record_row
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.log.codecs import CODECS
+
+if TYPE_CHECKING:
+    from kraftops.log.legacy import LegacyHeader, LegacyRecord
+
+
+class RowMaker:
+    """Makes the rows of one file's batches."""
+
+    def __init__(self, path: str, query: Query, report: Report) -> None:
+        """Make rows of the file *path* as *query* asks for; what is damaged goes to *report*."""
+        self._path = path
+        self._report = report
+        self._limit = query.max_inflated_bytes
+        self._filter = query.filter
+        self._is_all = query.filter.is_empty
+        self._check = query.check
+        self._mean = meanings.reader(query)
+        self._peek = _type_peek(query) if query.filter.types else None
+
+    def rows(self, batch: Batch) -> Iterator[Row]:
+        """Yield the rows of a batch; what cannot be read is a row of damage."""
+        try:
+            if batch.is_legacy:
+                yield from self._legacy_rows(batch)
+            else:
+                header = batch.header
+                if self._check:
+                    check_crc(self._path, batch, self._report)
+                if self._filter.may_match(header):
+                    buffer, pos = self.buffer(batch, header)
+                    for done in range(header.record_count):
+                        row, pos = self.next_row(batch, header, buffer, pos, done)
+                        if row:
+                            yield row
+                    check_end(header, buffer, pos)
+        except (DecodeError, MemoryError) as error:
+            yield from self.damage(batch, reason_of(error))
+
+    def damage(self, batch: Batch, reason: str) -> Iterator[Row]:
+        """Yield the row of a batch that cannot be read, or not further."""
+        self._report.failure(self._path, batch.position, reason)
+        base_offset = int.from_bytes(batch.data[:8], signed=True)
+        row = damage_row(
+            self._path,
+            batch.position,
+            base_offset,
+            f"position {batch.position}, {batch.size} bytes: {reason}",
+        )
+        if self._filter.matches(row):
+            yield row
+
+    def buffer(self, batch: Batch, header: Header) -> tuple[bytes, int]:
+        """Return the records of a batch, inflated, and where they begin.
+
+        Raises:
+            DecodeError: they cannot be had.
+        """
+        if not header.record_count and batch.size >= v2.HEADER_SIZE:
+            return b"", 0
+        if header.codec >= len(CODECS):
+            raise DecodeError(f"unknown codec {header.codec}")
+        if header.record_count < 0:
+            raise DecodeError(f"the batch counts {header.record_count} records")
+        return v2.inflated(batch, header, self._limit)
+
+    def next_row(
+        self, batch: Batch, header: Header, buffer: bytes, pos: int, done: int
+    ) -> tuple[Row | None, int]:
+        """Return the row of record number *done*, which begins at *pos*, and where it ends.
+
+        There is no row where the record is not asked for.
+
+        Raises:
+            DecodeError: there is no such record.
+        """
+        try:
+            record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+        except DecodeError as error:
+            count = header.record_count
+            raise DecodeError(f"record {done + 1} of {count}: {error.message}") from None
+        return self.row(batch, header, record), pos
+
+    def row(self, batch: Batch, header: Header, record: Record) -> Row | None:
+        """Return the row of a record of magic 2, or None where it is not asked for."""
+        is_control = header.is_control
+        if self._peek and not is_control and not self._filter.fits_type(self._peek(record)):
+            return None
+        sequence = header.base_sequence
+        if sequence >= 0:
+            sequence = add_sequence(sequence, record.offset - header.base_offset)
+        meaning = meanings.control(record) if is_control else self._mean(record)
+        row = record_row(self._path, batch.position, header, record, sequence, meaning)
+        if self._check and row.error:
+            self._report.finding(self._path, batch.position, row.error)
+        return row if self._is_all or self._filter.matches(row) else None
+
+    def _legacy_rows(self, batch: Batch) -> Iterator[Row]:
+        from kraftops.log import legacy
+
+        head = legacy.header(batch)
+        for message in legacy.records(batch, self._limit):
+            row = self.legacy_row(batch, head, message)
+            if row:
+                yield row
+
+    def legacy_row(self, batch: Batch, head: LegacyHeader, message: LegacyRecord) -> Row | None:
+        """Return the row of a message of magic 0 or 1, or None where it is not asked for."""
+        record = message.record
+        found = self._mean(record)
+        if message.overrun:
+            found = found._replace(value=None, error=message.overrun)
+        row = Row(
+            self._path,
+            batch.position,
+            head.offset,
+            record.offset,
+            None if message.magic == 0 else record.timestamp,
+            None if message.magic == 0 else head.timestamp_type,
+            transactional=False,
+            control=False,
+            codec=CODECS[head.codec],
+            key_size=None if record.key is None else len(record.key),
+            value_size=None if record.value is None else len(record.value),
+        )._replace(**found._asdict())
+        return row if self._is_all or self._filter.matches(row) else None
+
+
+def reason_of(error: DecodeError | MemoryError) -> str:
+    """Return why a batch cannot be read."""
+    if isinstance(error, DecodeError):
+        return error.message
+    return "the batch needs more memory than there is"
+
+
+def check_end(header: Header, buffer: bytes, pos: int) -> None:
+    """Look at where the records of a batch end.
+
+    Raises:
+        DecodeError: not with its bytes.
+    """
+    count = header.record_count
+    if count and pos != len(buffer):
+        raise DecodeError(
+            f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
+        )
+
+
+def _type_peek(query: Query) -> Callable[[Record], str | None] | None:
+    """Return a function of a record to its type, read from as few bytes as can be."""
+    if query.decoder in ("metadata", "remote"):
+        from kraftops.records.dialects import dialect, type_name
+
+        name = query.dialect if query.decoder == "metadata" else "remote-log-metadata"
+        spoken = dialect(name)
+
+        def framed(record: Record) -> str | None:
+            try:
+                message = spoken.messages.get(spoken.read_frame(record.value or b"").type)
+            except DecodeError:
+                return None
+            return type_name(message) if message else None
+
+        return framed
+    if query.decoder in ("offsets", "transaction", "share"):
+        from kraftops.records.coordinator import messages
+        from kraftops.records.dialects import snake_case
+
+        known = {
+            number: snake_case(key.name.removesuffix("Key"))
+            for number, (key, _) in messages(query.decoder).items()
+        }
+
+        def keyed(record: Record) -> str | None:
+            return known.get(int.from_bytes((record.key or b"\xff\xff")[:2], signed=True))
+
+        return keyed
+    return None

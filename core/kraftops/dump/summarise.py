@@ -1,0 +1,225 @@
+"""Read a log, or a part of one, into a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+from kraftops.dump.groups import read_change
+from kraftops.dump.payloads import LARGEST_DECODED
+from kraftops.dump.recordtypes import UNKNOWN, USER, Amount, FramedTypes, Label, label_reader
+from kraftops.dump.summary import Summary
+from kraftops.dump.transactionalids import read_id_change
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.log import legacy
+from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.log.codecs import MAX_INFLATED_BYTES
+from kraftops.log.files import FileKind, file_name
+from kraftops.log.reader import EndReason, LogEnd, LogFile
+from kraftops.log.salvage import Gap, salvaged
+from kraftops.log.streams import LogStream, open_log
+from kraftops.records.control import decode as decode_control
+from kraftops.records.meaning import Unknown
+
+_SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
+_USER = Label(USER, None)
+_UNREAD = Label("UNREAD", None)
+_MARKERS = ("ABORT", "COMMIT")
+
+
+def summarise(
+    source: str | LogFile | LogStream,
+    decoder: str | None = None,
+    *,
+    dialect: str = "kafka",
+    start: int = 0,
+    stop: int | None = None,
+    salvage: bool = False,
+    max_inflated_bytes: int = MAX_INFLATED_BYTES,
+) -> Summary:
+    """Return the summary of a log or snapshot, or of the bytes from *start* to *stop* of it.
+
+    What is damaged is counted as that and as nothing else.
+
+    Args:
+        source: a path, or an open log, which is not closed.
+        decoder: of the records, as in `Query`; None is `user`.
+        dialect: of the metadata log.
+        start: the first byte of a batch.
+        stop: where to end; None is the end.
+        salvage: go on behind damage; of no use where a log can only be read in order.
+        max_inflated_bytes: the most that a batch may inflate to.
+
+    Raises:
+        SourceError: the source cannot be read.
+        UsageError: there is no such dialect.
+    """
+    summary = Summary(decoder or USER)
+    with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
+        feed = _Feed(summary, log.path, dialect, max_inflated_bytes)
+        if salvage and isinstance(log, LogFile):
+            end = start
+            for found in salvaged(log, start, stop):
+                end = found.position + found.size
+                if isinstance(found, Gap):
+                    summary.add_damage(log.path, found.position, found.size, found.reason)
+                else:
+                    feed.add(found)
+            size = log.size if stop is None else min(stop, log.size)
+            summary.padding += size - end
+            summary.add_file(log.path, size - start)
+            return summary
+        batches = log.batches(start, stop)
+        for batch in batches:
+            feed.add(batch)
+        assert batches.end is not None
+        _add_end(summary, log, batches.end)
+        summary.add_file(log.path, batches.end.position + batches.end.left - start)
+    return summary
+
+
+def _add_end(summary: Summary, log: LogFile | LogStream, end: LogEnd) -> None:
+    """Count what lies behind the last batch."""
+    if end.reason is EndReason.PADDING:
+        summary.padding += end.left
+    elif end.reason is not EndReason.END:
+        summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
+
+
+class _Feed:
+    """Counts the batches of one file in a summary."""
+
+    def __init__(self, summary: Summary, path: str, dialect: str, limit: int) -> None:
+        self._summary = summary
+        self._path = path
+        self._limit = limit
+        name = file_name(path)
+        self._in_log = name is None or name.kind is not FileKind.CHECKPOINT
+        decoder = summary.decoder
+        self._label = label_reader(decoder, dialect)
+        self._framed = FramedTypes(decoder, dialect) if decoder in ("metadata", "remote") else None
+
+    def add(self, batch: Batch) -> None:
+        """Count a batch."""
+        try:
+            if batch.is_legacy:
+                self._add_legacy(batch)
+            else:
+                self._add(batch, batch.header)
+        except DecodeError as error:
+            self._damage(batch, error.message)
+        except MemoryError:
+            self._damage(batch, "the batch needs more memory than there is")
+
+    def _damage(self, batch: Batch, reason: str) -> None:
+        self._summary.add_damage(self._path, batch.position, batch.size, reason)
+
+    def _add(self, batch: Batch, header: Header) -> None:
+        summary = self._summary
+        if not v2.is_valid(batch, header.crc):
+            raise DecodeError("a wrong checksum")
+        size, amounts = self._records(batch, header)
+        if header.producer_id >= 0 and not header.is_control:
+            summary.transactions.add_batch(header)
+        summary.add_records(amounts)
+        summary.add_batch(header, batch, size, in_log=self._in_log)
+
+    def _records(self, batch: Batch, header: Header) -> tuple[int, dict[Label, Amount]]:
+        """Return how many bytes the records of a batch take inflated, and those by label."""
+        count = header.record_count
+        if len(batch.data) < batch.size and not header.is_control:  # too large to be held
+            size = batch.size - v2.HEADER_SIZE
+            return size, {_UNREAD: Amount(count, size)}
+        buffer, pos = v2.inflated(batch, header, self._limit) if count else (b"", 0)
+        size = len(buffer) - pos
+        if not 0 <= count <= size // _SMALLEST_RECORD:
+            raise DecodeError(f"{count} records in {size} bytes")
+        if header.is_control:
+            self._add_control(header, list(_walk(buffer, pos, header)))
+            return size, {}
+        if not count:
+            return 0, {}
+        if self._framed:
+            return size, self._framed.count(buffer, pos, count)
+        if self._summary.decoder == USER:
+            return size, {_USER: Amount(count, size)}
+        return size, self._decoded(batch, header.producer_id, list(_walk(buffer, pos, header)))
+
+    def _add_control(self, header: Header, records: list[tuple[Record, int]]) -> None:
+        summary = self._summary
+        for record, size in records:
+            found = decode_control(record.key, record.value)
+            name = UNKNOWN if isinstance(found, Unknown) else found.type
+            summary.add_control(name, size)
+            if name in _MARKERS:
+                is_commit = name == "COMMIT"
+                summary.transactions.add_marker(header, is_commit=is_commit)
+                summary.groups.end(header.producer_id, is_commit=is_commit)
+
+    def _decoded(
+        self, batch: Batch, producer_id: int, records: list[tuple[Record, int]]
+    ) -> dict[Label, Amount]:
+        """Count what records say besides what they are; return them by label."""
+        summary = self._summary
+        amounts: dict[Label, Amount] = {}
+        for record, size in records:
+            amounts.setdefault(self._label(record), Amount()).add(1, size)
+            try:
+                self._see(record, size, producer_id)
+            except DecodeError as error:
+                reason = f"offset {record.offset}: {error.message}"
+                summary.add_undecodable(self._path, batch.position, size, reason)
+        return amounts
+
+    def _see(self, record: Record, size: int, producer_id: int) -> None:
+        """Count what a record says of a group or a transactional id."""
+        if size > LARGEST_DECODED:
+            raise DecodeError(f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
+        if self._summary.decoder == "offsets":
+            change = read_change(record)
+            if change:
+                self._summary.groups.add(change, producer_id)
+        elif self._summary.decoder == "transaction":
+            self._summary.transactional_ids.add(read_id_change(record))
+
+    def _add_legacy(self, batch: Batch) -> None:
+        if not legacy.is_valid(batch):
+            raise DecodeError("a wrong checksum")
+        head = legacy.header(batch)
+        records = [
+            (message.record, _legacy_size(message))
+            for message in legacy.records(batch, self._limit)
+        ]
+        amounts = {_USER: Amount(len(records), sum(size for _, size in records))}
+        if self._summary.decoder != USER:
+            amounts = self._decoded(batch, -1, records)
+        self._summary.add_records(amounts)
+        self._summary.add_legacy(
+            head,
+            batch,
+            records[0][0].offset,
+            min(record.timestamp for record, _ in records),
+            len(records),
+            sum(size for _, size in records),
+        )
+
+
+def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:
+    """Yield the records of a batch and their sizes.
+
+    Raises:
+        DecodeError: it does not hold exactly the records that it counts.
+    """
+    for _ in range(header.record_count):
+        record, end = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+        yield record, end - pos
+        pos = end
+    if header.record_count and pos != len(buffer):
+        raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.record_count} records")
+
+
+def _legacy_size(message: legacy.LegacyRecord) -> int:
+    """Return the bytes of a message with its offset and size."""
+    overhead = v2.LOG_OVERHEAD + (22 if message.magic else 14)
+    return overhead + max(message.key_size, 0) + max(message.value_size, 0)

@@ -1,0 +1,242 @@
+"""Counting in bounded memory, such that the outcome does not depend on how the input was cut.
+
+Each counter is plain data to pickle, and `merge` adds one of a later part to it: that gives what
+counting both parts in one gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+from zlib import crc32
+
+Key = TypeVar("Key", int, bytes)
+Value = TypeVar("Value")
+
+MOST_VALUES = 4096
+"""Different values that a `Distribution` counts one by one."""
+MOST_BUCKETS = 60
+"""Buckets of a `TimeHistogram`."""
+
+_DIGITS = 8  # bits that are kept of a value where there are too many: it is off by less than 1/128
+_SPREAD = 0x9E3779B97F4A7C15  # 2^64 by the golden ratio: puts neighbours far apart
+_RANKS = 0xFFFFFFFFFFFFFFFF
+
+
+class Distribution:
+    """How often which number, not negative, was seen.
+
+    Exact up to `MOST_VALUES` different ones. With more, quantiles are too low by less than 1/128;
+    minimum and maximum stay exact.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.is_exact = True
+        self.min: int | None = None
+        self.max: int | None = None
+
+    def add(self, value: int) -> None:
+        """Count a value."""
+        counts = self.counts
+        if not self.is_exact:
+            self._extend(value)
+            value = _rounded(value)
+        elif value not in counts:
+            self._extend(value)
+            counts[value] = 0
+            if len(counts) > MOST_VALUES:
+                self._round()
+                value = _rounded(value)
+                counts = self.counts
+        counts[value] = counts.get(value, 0) + 1
+
+    def merge(self, later: Distribution) -> None:
+        """Add the counts of another one."""
+        if not later.is_exact and self.is_exact:
+            self._round()
+        for value, count in later.counts.items():
+            kept = value if self.is_exact else _rounded(value)
+            self.counts[kept] = self.counts.get(kept, 0) + count
+        for end in (later.min, later.max):
+            if end is not None:
+                self._extend(end)
+        if self.is_exact and len(self.counts) > MOST_VALUES:
+            self._round()
+
+    def quantile(self, part: float) -> int | None:
+        """Return the smallest value that *part* of all are not above; None where there is none."""
+        if self.min is None:
+            return None
+        rank = part * sum(self.counts.values())
+        for value in sorted(self.counts):
+            rank -= self.counts[value]
+            if rank <= 0:
+                return max(value, self.min)
+        return self.max
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return minimum, median, 99th percentile, maximum, and whether they are exact."""
+        return {
+            "min": self.min,
+            "p50": self.quantile(0.5),
+            "p99": self.quantile(0.99),
+            "max": self.max,
+            "exact": self.is_exact,
+        }
+
+    def _extend(self, value: int) -> None:
+        if self.min is None or value < self.min:
+            self.min = value
+        if self.max is None or value > self.max:
+            self.max = value
+
+    def _round(self) -> None:
+        counts, self.counts, self.is_exact = self.counts, {}, False
+        for value, count in counts.items():
+            kept = _rounded(value)
+            self.counts[kept] = self.counts.get(kept, 0) + count
+
+
+def _rounded(value: int) -> int:
+    cut = max(value.bit_length() - _DIGITS, 0)
+    return value >> cut << cut
+
+
+class TimeHistogram:
+    """How much there was when, in buckets of the least power of two of ms with which they fit."""
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}  # by time, counted in widths
+        self.shift = 0  # the width is 1 << shift
+        self.first = self.last = 0  # of the keys, where there are any
+
+    def add(self, time: int, count: int) -> None:
+        """Count *count* at a time in ms."""
+        key = time >> self.shift
+        if key in self.counts:
+            self.counts[key] += count
+            return
+        if not self.counts:
+            self.first = self.last = key
+        self.counts[key] = count
+        self._fit(key, key)
+
+    def merge(self, later: TimeHistogram) -> None:
+        """Add the counts of another one."""
+        if not self.counts:
+            self.shift, self.first, self.last = later.shift, later.first, later.last
+        while self.shift < later.shift:
+            self._widen()
+        cut = self.shift - later.shift
+        for key, count in later.counts.items():
+            self.counts[key >> cut] = self.counts.get(key >> cut, 0) + count
+        if later.counts:
+            self._fit(later.first >> cut, later.last >> cut)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the width, where the first bucket begins, and the count of each."""
+        keys = range(self.first, self.last + 1) if self.counts else ()
+        return {
+            "widthMs": 1 << self.shift,
+            "startMs": self.first << self.shift if self.counts else None,
+            "counts": [self.counts.get(key, 0) for key in keys],
+        }
+
+    def _fit(self, first: int, last: int) -> None:
+        self.first, self.last = min(self.first, first), max(self.last, last)
+        while self.last - self.first >= MOST_BUCKETS:
+            self._widen()
+
+    def _widen(self) -> None:
+        self.shift += 1
+        self.first >>= 1
+        self.last >>= 1
+        counts, self.counts = self.counts, {}
+        for key, count in counts.items():
+            self.counts[key >> 1] = self.counts.get(key >> 1, 0) + count
+
+
+def one(_: object) -> int:
+    """Return the weight of a value where all weigh the same."""
+    return 1
+
+
+class Kept(dict[Key, Value], Generic[Key, Value]):
+    """A dict that keeps so many keys with their values and drops all others.
+
+    Which ones does not depend on when they come: keys have ranks by their bits, and the lowest
+    stay. So a key that is there has been there since it was first put in, and is complete.
+    """
+
+    def __init__(self, limit: int, weigh: Callable[[Value], int] = one) -> None:
+        """Make one for values that weigh *limit* together; no value ever weighs less than it did.
+
+        *weigh* is a function of a module, to be pickled.
+        """
+        super().__init__()
+        self._limit = limit
+        self._weigh = weigh
+        self._weight = 0
+        self._dropped: tuple[int, Key] | None = None  # the lowest rank that was
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was dropped; to be asked after `trim`."""
+        return self._dropped is None
+
+    def put(self, key: Key, value: Value) -> bool:
+        """Put in a key that is not there; False where it was dropped."""
+        if self._dropped is not None and (_rank(key), key) >= self._dropped:
+            return False
+        self[key] = value
+        self.grow(self._weigh(value))
+        return key in self
+
+    def grow(self, weight: int) -> None:
+        """Know that a value weighs so much more."""
+        self._weight += weight
+        if self._weight > 2 * self._limit:
+            self.trim()
+
+    def trim(self) -> None:
+        """Drop what is too much."""
+        if self._weight <= self._limit:
+            return
+        weight = 0
+        order = sorted((_rank(key), key) for key in self)
+        for number, (_, key) in enumerate(order):
+            if weight + self._weigh(self[key]) > self._limit:
+                self._dropped = order[number]
+                for _, dropped in order[number:]:
+                    del self[dropped]
+                break
+            weight += self._weigh(self[key])
+        self._weight = weight
+
+    def merge(self, later: Kept[Key, Value], add: Callable[[Value, Value], None]) -> None:
+        """Add the keys of another one; where a key is in both, *add* the later value to ours."""
+        ends = [end for end in (self._dropped, later._dropped) if end is not None]
+        self._dropped = min(ends, default=None)
+        for key, value in later.items():
+            if key in self:
+                add(self[key], value)
+            else:
+                self[key] = value
+        if self._dropped is not None:
+            for key in [key for key in self if (_rank(key), key) >= self._dropped]:
+                del self[key]
+        self._weight = sum(map(self._weigh, self.values()))
+        self.trim()
+
+    def estimate(self) -> int:
+        """Return how many keys there were: exact where nothing was dropped."""
+        if self._dropped is None:
+            return len(self)
+        highest = max(map(_rank, self), default=0)
+        return round(len(self) * (_RANKS + 1) / (highest + 1))
+
+
+def _rank(key: int | bytes) -> int:
+    number = key if isinstance(key, int) else crc32(key)
+    return number * _SPREAD & _RANKS

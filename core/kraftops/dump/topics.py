@@ -1,0 +1,38 @@
+"""The ids that topics have had, looked up in the metadata log itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kraftops.dump.filters import Filter
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rowchunks import scan
+from kraftops.dump.splitting import Part
+from kraftops.errors import SourceError
+
+
+def with_topic_ids(asked: Filter, paths: Iterable[str], dialect: str) -> Filter:
+    """Return the filter with the ids of its topics, as far as metadata logs at *paths* say them.
+
+    A name that was deleted and created again has had several.
+    """
+    if not asked.topics:
+        return asked
+    query = Query(decoder="metadata", dialect=dialect, filter=Filter(types=frozenset({"topic"})))
+    found = set(asked.topic_ids)
+    for path in paths:
+        try:
+            for row in scan(Part(path), query, Report()):
+                if row.topic_id and row.value and _name(row.value) in asked.topics:
+                    found.add(row.topic_id)
+        except SourceError:
+            continue  # the dump itself says so
+    return replace(asked, topic_ids=frozenset(found))
+
+
+def _name(value: str) -> object:
+    import json
+
+    return json.loads(value).get("name")

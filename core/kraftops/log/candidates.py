@@ -1,0 +1,105 @@
+"""What may be a batch in bytes that are damaged, to be looked at before a checksum is computed."""
+
+import re
+from collections.abc import Callable, Iterator
+from struct import Struct
+from typing import NamedTuple
+
+from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
+from kraftops.log.codecs import CODECS
+
+MAGIC_AT = 16
+SMALLEST_SIZES = {
+    0: SMALLEST_LENGTH + LOG_OVERHEAD,
+    1: SMALLEST_LENGTH + LOG_OVERHEAD,
+    2: HEADER_SIZE,
+}
+"""Bytes of a batch by its magic, as `LegacyRecord` and `DefaultRecordBatch` ask for."""
+
+read_start = Struct(">qiib").unpack_from
+"""(bytes, index) to base offset, length, leader epoch (of magic 2) and magic."""
+
+_INT32 = Struct(">i").unpack_from
+_LONG = 1 << 20  # bytes; Kafka's default for `message.max.bytes`
+_UNUSED_ATTRIBUTES = ~0x7F
+_ZEROS = bytes(64)
+_NO_ZERO = re.compile(rb"[^\0]")
+# A magic where the length before it is below 256 MiB (`kraftops.log.reader.LARGEST_BATCH`).
+_MAGIC = re.compile(rb"[\0-\2](?<=[\0-\x0f].{8})", re.DOTALL)
+
+
+class Candidate(NamedTuple):
+    """What may be a batch; *at* is an index, *offset* that of its first record or its wrapper."""
+
+    at: int
+    size: int
+    magic: int
+    offset: int
+
+
+def candidates(
+    data: bytes, first: int, last: int, limit: int, read_far: Callable[[int, int], bytes]
+) -> Iterator[Candidate]:
+    """Yield what may be batches that begin at an index from *first* to before *last*.
+
+    A header's length behind *last* must be in *data*, unless that is the end of all. *limit* is
+    the index where the last of the batches must end, in or behind *data*. *read_far* gives bytes
+    from any index on.
+    """
+    for begin, end in _between_zeros(data, first + MAGIC_AT, min(last + MAGIC_AT, len(data))):
+        for match in _MAGIC.finditer(data, begin, end):
+            at = match.start() - MAGIC_AT
+            offset, length, _, magic = read_start(data, at)
+            size = length + LOG_OVERHEAD
+            if not SMALLEST_SIZES[magic] <= size <= limit - at:
+                continue
+            if magic < 2:
+                is_likely = _adds_up(data, at, length, magic, read_far)
+            else:
+                is_likely = size <= _LONG or _makes_sense(data, at)
+            if is_likely:
+                yield Candidate(at, size, magic, offset)
+
+
+def _adds_up(
+    data: bytes, at: int, length: int, magic: int, read_far: Callable[[int, int], bytes]
+) -> bool:
+    """Tell whether the lengths in a message or wrapper of magic 0 or 1 are that of the whole."""
+    left = length - 14 - 8 * magic  # crc, magic, attributes, (timestamp), two lengths
+    key_at = at + 18 + 8 * magic
+    if left < 0 or key_at + 4 > len(data):
+        return False
+    (key_size,) = _INT32(data, key_at)
+    value_at = key_at + 4
+    if key_size > 0:
+        left -= key_size
+        value_at += key_size
+    if left < 0 or key_size < -1:
+        return False
+    if value_at + 4 <= len(data):
+        (value_size,) = _INT32(data, value_at)
+    else:
+        value_size = int.from_bytes(read_far(value_at, 4), signed=True)
+    return bool(left == max(value_size, 0) and value_size >= -1)
+
+
+def _makes_sense(data: bytes, at: int) -> bool:
+    """Tell whether a header of magic 2 has in it what clients write."""
+    offset, _, _, _, _, attributes, delta, *_, count = HEADER.unpack_from(data, at)
+    is_known = not attributes & _UNUSED_ATTRIBUTES and attributes & 0x07 < len(CODECS)
+    return is_known and offset >= 0 <= count <= delta + 1
+
+
+def _between_zeros(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a range that may have magics in them, without the long runs of zeros.
+
+    Inside a run a magic 0 may lie, but its batch's length, which is before it, would be 0 too.
+    """
+    while begin < end:
+        run = data.find(_ZEROS, begin, end)
+        if run < 0:
+            yield begin, end
+            return
+        yield begin, min(run + 8, end)  # a length lies eight bytes before a magic
+        match = _NO_ZERO.search(data, run + len(_ZEROS), end)
+        begin = match.start() if match else end

@@ -1,0 +1,287 @@
+"""Go on behind damage: a gap ends where the next batch lies whose length and checksum hold.
+
+What is looked for is a batch of magic 0, 1 or 2 at any byte behind the damage, since a length that
+is wrong leads nowhere. Three things keep that honest and quick:
+
+- A payload may hold whole batches, so only gaps are searched, and a batch found in one must go on
+  from the offsets before it and, where the damaged batch leads to a whole one, stay below that
+  one's. Offsets are outside the checksum: of the last two batches the smaller one counts, and where
+  no batch up to the end goes on from it, the first whole one outside the damaged batch is taken,
+  and offsets are no longer believed.
+- The longer a batch says it is, the more of its header must make sense before its checksum is
+  computed (`kraftops.log.candidates`); none beyond `LARGEST_BATCH` is looked for.
+- Checksums of what turns out to be no batch have a budget. Only bytes that are made to look like
+  many large batches can use it up; large ones are then no longer looked for.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from struct import Struct
+from typing import NamedTuple
+from zlib import crc32
+
+from google_crc32c import extend as crc32c_extend
+from google_crc32c import value as crc32c
+
+from kraftops.errors import DecodeError
+from kraftops.log import legacy
+from kraftops.log.batch import (
+    CRC_START,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    SMALLEST_LENGTH,
+    Batch,
+)
+from kraftops.log.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
+from kraftops.log.reader import BLOCK, LARGEST_BATCH, LogFile
+
+_QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
+_PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch
+
+_FIRST_CHUNK, _CHUNK = 1 << 10, 1 << 18  # bytes that are searched at a time, few at first
+_SMALL = 1 << 16  # bytes of a batch whose checksum is always worth it
+_BUDGET, _BUDGET_PER_BYTE = 1 << 32, 64  # bytes of vain checksums, at all and per byte searched
+
+
+class Gap(NamedTuple):
+    """Bytes that hold no whole batch.
+
+    The offsets are those of the records before and behind; None is unknown.
+    """
+
+    position: int
+    size: int
+    reason: str
+    last_offset: int | None
+    next_offset: int | None
+
+    @property
+    def missing(self) -> int | None:
+        """How many offsets lie between the batches around the gap, if both are known."""
+        if self.last_offset is None or self.next_offset is None:
+            return None
+        return max(self.next_offset - self.last_offset - 1, 0)
+
+
+def salvaged(log: LogFile, start: int = 0, stop: int | None = None) -> Iterator[Batch | Gap]:
+    """Yield the whole batches of a log from byte *start* to byte *stop*, and the gaps among them.
+
+    They follow each other without a hole, up to the zeros at the end, if there are any. Batches are
+    as `LogReader` gives them, their checksums right. *start* should be a batch's first byte, and to
+    a range the part of a batch that lies in another range is a gap: read a damaged file as one.
+
+    Raises:
+        SourceError: while iterating, the file cannot be read.
+    """
+    return _Salvage(log, start, log.size if stop is None else min(stop, log.size)).walk()
+
+
+class _Window:
+    """The bytes of a log from a position on, which seldom moves back."""
+
+    def __init__(self, log: LogFile, start: int, stop: int) -> None:
+        self._log = log
+        self.stop = stop
+        self.base = start  # position of the first byte of *data*
+        self.data = b""
+
+    def reach(self, position: int, size: int) -> None:
+        """Have *size* bytes from *position* on in *data*, or fewer where the log ends."""
+        at = position - self.base
+        if at >= 0 and at + size <= len(self.data):
+            return
+        have = self.data[at:] if at >= 0 else b""
+        wanted = min(max(size, BLOCK), self.stop - position)
+        self.data = have + self._log.read_at(position + len(have), wanted - len(have))
+        self.base = position
+        if len(self.data) < wanted:  # the file has shrunk
+            self.stop = position + len(self.data)
+
+    def read(self, position: int, size: int) -> bytes:
+        """Return bytes from anywhere, fewer where the log ends."""
+        size = min(size, self.stop - position)
+        at = position - self.base
+        if at >= 0 and at + size <= len(self.data):
+            return self.data[at : at + size]
+        return self._log.read_at(position, size)
+
+    def crc(self, position: int, size: int, magic: int) -> int:
+        """Return the checksum of a batch from anywhere, holding no more of it than a block."""
+        crc, begin, end = 0, position + MAGIC_AT, position + size
+        if magic == 2:
+            begin = position + CRC_START
+        for at in range(begin, end, BLOCK):
+            block = self.read(at, min(BLOCK, end - at))
+            crc = int(crc32c_extend(crc, block)) if magic == 2 else crc32(block, crc)
+        return crc
+
+
+class _Salvage:
+    """A walk over a damaged log."""
+
+    def __init__(self, log: LogFile, start: int, stop: int) -> None:
+        self._window = _Window(log, start, stop)
+        self._start = start
+        self._last: int | None = None  # offset of the last batch and of the one before it
+        self._before: int | None = None
+        self._believes_offsets = True
+        self._budget = _BUDGET
+
+    def walk(self) -> Iterator[Batch | Gap]:
+        """Yield batches and gaps; iterate once."""
+        window, position = self._window, self._start
+        while position < window.stop:
+            window.reach(position, HEADER_SIZE)
+            # Batches that are in the window and right, without a look at anything else.
+            data, base = window.data, window.base
+            pos, whole = position - base, len(data) - HEADER_SIZE
+            while pos <= whole:
+                offset, length, magic, crc, delta = _QUICK(data, pos)
+                end = pos + LOG_OVERHEAD + length
+                if magic != 2 or length < HEADER_SIZE - LOG_OVERHEAD or end > len(data):
+                    break
+                batch = data[pos:end]
+                if crc32c(batch[CRC_START:]) != crc:
+                    break
+                self._before, self._last = self._last, offset + delta
+                yield Batch(base + pos, end - pos, batch)
+                pos = end
+            position = base + pos
+            if position >= window.stop:
+                return
+            found = self._batch(position)
+            if isinstance(found, Batch):
+                self._before, self._last = self._last, _last_offset(found)
+                yield found
+                position += found.size
+                continue
+            gap = self._gap(position, found)
+            if not gap.size:
+                return
+            yield gap
+            position += gap.size
+
+    def _batch(self, position: int) -> Batch | str:
+        """Return the batch at *position*, or why there is none; the window moves there."""
+        window = self._window
+        size = _stated_size(window.read(position, HEADER_SIZE))
+        if size <= min(LARGEST_BATCH, window.stop - position):
+            window.reach(position, size)
+        problem = self._problem(position)
+        if problem:
+            return problem
+        if size > LARGEST_BATCH:
+            head = window.read(position, HEADER_SIZE)
+            return Batch(position, size, head, window.crc(position, size, head[MAGIC_AT]))
+        # `LogReader` too gives what lies behind a batch that is smaller than a header of magic 2.
+        return Batch(position, size, window.read(position, max(size, HEADER_SIZE)))
+
+    def _problem(self, position: int) -> str:
+        """Return why there is no whole batch at *position*; nothing if there is one."""
+        window = self._window
+        left = window.stop - position
+        head = window.read(position, HEADER_SIZE)
+        if len(head) <= MAGIC_AT:
+            return f"{left} bytes, fewer than any batch has"
+        _, length, _, magic = read_start(head)
+        size = length + LOG_OVERHEAD
+        if length < SMALLEST_LENGTH:
+            return f"a batch length of {length}, smaller than any batch's"
+        if magic not in SMALLEST_SIZES:
+            return f"a batch of unknown magic {magic}"
+        if size < SMALLEST_SIZES[magic]:
+            return f"a batch of {size} bytes, smaller than its header"
+        if size > left:
+            return f"a batch of {size} bytes where {left} are left"
+        stored = head[17:21] if magic == 2 else head[12:16]
+        if window.crc(position, size, magic) != int.from_bytes(stored):
+            return "a wrong checksum"
+        return ""
+
+    def _gap(self, position: int, reason: str) -> Gap:
+        """Return the gap that begins at *position*, of no bytes where only padding is left."""
+        window = self._window
+        end = position + _stated_size(window.read(position, HEADER_SIZE))
+        if end > window.stop:
+            end = position
+        follower = end if position < end < window.stop and not self._problem(end) else None
+        found, used = self._search(position, end, follower)
+        if found is None:
+            end = max(end, used)
+            if window.stop - end < _PADDING:
+                end = window.stop
+            return Gap(position, end - position, reason, self._last, None)
+        batch = self._batch(found)
+        offset = _first_offset(batch) if isinstance(batch, Batch) else None
+        return Gap(position, found - position, reason, self._last, offset)
+
+    def _search(self, start: int, end: int, follower: int | None) -> tuple[int | None, int]:
+        """Return where the next batch behind *start* lies, and the end of all that is not zero.
+
+        The damaged batch at *start* says to go to *end*, where *follower*, if not None, is a batch.
+        """
+        window, used = self._window, start
+        doubtful: int | None = None
+        floor, ceiling = self._offsets_between(follower)
+        position, chunk = start, _FIRST_CHUNK
+        while position < (limit := window.stop if follower is None else follower):
+            window.reach(position, chunk + HEADER_SIZE)
+            data, base = window.data, window.base
+            first = position - base
+            last = min(first + chunk, limit - base, len(data))
+            if filled := len(data[first:last].rstrip(b"\0")):
+                used = position + filled
+            read_far = partial(self._read_from, base)
+            for at, size, magic, offset in candidates(data, first, last, limit - base, read_far):
+                found = base + at
+                in_order = floor < offset < ceiling
+                if found == start or (size > _SMALL and self._budget < 0):
+                    continue
+                if not in_order and (found < end or doubtful is not None):
+                    continue
+                stored = data[at + 17 : at + 21] if magic == 2 else data[at + 12 : at + 16]
+                if window.crc(found, size, magic) != int.from_bytes(stored):
+                    self._budget -= size
+                elif in_order:
+                    return found, used
+                else:
+                    doubtful = found
+            self._budget += _BUDGET_PER_BYTE * (last - first)
+            position, chunk = base + last, min(4 * chunk, _CHUNK)
+        if follower is None and doubtful is not None:
+            self._believes_offsets = False
+            return doubtful, used
+        return follower, used
+
+    def _read_from(self, base: int, at: int, size: int) -> bytes:
+        return self._window.read(base + at, size)
+
+    def _offsets_between(self, follower: int | None) -> tuple[float, float]:
+        """Return what the offset of a batch in a gap must be greater than, and less than."""
+        floor, ceiling = float("-inf"), float("inf")
+        if self._believes_offsets:
+            if self._last is not None:
+                floor = self._last if self._before is None else min(self._last, self._before)
+            if follower is not None:
+                ceiling = read_start(self._window.read(follower, HEADER_SIZE))[0]
+        return floor, ceiling
+
+
+def _stated_size(head: bytes) -> int:
+    """Return how large a batch says it is, or 0 where it says nothing that can be."""
+    length = int.from_bytes(head[8:LOG_OVERHEAD], signed=True)
+    return length + LOG_OVERHEAD if length >= SMALLEST_LENGTH else 0
+
+
+def _last_offset(batch: Batch) -> int:
+    return legacy.header(batch).offset if batch.is_legacy else batch.header.last_offset
+
+
+def _first_offset(batch: Batch) -> int | None:
+    """Return the first offset of a batch; what a wrapper holds may be damaged in spite of it."""
+    if not batch.is_legacy:
+        return batch.header.base_offset
+    try:
+        return next(legacy.records(batch)).record.offset
+    except DecodeError:
+        return None
