@@ -68,7 +68,8 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
         drop_output()
-        terminal.error(f"cannot write to standard output: {error.strerror}")
+        place = error.filename or "cannot write to standard output"
+        terminal.error(f"{place}: {error.strerror}")
         code = 1
     except MemoryError:
         terminal.error("it needs more memory than there is")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -169,6 +170,8 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
     lines: list[str] = []
     for path in paths:
         try:
+            if path == "-" and sys.stdin is None:
+                raise SourceError("cannot read -: standard input is closed")
             if path == "-":
                 text = sys.stdin.read()
             else:
@@ -209,11 +212,12 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
             terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
     elif any(target.directory is metadata for target in plan.targets):
         for directory in plan.formatted:
-            if partition_data(directory.path):
-                terminal.error(
-                    f"warning: {directory.path} holds partitions, but {metadata.path} is new",
-                    hint="if the metadata was lost, restore it before a server starts here",
-                )
+            with suppress(OSError):  # whether it can be listed is not the question here
+                if partition_data(directory.path):
+                    terminal.error(
+                        f"warning: {directory.path} holds partitions, but {metadata.path} is new",
+                        hint="if the metadata was lost, restore it before a server starts here",
+                    )
 
 
 def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: bool) -> None:
@@ -225,10 +229,11 @@ def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: b
     version = plan.bootstrap.version.name
     if is_dry or done:
         terminal.write(f"Bootstrap metadata: {plan.bootstrap}\n")
-    for target in plan.targets if is_dry else done:
+    entries = new_entries(plan.targets) if is_dry else [[]] * len(done)
+    for target, new in zip(plan.targets if is_dry else done, entries, strict=True):
         verb = "Would format" if is_dry else "Formatting"
         path = target.directory.path
         terminal.write(f"{verb} {target.kind} {path} with metadata.version {version}.\n")
-        for entry, size, mode in new_entries(target) if is_dry else ():
+        for entry, size, mode in new:
             shown = f"{entry}/" if size is None else f"{entry} ({size} bytes)"
             terminal.write(f"  {shown} mode {mode:04o}\n")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from kraftops.dump.groups import Groups
 from kraftops.dump.offsetspan import OffsetSpan
+from kraftops.dump.places import Place, Places
 from kraftops.dump.recordtypes import Amount, Label
 from kraftops.dump.tally import Distribution, Kept, TimeHistogram
 from kraftops.dump.times import time_fields
@@ -29,49 +30,7 @@ MOST_LABELS = 1000
 """Record types with their versions that are told apart; further ones are together `OTHER`."""
 
 _MOST_EPOCHS = 10_000
-_MOST_TOLD = 20  # places that are told one by one
 _OTHER = Label("OTHER", None)
-
-
-class Place(NamedTuple):
-    """Where something is wrong: a byte of a file, how many from there on, and what."""
-
-    path: str
-    position: int
-    size: int
-    reason: str
-
-
-class Places:
-    """What is wrong: how often, how many bytes, and the first of it."""
-
-    def __init__(self) -> None:
-        self.count = self.size = 0
-        self.first: list[Place] = []
-
-    def add(self, place: Place) -> None:
-        """Count a place."""
-        self.count += 1
-        self.size += place.size
-        if len(self.first) < _MOST_TOLD:
-            self.first.append(place)
-
-    def merge(self, later: Places) -> None:
-        """Add those of a later part."""
-        self.count += later.count
-        self.size += later.size
-        self.first = (self.first + later.first)[:_MOST_TOLD]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return count, bytes and the first places."""
-        return {
-            "count": self.count,
-            "bytes": self.size,
-            "first": [
-                {"file": path, "position": position, "bytes": size, "reason": reason}
-                for path, position, size, reason in self.first
-            ],
-        }
 
 
 class Summary:

@@ -26,7 +26,7 @@ def time_fields(name: str, time: int | None) -> dict[str, Any]:
 def span_text(span: int) -> str:
     """Return a number of ms in words: the two largest units, as 3 d 4 h."""
     units = (("d", _DAY_MS), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1))
-    parts = []
+    parts: list[str] = []
     for unit, size in units:
         count, span = divmod(span, size)
         if count or (parts and len(parts) < 2):

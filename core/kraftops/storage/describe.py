@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import stat
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from kraftops.javatext import path_text
 from kraftops.storage.locks import FILE_NAME as LOCK_NAME
 from kraftops.storage.releases import METADATA_VERSION
 from kraftops.uuids import to_text
@@ -17,15 +19,25 @@ if TYPE_CHECKING:
     from kraftops.storage.rewrite import Rewrite
 
 
+class NewEntry(NamedTuple):
+    """Something that formatting makes: *bytes* is None of a directory."""
+
+    path: str
+    bytes: int | None
+    mode: int
+
+
 def describe(plan: FormatPlan, done: list[Target]) -> dict[str, object]:
     """Return what a format changed: *done* are the directories that it formatted."""
     targets = {target.directory.path: target for target in plan.targets}
+    creates = dict(zip(targets, new_entries(plan.targets), strict=True))
     directories: list[dict[str, object]] = []
     for directory in plan.directories:
         told: dict[str, object] = {"path": directory.path, "isMetadata": directory.is_metadata}
         target = targets.get(directory.path)
         if target:
-            told |= _target(target, is_done=target in done)
+            entries = None if target in done else creates[target.directory.path]
+            told |= _target(target, entries)
         elif directory.meta:
             identity = directory.meta.directory_id
             told |= {"action": "keep", "directoryId": identity and to_text(identity)}
@@ -143,37 +155,55 @@ def _group_name(number: int) -> str:
         return str(number)
 
 
-def new_entries(target: Target) -> list[tuple[str, int | None, int]]:
-    """Return path, bytes (None: a directory) and mode of everything that formatting makes."""
+def new_entries(targets: Sequence[Target]) -> list[list[NewEntry]]:
+    """Return everything that formatting makes, for each target; nothing is named twice."""
     umask = os.umask(0)
     os.umask(umask)
-    path = target.directory.path
-    folders = [path] if not os.path.isdir(path) else []
-    while folders and not os.path.isdir(os.path.dirname(folders[0]) or "."):
-        folders.insert(0, os.path.dirname(folders[0]))
-    folders += sorted({os.path.dirname(file.path) for file in target.files} - {path})
-    lock = os.path.join(path, LOCK_NAME)
-    found: list[tuple[str, int | None, int]] = [
-        (folder, None, 0o777 & ~umask) for folder in folders if not os.path.isdir(folder)
-    ]
-    if not os.path.exists(lock):
-        found.append((lock, 0, 0o666 & ~umask))
-    return found + [(file.path, len(file.data), _mode(file, umask)) for file in target.files]
+    named: dict[str, int] = {}  # modes of directories that are not there yet
+    found = []
+    for target in targets:
+        path = path_text(target.directory.path)
+        folders = [path, *(os.path.dirname(file.path) for file in target.files)]
+        entries = [entry for folder in folders for entry in _new_folders(folder, umask, named)]
+        lock = os.path.join(path, LOCK_NAME)
+        if not os.path.exists(lock):
+            entries.append(NewEntry(lock, 0, 0o666 & ~umask))
+        entries += [
+            NewEntry(path_text(file.path), len(file.data), _mode(file, umask))
+            for file in target.files
+        ]
+        found.append(entries)
+    return found
+
+
+def _new_folders(path: str, umask: int, named: dict[str, int]) -> Iterator[NewEntry]:
+    """Yield the directories that are to be made for *path*, the outermost first."""
+    path = path_text(path)
+    place = os.path.normpath(path)
+    if os.path.isdir(path) or place in named:
+        return
+    parent = os.path.dirname(path) or "."
+    yield from _new_folders(parent, umask, named)
+    above = named.get(os.path.normpath(parent))
+    if above is None:
+        above = os.stat(parent).st_mode if os.path.isdir(parent) else 0
+    # The group of a directory goes on to those below it.
+    named[place] = 0o777 & ~umask | above & stat.S_ISGID
+    yield NewEntry(path, None, named[place])
 
 
 def _mode(file: NewFile, umask: int) -> int:
     return 0o666 & ~umask if file.mode is None else file.mode
 
 
-def _target(target: Target, *, is_done: bool) -> dict[str, object]:
+def _target(target: Target, entries: Sequence[NewEntry] | None) -> dict[str, object]:
     told: dict[str, object] = {
-        "action": "formatted" if is_done else "format",
+        "action": "formatted" if entries is None else "format",
         "kind": target.kind,
         "directoryId": to_text(target.directory_id),
     }
-    if not is_done:
+    if entries is not None:
         told["creates"] = [
-            {"path": path, "bytes": size, "mode": f"{mode:04o}"}
-            for path, size, mode in new_entries(target)
+            {"path": path, "bytes": size, "mode": f"{mode:04o}"} for path, size, mode in entries
         ]
     return told

@@ -289,8 +289,9 @@ def format_directories(plan: FormatPlan) -> Iterator[Target]:
     first; meta.properties, which makes a directory a formatted one, is renamed last.
 
     Raises:
-        StorageError: somebody holds a lock or was faster, or a file cannot be written; directories
-            that were not yielded are not formatted.
+        InUse: somebody holds a lock or was faster.
+        StorageError: a file cannot be written; a directory that was not yielded is not formatted,
+            or it is not known to last.
     """
     try:
         with ExitStack() as undo:

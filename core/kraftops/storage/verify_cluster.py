@@ -65,7 +65,6 @@ def _places(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     first = nodes[0].config
-    by_id = {node.config.node_id: node for node in reversed(nodes)}
     for node in nodes:
         config = node.config
         if config.voters != first.voters:
@@ -75,14 +74,6 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"are {_shown(first.voters)}",
                 "set the same static voters on all nodes, or none on all",
             )
-        for node_id in config.voters:
-            named = by_id.get(node_id)
-            if named and not named.is_controller:
-                yield Finding(
-                    config.path,
-                    f"controller.quorum.voters has node {node_id}, which is no controller",
-                    f"give {named.config.path} the role, or take it out of the voters",
-                )
 
 
 def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ The rules are those of Kafka 4.3.1's `KafkaRaftLog`, `KafkaRaftClient` and `Quor
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kraftops.storage import partitions, quorum_state
 from kraftops.storage.config import ServerConfig
@@ -98,22 +98,20 @@ def _recover(node: Node) -> str:
 def _features(node: Node) -> Iterator[Finding]:
     """Yield what a newer Kafka has written."""
     content, bootstrap = node.content, node.metadata.bootstrap
-    kraft_version = content.quorum.kraft_version
-    levels: Mapping[str, int] = {**content.features, KRAFT_VERSION: kraft_version}
-    source, cure = os.path.join(node.metadata.path, METADATA_PARTITION), "start a newer Kafka"
+    log = os.path.join(node.metadata.path, METADATA_PARTITION)
+    found = [(log, name, level) for name, level in content.features.items()]
+    found.append((log, KRAFT_VERSION, content.quorum.kraft_version))
+    cure = "start a newer Kafka"
     if METADATA_VERSION not in content.features and node.is_controller and bootstrap:
         # Only the first controller of a new cluster takes them over.
-        levels = {**bootstrap.features, KRAFT_VERSION: kraft_version}
-        source = bootstrap.path
-        cure = (
-            "start a newer Kafka; or remove it and meta.properties, and kafka-storage format with "
-            "--release-version"
+        found += [(bootstrap.path, name, level) for name, level in bootstrap.features.items()]
+        cure += (
+            "; or remove it and meta.properties, and kafka-storage format with --release-version"
         )
-    for name, level in levels.items():
+    for source, name, level in found:
         if not _is_known(node.config, name, level):
-            yield Finding(
-                source, f"{name}={level} is not what Kafka {LATEST_PRODUCTION.release} knows", cure
-            )
+            release = LATEST_PRODUCTION.release
+            yield Finding(source, f"{name}={level} is not what Kafka {release} knows", cure)
 
 
 def _is_known(config: ServerConfig, name: str, level: int) -> bool:
