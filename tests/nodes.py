@@ -9,11 +9,11 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from kraftops.javaproperties import properties_bytes
 from kraftops.storage.bootstrap import SNAPSHOT_NAME
 from kraftops.storage.config import load_config
 from kraftops.storage.directories import LogDirectory
 from kraftops.storage.inspector import DirectoryState, inspect
-from kraftops.storage.properties import properties_bytes
 from kraftops.uuids import to_text
 from tests.console import STORAGE, Done, run_here
 

@@ -22,7 +22,7 @@ ROOTS = {
     "kraftops_cli": REPOSITORY / "cli",
 }
 ROWS = [
-    {"errors", "uuids", "varint", "javabase64", "javatext", "memo"},
+    {"errors", "uuids", "varint", "javabase64", "javaproperties", "javatext", "memo"},
     {"schema"},
     {"log"},
     {"records"},

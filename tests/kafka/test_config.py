@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from kraftops.errors import DecodeError
-from kraftops.storage.properties import properties, properties_bytes
+from kraftops.javaproperties import properties, properties_bytes
 from kraftops.storage.server_keys import server_keys
 from tests.kafka import config_cases
 from tests.kafka.config_cases import BASE, ENVIRONMENT, SHAPES, Settings

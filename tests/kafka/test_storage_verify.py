@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +31,7 @@ from tests.kafka.spoilt import (
 )
 from tests.kafka.verify_cases import CASES, STARTS, storage
 from tests.kafka.workshop import Workshop
+from tests.nodes import locked
 
 pytestmark = pytest.mark.kafka
 
@@ -69,31 +69,14 @@ def test_verify_agrees_with_the_server(workshop: Workshop, name: str) -> None:
         assert trial.cured.outcome is STARTS, trial.cured.log[-4000:]
 
 
-HOLD = """
-import fcntl, sys
-lock = open(sys.argv[1], "w")
-fcntl.lockf(lock, fcntl.LOCK_EX)
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
 def test_directory_in_use_is_found(jars: Path, tmp_path: Path) -> None:
     config = format_node(combined(tmp_path, log_dirs=2), standalone=True)
-    command = [sys.executable, "-c", HOLD, str(at(config, "d2/.lock"))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout
-        holder.stdout.readline()
-
+    with locked(at(config, "d2")) as pid:
         done = storage("verify", "-c", str(config.path))
         started = starts(jars, config)
-        assert holder.stdin
-        holder.stdin.close()
 
     assert done.code == 2
-    assert re.fullmatch(
-        rf".*/d2: process {holder.pid} .* holds its lock; stop it first\n", done.text
-    )
+    assert re.fullmatch(rf".*/d2: process {pid} .* holds its lock; stop it first\n", done.text)
     assert started.code == 1
     assert "Failed to acquire lock" in started.reason
 

@@ -20,7 +20,7 @@ WAITING = re.compile(
 )
 ELECTION = "ProspectiveState"
 NO_LEADER = "we still don't know the high water mark yet"  # every 100 ms
-PATIENCE = 10  # such lines; a voter begins its election before the first
+PATIENCE = 20  # such lines; a voter begins its election before the first
 OFFLINE = re.compile(
     r"Failed to create or validate data directory|Stopping serving logs in dir"
     r"|Found stray log dir .*: the topicId "

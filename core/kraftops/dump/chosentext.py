@@ -59,7 +59,7 @@ def _header(path: str, report: Report) -> str:
         raise UsageError(f"{path}: its name is none that is known")
     if name.kind not in (FileKind.LOG, FileKind.CHECKPOINT):
         raise UsageError(f"{path}: only logs and snapshots have records to choose from")
-    return header_line(name, report)
+    return "" if name.is_stdin else header_line(name, report)
 
 
 def chosen_units(part: Part, query: Query, report: Report) -> Iterator[str]:

@@ -8,19 +8,17 @@ by what is in the log, as `ClassicGroup`, `ConsumerGroup`, `ShareGroup` and `Str
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
+from kraftops.dump.recordtypes import coordinator_key, coordinator_value
 from kraftops.dump.tally import Kept
 from kraftops.dump.times import time_fields
 from kraftops.errors import DecodeError
 from kraftops.javatext import decode_utf8
 from kraftops.log.batch import Record
-from kraftops.memo import Memo
-from kraftops.records.coordinator import decode
-from kraftops.records.meaning import Unknown
+from kraftops.records.coordinator import messages
 
-MOST_KEYS = 200_000
+MOST_KEYS = 100_000
 """Keys, of all groups together, of which the state is kept; whole groups are left out beyond."""
 
 _MOST_PENDING = 100_000  # offsets in open transactions, and producers with markers
@@ -77,32 +75,29 @@ def read_change(record: Record) -> Change | None:
     Raises:
         DecodeError: key or value cannot be read.
     """
-    if record.key is None:
-        raise DecodeError("a record without a key")
-    number, group, key = _keys()[record.key]
+    number, end = coordinator_key(record.key)
+    key = record.key or b""
     if number not in _FACTS:
-        return None
-    if record.value is None:
-        return Change(group, key, record.offset, None)
-    _, value = decode(record.key, record.value, "offsets")
-    if value is None or isinstance(value, Unknown):
-        raise DecodeError(value.reason if value else "a record without a value")
-    return Change(group, key, record.offset, _FACTS[number](value.data))
+        if number in messages("offsets"):
+            return None
+        raise DecodeError(f"unknown record type {number}")
+    if number in (0, 1):
+        rest = _OFFSET + key[end : _topic_partition_end(key, end)]  # type 0 is an older form of 1
+    else:
+        rest = key[:2] + key[end:]
+    fact = None
+    if record.value is not None:
+        fact = _FACTS[number](coordinator_value("offsets", number, record.value))
+    return Change(key[4:end], rest, record.offset, fact)
 
 
-@cache
-def _keys() -> Memo[tuple[int, bytes, bytes]]:
-    """Return a memo of keys to record type, group, and the key without its group."""
-
-    def make(raw: bytes) -> tuple[int, bytes, bytes]:
-        key, _ = decode(raw, None, "offsets")
-        if isinstance(key, Unknown):
-            raise DecodeError(key.reason)
-        end = 4 + int.from_bytes(raw[2:4])  # type and length; all keys begin with the group
-        code = raw[:2] if any(raw[:2]) else _OFFSET  # type 0 is an older form of type 1
-        return int.from_bytes(raw[:2]), raw[4:end], code + raw[end:]
-
-    return Memo(make)
+def _topic_partition_end(key: bytes, start: int) -> int:
+    """Return where the topic and the partition end that begin at *start*."""
+    size = int.from_bytes(key[start : start + 2], signed=True)
+    end = start + 2 + size + 4
+    if size < 0 or end > len(key):
+        raise DecodeError("a key that is cut short")
+    return end
 
 
 class Groups:

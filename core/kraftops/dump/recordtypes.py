@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record, read_record
 from kraftops.memo import Memo
-from kraftops.records.coordinator import messages
+from kraftops.records.coordinator import COORDINATORS, messages
 from kraftops.records.dialects import Dialect, dialect, snake_case, type_name
+from kraftops.schema.compile import compiled
+from kraftops.schema.read import Data
 from kraftops.varint import read_varint
 
 USER = "user"
@@ -46,15 +49,16 @@ LabelOf = Callable[[Record], Label]
 def label_reader(decoder: str, dialect_name: str = "kafka") -> LabelOf:
     """Return a function of a record, of no control batch, to its label."""
     if decoder in ("metadata", "remote"):
-        spoken = dialect(_REMOTE if decoder == "remote" else dialect_name)
+        spoken = _dialect(decoder, dialect_name)
         return lambda record: _frame_label(record.value or b"", spoken)
-    if decoder in ("offsets", "transaction", "share"):
-        names = {
-            number: snake_case(key.name.removesuffix("Key"))
-            for number, (key, _) in messages(decoder).items()
-        }
-        return lambda record: _key_label(record, names)
+    if decoder in COORDINATORS:
+        labels = Memo(partial(_key_label, _key_names(decoder)))
+        return lambda record: labels[(record.key or b"")[:2] + (record.value or b"")[:2]]
     return lambda _: Label(USER, None)
+
+
+def _dialect(decoder: str, dialect_name: str) -> Dialect:
+    return dialect(_REMOTE if decoder == "remote" else dialect_name)
 
 
 def _frame_label(value: bytes, spoken: Dialect) -> Label:
@@ -66,22 +70,56 @@ def _frame_label(value: bytes, spoken: Dialect) -> Label:
     return Label(type_name(message) if message else f"{UNKNOWN}({number})", version)
 
 
-def _key_label(record: Record, names: dict[int, str]) -> Label:
-    key, value = record.key, record.value
-    if key is None or len(key) < 2:
+def _key_names(decoder: str) -> dict[int, str]:
+    return {
+        number: snake_case(key.name.removesuffix("Key"))
+        for number, (key, _) in messages(decoder).items()
+    }
+
+
+def _key_label(names: dict[int, str], head: bytes) -> Label:
+    """Return the label of a record by the first two bytes of its key and of its value."""
+    if len(head) < 2:
         return Label(UNKNOWN, None)
-    number = int.from_bytes(key[:2], signed=True)
-    version = None
-    if value is not None and len(value) >= 2:
-        version = int.from_bytes(value[:2], signed=True)
+    number = int.from_bytes(head[:2], signed=True)
+    version = int.from_bytes(head[2:], signed=True) if len(head) == 4 else None
     return Label(names.get(number, f"{UNKNOWN}({number})"), version)
+
+
+def coordinator_value(decoder: str, number: int, value: bytes) -> Data:
+    """Return the value of a record whose key is of type *number*.
+
+    Raises:
+        DecodeError: it cannot be read.
+    """
+    known = messages(decoder).get(number)
+    if known is None:
+        raise DecodeError(f"unknown record type {number}")
+    version = int.from_bytes(value[:2], signed=True)
+    if len(value) < 2 or not known[1].versions.has(version):
+        raise DecodeError(f"unknown version {version} of {known[1].name}")
+    return compiled(known[1], version).read(value, 2)[0]
+
+
+def coordinator_key(key: bytes | None) -> tuple[int, int]:
+    """Return the type of a key, and where its first field ends, which is a string in all types.
+
+    Raises:
+        DecodeError: the key holds no such field.
+    """
+    if key is None:
+        raise DecodeError("a record without a key")
+    end = 4 + int.from_bytes(key[2:4], signed=True)
+    if not 4 <= end <= len(key):
+        raise DecodeError("a key that is cut short")
+    return int.from_bytes(key[:2], signed=True), end
 
 
 class FramedTypes:
     """Counts the records of metadata batches by label, by the numbers of their frames."""
 
     def __init__(self, decoder: str, dialect_name: str = "kafka") -> None:
-        self._spoken = dialect(_REMOTE if decoder == "remote" else dialect_name)
+        self._spoken = _dialect(decoder, dialect_name)
         self._labels: Memo[Label | None] = Memo(self._label)
 
     def count(self, b: bytes, p: int, count: int) -> dict[Label, Amount]:

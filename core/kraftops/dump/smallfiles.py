@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kraftops.errors import DecodeError
+from kraftops.javaproperties import properties
 from kraftops.log.reader import LogFile
 from kraftops.uuids import ZERO, from_text, to_text
 
@@ -61,6 +62,15 @@ def _quorum_state(text: str, found: SmallFile) -> None:
 def _clean_shutdown(text: str, found: SmallFile) -> None:
     if text:  # earlier releases wrote nothing into it
         _object(text, found, "version", {0: {"brokerEpoch": (int,)}})
+
+
+def _meta_properties(text: str, found: SmallFile) -> None:
+    given = {key: prop.value for key, prop in properties(text).items()}
+    version = given.pop("version", "0").strip()
+    found["data"] = given
+    if not re.fullmatch(r"\d{1,9}", version):
+        raise DecodeError(f"Invalid meta.properties version string '{version}'")
+    found["version"] = int(version)
 
 
 def _partition_metadata(text: str, found: SmallFile) -> None:
@@ -203,4 +213,5 @@ _READERS: dict[str, Callable[[str, SmallFile], None]] = {
     "replication-offset-checkpoint": _offsets,
     "cleaner-offset-checkpoint": _offsets,
     ".kafka_cleanshutdown": _clean_shutdown,
+    "meta.properties": _meta_properties,
 }

@@ -196,7 +196,7 @@ class Kept(dict[Key, Value], Generic[Key, Value]):
     def grow(self, weight: int) -> None:
         """Know that a value weighs so much more."""
         self._weight += weight
-        if self._weight > 2 * self._limit:
+        if self._weight > self._limit + self._limit // 2:
             self.trim()
 
     def trim(self) -> None:

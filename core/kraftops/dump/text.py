@@ -79,7 +79,7 @@ class TextParts:
             report.remark(f"{path}: this file {RENAMED[name.renamed]}")
         try:
             if name.kind in (FileKind.LOG, FileKind.CHECKPOINT):
-                if is_first:
+                if is_first and not name.is_stdin:
                     yield header_line(name, report)
                 yield from self._batches(name, part, report)
             else:
@@ -133,7 +133,11 @@ class TextParts:
         out: list[str] = []
         append = out.append
         full = part.start + _CHUNK_BYTES
+        is_headless = name.is_stdin and not part.start
         for batch in batches:
+            if is_headless:
+                is_headless = False
+                append(f"Log starting offset: {int.from_bytes(batch.data[:8], signed=True)}\n")
             try:
                 if batch.is_legacy:
                     append(legacy_batch_line(batch))
@@ -167,6 +171,8 @@ class TextParts:
                 yield "".join(out)
                 out.clear()
         assert batches.end is not None
+        if is_headless:
+            append("Log starting offset: 0\n")
         if part.is_last and log.size is not None and log.size > NO_LIMIT:
             reason = "Kafka's tool reads no file that goes on from here"
             report.failure(name.path, NO_LIMIT, reason, is_damage=False)
@@ -200,6 +206,8 @@ def _end(
     """Tell what lies behind the last batch."""
     if end.reason is EndReason.PADDING:
         report.note(name.path, end.position, end.detail)
+    elif end.reason is EndReason.DAMAGED_ARCHIVE:
+        report.failure(name.path, end.position, end.detail)
     elif end.reason is EndReason.BAD_LENGTH:
         report.failure(name.path, end.position, f"{end.detail}; {end.left} bytes are not read")
     elif end.reason is EndReason.PARTIAL and query.max_bytes == NO_LIMIT:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
+from kraftops.dump.recordtypes import coordinator_key, coordinator_value
 from kraftops.dump.tally import Distribution, Kept
 from kraftops.dump.times import time_fields
 from kraftops.dump.transactions import duration_fields
 from kraftops.errors import DecodeError
 from kraftops.javatext import decode_utf8
 from kraftops.log.batch import Record
-from kraftops.memo import Memo
-from kraftops.records.coordinator import decode
-from kraftops.records.meaning import Unknown
 
 MOST_IDS = 100_000
 """Transactional ids that are told one by one."""
@@ -61,15 +58,13 @@ def read_id_change(record: Record) -> IdChange:
     Raises:
         DecodeError: key or value cannot be read.
     """
-    if record.key is None:
-        raise DecodeError("a record without a key")
-    transactional_id = _keys()[record.key]
+    number, end = coordinator_key(record.key)
+    transactional_id = (record.key or b"")[4:end]
+    if number != 0:
+        raise DecodeError(f"unknown record type {number}")
     if record.value is None:
         return IdChange(transactional_id, None)
-    _, value = decode(record.key, record.value, "transaction")
-    if value is None or isinstance(value, Unknown):
-        raise DecodeError(value.reason if value else "a record without a value")
-    data: dict[str, Any] = value.data
+    data: dict[str, Any] = coordinator_value("transaction", number, record.value)
     status = data["transactionStatus"]
     topics = data["transactionPartitions"] or ()
     return IdChange(
@@ -88,19 +83,6 @@ def read_id_change(record: Record) -> IdChange:
             data["transactionStartTimestampMs"],
         ),
     )
-
-
-@cache
-def _keys() -> Memo[bytes]:
-    """Return a memo of keys to the transactional ids in them."""
-
-    def make(raw: bytes) -> bytes:
-        key, _ = decode(raw, None, "transaction")
-        if isinstance(key, Unknown):
-            raise DecodeError(key.reason)
-        return raw[4 : 4 + int.from_bytes(raw[2:4])]  # behind type and length
-
-    return Memo(make)
 
 
 class TransactionalIds:

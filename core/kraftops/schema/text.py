@@ -110,9 +110,7 @@ class _Generator:
         else:
             self._add_end_check(2)
         data = self._joined(2, shown)
-        template = re.sub(
-            r"\{field:(\w+)\}", lambda found: _value_of(found[1], shown), template
-        )
+        template = re.sub(r"\{field:(\w+)\}", lambda found: _value_of(found[1], shown), template)
         add(2, f"return f'{template.replace('{data}', data)}'".replace("\n", "\\n"))
         add(1, "return render")
         return self._source.function("make")

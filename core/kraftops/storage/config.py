@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
+from kraftops.javaproperties import Property, properties
 from kraftops.storage.config_rules import check_rules
 from kraftops.storage.config_values import Refused
 from kraftops.storage.endpoints import Endpoints, advertised_controllers
 from kraftops.storage.listeners import BOOTSTRAP_SERVERS, VOTERS, Listener, parse_voters
 from kraftops.storage.placeholders import has_placeholder, resolved
-from kraftops.storage.properties import Property, properties
 from kraftops.storage.server_keys import is_secret, server_keys
 from kraftops.storage.settings import Settings, read_settings
 

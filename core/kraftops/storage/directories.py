@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kraftops.errors import DecodeError, StorageError
+from kraftops.javaproperties import properties
 from kraftops.storage import meta_properties
 from kraftops.storage.config import ServerConfig
 from kraftops.storage.meta_properties import MetaProperties
-from kraftops.storage.properties import properties
 from kraftops.uuids import from_text, is_reserved, to_text
 
 METADATA_PARTITION = "__cluster_metadata-0"

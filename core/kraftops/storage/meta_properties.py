@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftops.errors import DecodeError
-from kraftops.storage.properties import Property, properties_bytes
+from kraftops.javaproperties import Property, properties_bytes
 from kraftops.uuids import from_text, to_text
 
 FILE_NAME = "meta.properties"

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.errors import DecodeError
+from kraftops.javaproperties import properties
 from kraftops.storage.config_values import Refused, java_split
 from kraftops.storage.javahash import map_order, string_hash
-from kraftops.storage.properties import properties
 
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
 """What returns the values it has for keys of a path."""

@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from kraftops.errors import DecodeError, StorageError, UsageError
+from kraftops.javaproperties import Property, properties
 from kraftops.storage import meta_properties
 from kraftops.storage.config import ServerConfig
 from kraftops.storage.directories import (
@@ -22,7 +23,6 @@ from kraftops.storage.locks import held, refuse_locked
 from kraftops.storage.log_content import read_content
 from kraftops.storage.meta_properties import ID_KEYS, MetaProperties
 from kraftops.storage.metadata_log import MetadataLog, read_metadata_log
-from kraftops.storage.properties import Property, properties
 from kraftops.uuids import random_uuid, to_text
 
 BACKUP_SUFFIX = ".before-rewrite"

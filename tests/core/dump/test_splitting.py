@@ -386,6 +386,7 @@ def test_jobs_are_as_many_as_cores_but_few_for_small_files(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     assert job_count(size) == jobs
+    assert job_count(size, reads_records=False) == 1
 
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: cores)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import ConfigError, SourceError, UsageError
+from kraftops.javaproperties import Property, properties_bytes
 from kraftops.storage.config import Endpoint, ServerConfig, load_config
 from kraftops.storage.listeners import Listener
-from kraftops.storage.properties import Property, properties_bytes
 from kraftops.storage.server_keys import server_keys
 
 BASE = {

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError
+from kraftops.javaproperties import properties
 from kraftops.storage.meta_properties import MetaProperties, file_bytes, read
-from kraftops.storage.properties import properties
 from kraftops.uuids import from_text
 
 DIRECTORY = "PXBx0gHKS4OC_RCYdaUGYg"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import KraftopsError
+from kraftops.javaproperties import properties
 from kraftops.storage.config import load_config
-from kraftops.storage.properties import properties
 from kraftops.storage.rewrite import BACKUP_SUFFIX, RewriteRequest, plan_rewrite, rewrite, warnings
 from tests.forks import FULL, KILL, Child, failing
 from tests.nodes import (

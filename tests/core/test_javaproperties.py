@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError
-from kraftops.storage.properties import Property, properties, properties_bytes
+from kraftops.javaproperties import Property, properties, properties_bytes
 
 
 def read(data: bytes) -> dict[str, str]:
