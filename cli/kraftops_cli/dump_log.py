@@ -12,7 +12,7 @@ from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
 from kraftops_cli import jopt
 from kraftops_cli.command import Number, ToolCommand
-from kraftops_cli.dump_filters import filter_options, parsed_filter
+from kraftops_cli.dump_filters import FILTERS, filter_options, parsed_filter
 from kraftops_cli.dump_run import Plan, run
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
@@ -33,6 +33,7 @@ _CONTRADICTIONS = (
     ("summary", "follow"),
     ("summary", "limit"),
     ("summary", "tail"),
+    *(("summary", name) for name in sorted(FILTERS)),
     ("follow", "tail"),
     ("follow", "output"),
     ("follow", "salvage"),

@@ -54,13 +54,17 @@ class Plan:
 
 def run(plan: Plan, terminal: Terminal) -> int:
     """Run the dump; return its exit code."""
+    if plan.summary:
+        from kraftops_cli.dump_summary import run_summary
+
+        return run_summary(plan, terminal)
     report = Report()
     plan = _with_topics(plan)
     if small := _small_files(plan):
         return _run_small_files(plan, small, terminal)
     if plan.query.form == "parquet":
         return _run_parquet(plan, report, terminal)
-    with _output(plan, terminal) as fd:
+    with open_target(plan, terminal) as fd:
         if plan.query.form == "csv":
             from kraftops.dump.csvrows import csv_header
             from kraftops.dump.writing import write_all
@@ -118,7 +122,7 @@ def _run_small_files(plan: Plan, found: list[dict[str, Any]], terminal: Terminal
     from kraftops.dump.writing import write_all
 
     lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in found]
-    with _output(plan, terminal) as fd:
+    with open_target(plan, terminal) as fd:
         write_all(fd, "".join(lines).encode("utf-8", "surrogateescape"))
     damaged = [one for one in found if "damage" in one]
     for one in damaged:
@@ -177,7 +181,8 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
             write_all(fd, chunk.encode("utf-8", "surrogateescape"))
 
 
-def _output(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
+def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
+    """Give the descriptor of the output file, or of standard output."""
     if plan.output is None:
         return nullcontext(terminal.fd)
     from kraftops.dump.outputs import open_output

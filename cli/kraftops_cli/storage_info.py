@@ -46,12 +46,14 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     """Run the subcommand; return its exit code."""
     from kraftops.errors import StorageError
     from kraftops.storage.config import load_config
-    from kraftops.storage.inspector import findings, inspect, kafka_problems
+    from kraftops.storage.inspector import damage_findings, findings, inspect, kafka_problems
 
     loaded = load_config(config, overrides, os.environ)
     states = inspect(loaded)
     problems = list(kafka_problems(states))
     found = list(findings(loaded, states))
+    if form != "text":  # which reads no logs: it is fast
+        found += damage_findings(states)
     if form == "text":
         for state in states:
             if state.directory.is_opaque and state.place:

@@ -30,6 +30,7 @@ from tests.kafka.spoilt import (
     cut,
     feature_record,
     flipped,
+    format_node,
     made,
     matching,
     removed,
@@ -101,6 +102,13 @@ def voter_with_its_directory(config: Config) -> None:
     with_properties({"directory.id": found[1]})(config)
 
 
+def formatted_anew(config: Config) -> None:
+    """Format the metadata directory of an only controller again."""
+    removed(f"d1/{META}")(config)
+    removed(LOG)(config)
+    format_node(config, standalone=True)
+
+
 def in_partition(name: str, data: bytes) -> Spoil:
     """Write a file into the directory of a partition."""
     return lambda config: write(matching(config, "d1/kept-*")[0] / name, data)
@@ -132,7 +140,8 @@ def with_newer_snapshot(config: Config) -> None:
 CASES = {
     # Sound
     "standalone": Case("standalone", STARTS),
-    "static voters": Case("static", STARTS),
+    "static voters": Case("combined", STARTS),
+    "controller with static voters": Case("static", STARTS),
     "two directories": Case("two", STARTS),
     "controller": Case("controller", STARTS),
     "broker": Case("broker", STARTS),
@@ -234,33 +243,33 @@ CASES = {
     ),
     "properties are a directory": Case("static", ENDS, "Is a directory", made(f"d1/{META}")),
     # bootstrap.checkpoint
-    "no bootstrap file": Case("standalone", STARTS, "no bootstrap", removed(f"d1/{BOOTSTRAP}")),
+    "no bootstrap file": Case("controller", STARTS, "no bootstrap", removed(f"d1/{BOOTSTRAP}")),
     "garbage in that of a data directory": Case(
         "two", STARTS, "", written(f"d2/{BOOTSTRAP}", GARBAGE)
     ),
     "bootstrap file without footer": Case(
-        "standalone", STARTS, "no whole batch", cut(f"d1/{BOOTSTRAP}", 10)
+        "controller", STARTS, "no whole batch", cut(f"d1/{BOOTSTRAP}", 10)
     ),
     "truncated bootstrap file": Case(
-        "standalone",
+        "controller",
         ENDS,
         "no whole batch",
         cut(f"d1/{BOOTSTRAP}", 200),
     ),
     "bad CRC in the bootstrap file": Case(
-        "standalone", STARTS, "the CRC does not match", flipped(f"d1/{BOOTSTRAP}", 1)
+        "controller", STARTS, "the CRC does not match", flipped(f"d1/{BOOTSTRAP}", 1)
     ),
     "bootstrap file with unknown records": Case(
-        "standalone",
+        "controller",
         ENDS,
         "the CRC does not match",
         replaced(f"d1/{BOOTSTRAP}", b"\1\x0c", b"\1\x6c"),
     ),
     "garbage for a bootstrap file": Case(
-        "standalone", ENDS, "no whole batch", written(f"d1/{BOOTSTRAP}", GARBAGE)
+        "controller", ENDS, "no whole batch", written(f"d1/{BOOTSTRAP}", GARBAGE)
     ),
     "bootstrap file is a directory": Case(
-        "standalone", ENDS, "Is a directory", made(f"d1/{BOOTSTRAP}")
+        "controller", ENDS, "Is a directory", made(f"d1/{BOOTSTRAP}")
     ),
     "garbage for a broker's bootstrap file": Case(
         "broker",
@@ -270,29 +279,31 @@ CASES = {
         removed(f"d1/{BOOTSTRAP}"),
     ),
     "future metadata.version": Case(
-        "standalone", ENDS, "metadata.version=99 is not what", bootstrapped({}, 99)
+        "controller", ENDS, "metadata.version=99 is not what", bootstrapped({}, 99), formatted_anew
     ),
     "future feature": Case(
-        "standalone", ENDS, "group.version=9 is not what", bootstrapped({"group.version": 9})
+        "controller", ENDS, "group.version=9 is not what", bootstrapped({"group.version": 9})
     ),
     "future metadata.version for a cluster that has begun": Case(
         "used", STARTS, "", bootstrapped({}, 99)
     ),
     # Voters
-    "no voters": Case("standalone", WAITS, "d1: it has no voters", removed(VOTERS_SNAPSHOT)),
-    "bad CRC in the voters": Case(
-        "standalone", ENDS, "CRC does not match", flipped(VOTERS_SNAPSHOT)
+    "no voters": Case(
+        "controller", WAITS, "d1: it has no voters", removed(VOTERS_SNAPSHOT), formatted_anew
     ),
-    "truncated voters": Case("standalone", WAITS, "no whole batch", cut(VOTERS_SNAPSHOT, 140)),
-    "voters without footer": Case("standalone", STARTS, "no whole batch", cut(VOTERS_SNAPSHOT, 20)),
+    "bad CRC in the voters": Case(
+        "controller", ENDS, "CRC does not match", flipped(VOTERS_SNAPSHOT)
+    ),
+    "truncated voters": Case("controller", WAITS, "no whole batch", cut(VOTERS_SNAPSHOT, 140)),
+    "voters without footer": Case("controller", STARTS, "no whole batch", cut(VOTERS_SNAPSHOT, 20)),
     "voter with another directory": Case(
-        "standalone", WAITS, "it would not vote", voting((1, OTHER_ID)), voter_with_its_directory
+        "controller", WAITS, "it would not vote", voting((1, OTHER_ID)), voter_with_its_directory
     ),
     "voters without this node": Case(
-        "standalone", WAITS, "this node is none of its voters", voting((2, OTHER_ID))
+        "controller", WAITS, "this node is none of its voters", voting((2, OTHER_ID))
     ),
     "static voters beside dynamic ones": Case(
-        "standalone",
+        "controller",
         STARTS,
         "controller.quorum.voters is ignored",
         configured({"controller.quorum.voters": "1@localhost:{port}"}),
@@ -342,9 +353,9 @@ CASES = {
     ),
     "lost+found of a controller": Case("controller", STARTS, "", made("d1/lost+found")),
     "lost+found beside the metadata": Case("apart", STARTS, "", made("m/lost+found")),
-    "directory with an odd name": Case("static", ENDS, "t-x: a directory that", made("d1/t-x")),
+    "directory with an odd name": Case("combined", ENDS, "t-x: a directory that", made("d1/t-x")),
     "directories with odd names of partitions": Case(
-        "static",
+        "combined",
         STARTS,
         "",
         all_of(
@@ -413,7 +424,12 @@ CASES = {
     "metadata log gone": Case(
         "used", LOSES, "its metadata log is empty, but there are topics in", removed(LOG)
     ),
-    "bad CRC in the log": Case("grown", LOSES, "drops the log from there", flipped(f"{LOG}/*.log")),
+    "bad CRC in the log": Case(
+        "grown",
+        LOSES,
+        "drops the log from there",
+        all_of(removed(f"{LOG}/*-0000000001.checkpoint"), flipped(f"{LOG}/*.log")),
+    ),
     "truncated log": Case("grown", STARTS, "", in_last_segment(partial(cut, count=10))),
     "garbage after the log": Case(
         "grown", STARTS, "", in_last_segment(partial(appended, data=GARBAGE))

@@ -111,8 +111,10 @@ class Workshop:
         match shape:
             case "standalone":
                 return format_node(combined(folder), standalone=True)
-            case "static":
+            case "combined":
                 return format_node(combined(folder, static=True))
+            case "static":
+                return format_node(controllers(folder, 1, static=True)[0])
             case "two":
                 return format_node(combined(folder, log_dirs=2), standalone=True)
             case "apart":

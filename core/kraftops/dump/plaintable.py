@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = " #"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_NARROWEST = 12  # of a first column that gives way
 
 Cell = str | int | None
+
+MOST_ROWS = 20
+"""Rows of each table; the rest is counted."""
+
+
+class Page:
+    """Where the text goes."""
+
+    def __init__(self, width: int, unicode: bool) -> None:
+        self.width = width
+        self.unicode = unicode
+
+    def table(
+        self, header: Sequence[str], rows: Iterable[Sequence[Cell]], *, is_whole: bool = True
+    ) -> Iterator[str]:
+        """Yield the lines of a table, if it has rows: the first of them, and how many follow."""
+        rest = iter(rows)
+        shown = list(islice(rest, MOST_ROWS))
+        if shown:
+            yield from table(header, shown, self.width, unicode=self.unicode)
+        more = sum(1 for _ in rest)
+        if more:
+            yield f"and {number_text(more)} more"
+        if not is_whole:
+            yield "There are more than are kept: these are a sample."
 
 
 def table(
     header: Sequence[str], rows: Sequence[Sequence[Cell]], width: int, *, unicode: bool
 ) -> list[str]:
-    """Return the lines of a table, *width* wide at most if its first column can give way.
+    """Return the lines of a table; what makes it wider than *width* is cut off its first column.
 
-    Columns of numbers are on the right, and None is a dash.
+    That stays as wide as its header. Columns of numbers are on the right, and None is a dash.
     """
     texts = [list(header), *([cell_text(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     too_wide = sum(widths) + 2 * (len(widths) - 1) - width
     if too_wide > 0:
-        widths[0] = max(widths[0] - too_wide, min(widths[0], _NARROWEST))
+        widths[0] = max(widths[0] - too_wide, len(header[0]))
         for line in texts:
             line[0] = shortened(line[0], widths[0], unicode=unicode)
     is_right = [any(isinstance(cell, int) for cell in column) for column in zip(*rows, strict=True)]
@@ -41,8 +66,13 @@ def cell_text(cell: Cell) -> str:
     if cell is None:
         return "-"
     if isinstance(cell, int):
-        return f"{cell:,}"
+        return number_text(cell)
     return "".join(char if char.isprintable() else "?" for char in cell)
+
+
+def number_text(number: int) -> str:
+    """Return a number with commas."""
+    return f"{number:,}"
 
 
 def shortened(text: str, size: int, *, unicode: bool) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record, read_record
 from kraftops.memo import Memo
+from kraftops.records.control import control_type
 from kraftops.records.coordinator import COORDINATORS, messages
 from kraftops.records.dialects import Dialect, dialect, snake_case, type_name
 from kraftops.schema.compile import compiled
@@ -19,6 +20,18 @@ USER = "user"
 UNKNOWN = "UNKNOWN"
 _REMOTE = "remote-log-metadata"
 _FRAME = 6  # bytes behind the offset delta: a key length of one, a value length of two, the frame
+
+
+_CONTROL = (
+    "ABORT",
+    "COMMIT",
+    "LEADER_CHANGE",
+    "SNAPSHOT_HEADER",
+    "SNAPSHOT_FOOTER",
+    "KRAFT_VERSION",
+    "KRAFT_VOTERS",
+)
+"""The types of control records by number (Kafka's `ControlRecordType`)."""
 
 
 class Label(NamedTuple):
@@ -46,6 +59,15 @@ class Amount:
 LabelOf = Callable[[Record], Label]
 
 
+def control_name(key: bytes | None) -> str:
+    """Return the type of a control record."""
+    try:
+        number = control_type(key)
+    except DecodeError:
+        return UNKNOWN
+    return _CONTROL[number] if 0 <= number < len(_CONTROL) else f"{UNKNOWN}({number})"
+
+
 def label_reader(decoder: str, dialect_name: str = "kafka") -> LabelOf:
     """Return a function of a record, of no control batch, to its label."""
     if decoder in ("metadata", "remote"):
@@ -53,7 +75,13 @@ def label_reader(decoder: str, dialect_name: str = "kafka") -> LabelOf:
         return lambda record: _frame_label(record.value or b"", spoken)
     if decoder in COORDINATORS:
         labels = Memo(partial(_key_label, _key_names(decoder)))
-        return lambda record: labels[(record.key or b"")[:2] + (record.value or b"")[:2]]
+
+        def keyed(record: Record) -> Label:
+            if record.key is None or len(record.key) < 2:
+                return Label(UNKNOWN, None)
+            return labels[record.key[:2] + (record.value or b"")[:2]]
+
+        return keyed
     return lambda _: Label(USER, None)
 
 
@@ -79,8 +107,6 @@ def _key_names(decoder: str) -> dict[int, str]:
 
 def _key_label(names: dict[int, str], head: bytes) -> Label:
     """Return the label of a record by the first two bytes of its key and of its value."""
-    if len(head) < 2:
-        return Label(UNKNOWN, None)
     number = int.from_bytes(head[:2], signed=True)
     version = int.from_bytes(head[2:], signed=True) if len(head) == 4 else None
     return Label(names.get(number, f"{UNKNOWN}({number})"), version)

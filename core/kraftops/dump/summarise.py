@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 from kraftops.dump.groups import read_change
 from kraftops.dump.payloads import LARGEST_DECODED
-from kraftops.dump.recordtypes import UNKNOWN, USER, Amount, FramedTypes, Label, label_reader
+from kraftops.dump.recordtypes import USER, Amount, FramedTypes, Label, control_name, label_reader
 from kraftops.dump.summary import Summary
 from kraftops.dump.transactionalids import read_id_change
 from kraftops.errors import DecodeError
@@ -19,8 +19,6 @@ from kraftops.log.files import FileKind, file_name
 from kraftops.log.reader import EndReason, LogEnd, LogFile
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
-from kraftops.records.control import decode as decode_control
-from kraftops.records.meaning import Unknown
 
 _SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
 _USER = Label(USER, None)
@@ -149,8 +147,7 @@ class _Feed:
     def _add_control(self, header: Header, records: list[tuple[Record, int]]) -> None:
         summary = self._summary
         for record, size in records:
-            found = decode_control(record.key, record.value)
-            name = UNKNOWN if isinstance(found, Unknown) else found.type
+            name = control_name(record.key)
             summary.add_control(name, size)
             if name in _MARKERS:
                 is_commit = name == "COMMIT"
@@ -195,14 +192,10 @@ class _Feed:
         if self._summary.decoder != USER:
             amounts = self._decoded(batch, -1, records)
         self._summary.add_records(amounts)
-        self._summary.add_legacy(
-            head,
-            batch,
-            records[0][0].offset,
-            min(record.timestamp for record, _ in records),
-            len(records),
-            sum(size for _, size in records),
-        )
+        offsets = [record.offset for record, _ in records]
+        first_time = min(record.timestamp for record, _ in records)
+        size = sum(size for _, size in records)
+        self._summary.add_legacy(head, batch, offsets, first_time, size)
 
 
 def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:

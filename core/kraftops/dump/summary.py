@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kraftops.dump.groups import Groups
@@ -109,9 +109,8 @@ class Summary:
         self,
         head: LegacyHeader,
         batch: Batch,
-        first: int,
+        offsets: Sequence[int],
         first_time: int,
-        count: int,
         inflated: int,
     ) -> None:
         """Count a message or wrapper of magic 0 or 1 whose checksum is right.
@@ -119,12 +118,12 @@ class Summary:
         Args:
             head: of *batch*.
             batch: as it lies in the file.
-            first: the offset of the first message.
+            offsets: those of the messages.
             first_time: the smallest timestamp of the messages, in ms.
-            count: how many messages there are.
             inflated: how many bytes they take.
         """
-        self.offsets.add(first, head.offset, count)
+        count = len(offsets)
+        self.offsets.add(offsets[0], offsets[-1], count)
         self._add(head.magic, batch.size, count, head.codec, batch.size, inflated)
         self._add_times(first_time, head.timestamp, count)
 

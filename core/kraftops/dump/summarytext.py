@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from os.path import basename
 from typing import Any
 
-from kraftops.dump.plaintable import Cell, cell_text, chart, merged, size_text, table
+from kraftops.dump.plaintable import Cell, Page, chart, merged, number_text, size_text
 from kraftops.dump.times import span_text
-
-MOST_ROWS = 20
-"""Rows of each table; the rest is counted."""
 
 _HEIGHT = 6  # of the chart, in lines
 _LABEL = 11
@@ -25,55 +23,43 @@ def summary_text(summary: Fields, width: int = 80, *, unicode: bool = True) -> s
         width: of the terminal; only numbers go beyond.
         unicode: whether blocks and ellipses can be shown; all else is ASCII but the names.
     """
-    page = _Page(width, unicode)
+    page = Page(width, unicode)
     sections = [list(section(summary, page)) for section in _SECTIONS]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-class _Page:
-    """Where the text goes."""
-
-    def __init__(self, width: int, unicode: bool) -> None:
-        self.width = width
-        self.unicode = unicode
-
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
-        """Yield the lines of a table, as far as it is told."""
-        yield from table(header, rows[:MOST_ROWS], self.width, unicode=self.unicode)
-        if len(rows) > MOST_ROWS:
-            yield f"and {cell_text(len(rows) - MOST_ROWS)} more"
-
-
-def _overview(summary: Fields, page: _Page) -> Iterator[str]:
+def _overview(summary: Fields, _: Page) -> Iterator[str]:
     files, batches, records = summary["files"], summary["batches"], summary["records"]
     yield _line("decoder", summary["decoder"])
-    yield _line("files", f"{_number(files['count'])}, {size_text(files['bytes'])}")
+    yield _line("files", f"{number_text(files['count'])}, {size_text(files['bytes'])}")
     kinds = [
-        f"{_number(batches[kind])} {kind}" for kind in ("control", "transactional") if batches[kind]
+        f"{number_text(batches[kind])} {kind}"
+        for kind in ("control", "transactional")
+        if batches[kind]
     ]
-    yield _line("batches", ", ".join([_number(batches["count"]), *kinds]))
+    yield _line("batches", ", ".join([number_text(batches["count"]), *kinds]))
     size = records["bytes"]
-    yield _line("records", f"{_number(records['count'])}, {size_text(size)} uncompressed")
+    yield _line("records", f"{number_text(records['count'])}, {size_text(size)} uncompressed")
     yield from _offsets(summary["offsets"])
     yield from _times(summary["times"])
     if summary["paddingBytes"]:
         yield _line("padding", f"{size_text(summary['paddingBytes'])} of zeros at the end")
     yield _line("damage", _damage_text(summary["damage"]))
     if summary["undecodable"]["count"]:
-        yield _line("undecodable", f"{_number(summary['undecodable']['count'])} records")
+        yield _line("undecodable", _count(summary["undecodable"]["count"], "record"))
 
 
 def _offsets(offsets: Fields) -> Iterator[str]:
     if offsets["first"] is None:
         return
     gaps = offsets["gaps"]
-    text = f"{_number(offsets['first'])} to {_number(offsets['last'])}"
+    text = f"{number_text(offsets['first'])} to {number_text(offsets['last'])}"
     if gaps["count"]:
-        text += f", {_number(gaps['count'])} gaps with {_number(gaps['missing'])} offsets"
+        text += f", {_count(gaps['count'], 'gap')} with {_count(gaps['missing'], 'offset')}"
     if offsets["removed"]:
-        text += f", {_number(offsets['removed'])} missing inside batches"
+        text += f", {number_text(offsets['removed'])} missing inside batches"
     if offsets["backward"]:
-        text += f", {_number(offsets['backward'])} steps backward"
+        text += f", {_count(offsets['backward'], 'step')} backward"
     yield _line("offsets", text)
 
 
@@ -87,23 +73,25 @@ def _times(times: Fields) -> Iterator[str]:
 def _damage_text(damage: Fields) -> str:
     if not damage["count"]:
         return "none"
-    return f"{_number(damage['count'])} places, {size_text(damage['bytes'])}"
+    return f"{_count(damage['count'], 'place')}, {size_text(damage['bytes'])}"
 
 
-def _places(name: str) -> Callable[[Fields, _Page], Iterator[str]]:
-    def lines(summary: Fields, page: _Page) -> Iterator[str]:
+def _places(name: str) -> Callable[[Fields, Page], Iterator[str]]:
+    def lines(summary: Fields, page: Page) -> Iterator[str]:
         first = summary[name]["first"]
         if not first:
             return
-        rows = [[one["file"], one["position"], one["bytes"], one["reason"]] for one in first]
+        rows = [
+            [basename(one["file"]), one["position"], one["bytes"], one["reason"]] for one in first
+        ]
         yield from page.table([name.upper(), "POSITION", "BYTES", "REASON"], rows)
         if summary[name]["count"] > len(first):
-            yield f"and {_number(summary[name]['count'] - len(first))} more"
+            yield f"and {number_text(summary[name]['count'] - len(first))} more"
 
     return lines
 
 
-def _distributions(summary: Fields, page: _Page) -> Iterator[str]:
+def _distributions(summary: Fields, page: Page) -> Iterator[str]:
     batches = summary["batches"]
     if not batches["count"]:
         return
@@ -115,7 +103,7 @@ def _distributions(summary: Fields, page: _Page) -> Iterator[str]:
     yield from page.table(["PER BATCH", "MIN", "MEDIAN", "P99", "MAX"], rows)
 
 
-def _types(summary: Fields, page: _Page) -> Iterator[str]:
+def _types(summary: Fields, page: Page) -> Iterator[str]:
     if not summary["types"]:
         return
     total = summary["records"]["count"] or 1
@@ -132,13 +120,13 @@ def _types(summary: Fields, page: _Page) -> Iterator[str]:
     yield from page.table(["TYPE", "VERSION", "RECORDS", "     %", "      SIZE"], rows)
 
 
-def _control(summary: Fields, page: _Page) -> Iterator[str]:
+def _control(summary: Fields, page: Page) -> Iterator[str]:
     if summary["control"]:
         rows = [[one["type"], one["count"]] for one in summary["control"]]
         yield from page.table(["CONTROL", "RECORDS"], rows)
 
 
-def _epochs(summary: Fields, page: _Page) -> Iterator[str]:
+def _epochs(summary: Fields, page: Page) -> Iterator[str]:
     if summary["leaderEpochs"]:
         rows = [
             [one["epoch"], one["firstOffset"], one["batches"], one["records"]]
@@ -147,7 +135,7 @@ def _epochs(summary: Fields, page: _Page) -> Iterator[str]:
         yield from page.table(["EPOCH", "FIRST OFFSET", "BATCHES", "RECORDS"], rows)
 
 
-def _codecs(summary: Fields, page: _Page) -> Iterator[str]:
+def _codecs(summary: Fields, page: Page) -> Iterator[str]:
     if summary["codecs"]:
         rows = [
             [
@@ -162,13 +150,13 @@ def _codecs(summary: Fields, page: _Page) -> Iterator[str]:
         yield from page.table(["CODEC", "BATCHES", "COMPRESSED", "UNCOMPRESSED", "RATIO"], rows)
 
 
-def _history(summary: Fields, page: _Page) -> Iterator[str]:
+def _history(summary: Fields, page: Page) -> Iterator[str]:
     times = summary["times"]
     histogram = times["histogram"]
     if len(histogram["counts"]) < 2:
         return
     counts, together = merged(histogram["counts"], page.width - _LABEL - 1)
-    highest = cell_text(max(counts))
+    highest = number_text(max(counts))
     label = max(len(highest), 1)
     yield f"RECORDS OVER TIME, {span_text(histogram['widthMs'] * together)} a column"
     for number, line in enumerate(chart(counts, _HEIGHT, unicode=page.unicode)):
@@ -178,16 +166,16 @@ def _history(summary: Fields, page: _Page) -> Iterator[str]:
     yield f"{' ' * label}  {first}" + (f" to {last}" if last != first else "")
 
 
-def _transactions(summary: Fields, page: _Page) -> Iterator[str]:
+def _transactions(summary: Fields, page: Page) -> Iterator[str]:
     found, producers = summary["transactions"], summary["producers"]
     if producers["idempotent"]:
-        yield _line("producers", f"{_number(producers['idempotent'])} idempotent")
+        yield _line("producers", f"{number_text(producers['idempotent'])} idempotent")
     if not (found["committed"] or found["aborted"] or found["open"]):
         return
     yield _line(
         "transactions",
-        f"{_number(found['committed'])} committed, {_number(found['aborted'])} aborted, "
-        f"{_number(len(found['open']))} open",
+        f"{number_text(found['committed'])} committed, {number_text(found['aborted'])} aborted, "
+        f"{number_text(len(found['open']))} open",
     )
     took = found["durationMs"]
     if took["min"] is not None:
@@ -209,33 +197,36 @@ def _transactions(summary: Fields, page: _Page) -> Iterator[str]:
         yield from page.table(header, rows)
 
 
-def _producers(summary: Fields, page: _Page) -> Iterator[str]:
+def _producers(summary: Fields, page: Page) -> Iterator[str]:
+    producers = summary["producers"]
     names = ("producerId", "producerEpoch", "batches", "records", "committed", "aborted")
-    rows = [[one[name] for name in names] for one in summary["producers"]["producers"]]
-    if rows:
-        header = ["PRODUCER", "EPOCH", "BATCHES", "RECORDS", "COMMITTED", "ABORTED"]
-        yield from page.table(header, rows)
+    header = ["PRODUCER", "EPOCH", "BATCHES", "RECORDS", "COMMITTED", "ABORTED"]
+    rows = ([one[name] for name in names] for one in producers["producers"])
+    yield from page.table(header, rows, is_whole=producers["exact"])
 
 
-def _transactional_ids(summary: Fields, page: _Page) -> Iterator[str]:
-    rows = [
-        [
-            one["transactionalId"],
-            one["state"],
-            one["producerId"],
-            one["producerEpoch"],
-            one["partitionCount"],
-            one["updated"],
-        ]
-        for one in summary.get("transactionalIds", {}).get("transactionalIds", ())
-    ]
-    if rows:
-        header = ["TRANSACTIONAL ID", "STATE", "PRODUCER", "EPOCH", "PARTITIONS", "UPDATED"]
-        yield from page.table(header, rows)
+def _transactional_ids(summary: Fields, page: Page) -> Iterator[str]:
+    ids = summary.get("transactionalIds")
+    if ids is None:
+        return
+    names = (
+        "transactionalId",
+        "state",
+        "producerId",
+        "producerEpoch",
+        "partitionCount",
+        "updated",
+    )
+    header = ["TRANSACTIONAL ID", "STATE", "PRODUCER", "EPOCH", "PARTITIONS", "UPDATED"]
+    rows = ([one[name] for name in names] for one in ids["transactionalIds"])
+    yield from page.table(header, rows, is_whole=ids["exact"])
 
 
-def _groups(summary: Fields, page: _Page) -> Iterator[str]:
-    rows: list[list[Cell]] = [
+def _groups(summary: Fields, page: Page) -> Iterator[str]:
+    groups = summary.get("groups")
+    if groups is None:
+        return
+    rows = (
         [
             one["group"],
             one["kind"],
@@ -244,15 +235,14 @@ def _groups(summary: Fields, page: _Page) -> Iterator[str]:
             len(one["offsets"]),
             max((offset["committed"] or "" for offset in one["offsets"]), default=None),
         ]
-        for one in summary.get("groups", {}).get("groups", ())
-    ]
-    if rows:
-        header = ["GROUP", "KIND", "STATE", "MEMBERS", "OFFSETS", "LAST COMMIT"]
-        yield from page.table(header, rows)
+        for one in groups["groups"]
+    )
+    header = ["GROUP", "KIND", "STATE", "MEMBERS", "OFFSETS", "LAST COMMIT"]
+    yield from page.table(header, rows, is_whole=groups["exact"])
 
 
-def _committed(summary: Fields, page: _Page) -> Iterator[str]:
-    rows = [
+def _committed(summary: Fields, page: Page) -> Iterator[str]:
+    rows = (
         [
             one["group"],
             f"{offset['topic']}-{offset['partition']}",
@@ -261,12 +251,11 @@ def _committed(summary: Fields, page: _Page) -> Iterator[str]:
         ]
         for one in summary.get("groups", {}).get("groups", ())
         for offset in one["offsets"]
-    ]
-    if rows:
-        yield from page.table(["GROUP", "PARTITION", "OFFSET", "COMMITTED"], rows)
+    )
+    yield from page.table(["GROUP", "PARTITION", "OFFSET", "COMMITTED"], rows)
 
 
-_SECTIONS: tuple[Callable[[Fields, _Page], Iterable[str]], ...] = (
+_SECTIONS: tuple[Callable[[Fields, Page], Iterable[str]], ...] = (
     _overview,
     _places("damage"),
     _places("undecodable"),
@@ -288,5 +277,5 @@ def _line(name: str, text: str) -> str:
     return f"{name.ljust(13)}{text}"
 
 
-def _number(number: int) -> str:
-    return f"{number:,}"
+def _count(number: int, thing: str) -> str:
+    return f"{number_text(number)} {thing}" + ("" if number == 1 else "s")

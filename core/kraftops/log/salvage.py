@@ -1,7 +1,8 @@
 """Go on behind damage: a gap ends where the next batch lies whose length and checksum hold.
 
 What is looked for is a batch of magic 0, 1 or 2 at any byte behind the damage, since a length that
-is wrong leads nowhere. Three things keep that honest and quick:
+is wrong leads nowhere. (Where lengths do lead, a higher magic is read as 2, as by `LogReader` and
+Kafka: the byte is outside the checksum.) Three things keep the search honest and quick:
 
 - A payload may hold whole batches, so only gaps are searched, and a batch found in one must go on
   from the offsets before it and, where the damaged batch leads to a whole one, stay below that
@@ -107,12 +108,10 @@ class _Window:
 
     def crc(self, position: int, size: int, magic: int) -> int:
         """Return the checksum of a batch from anywhere, holding no more of it than a block."""
-        crc, begin, end = 0, position + MAGIC_AT, position + size
-        if magic == 2:
-            begin = position + CRC_START
-        for at in range(begin, end, BLOCK):
+        crc, end = 0, position + size
+        for at in range(position + (CRC_START if magic > 1 else MAGIC_AT), end, BLOCK):
             block = self.read(at, min(BLOCK, end - at))
-            crc = int(crc32c_extend(crc, block)) if magic == 2 else crc32(block, crc)
+            crc = int(crc32c_extend(crc, block)) if magic > 1 else crc32(block, crc)
         return crc
 
 
@@ -187,13 +186,13 @@ class _Salvage:
         size = length + LOG_OVERHEAD
         if length < SMALLEST_LENGTH:
             return f"a batch length of {length}, smaller than any batch's"
-        if magic not in SMALLEST_SIZES:
-            return f"a batch of unknown magic {magic}"
-        if size < SMALLEST_SIZES[magic]:
+        if magic < 0:
+            return f"a batch of magic {magic}"
+        if size < SMALLEST_SIZES[min(magic, 2)]:
             return f"a batch of {size} bytes, smaller than its header"
         if size > left:
             return f"a batch of {size} bytes where {left} are left"
-        stored = head[17:21] if magic == 2 else head[12:16]
+        stored = head[17:21] if magic > 1 else head[12:16]
         if window.crc(position, size, magic) != int.from_bytes(stored):
             return "a wrong checksum"
         return ""

@@ -31,6 +31,10 @@ LEGACY_PROBLEM = (
 )
 
 
+FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and kafka-storage format anew"
+"""How a metadata directory is mended that no server has written to."""
+
+
 class Finding(NamedTuple):
     """Something wrong with a directory, or with the node where *path* is empty, and its cure.
 
@@ -142,12 +146,20 @@ def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterat
     It is read from small files only.
     """
     for state in states:
-        if state.problem:
+        if state.problem and not state.directory.problem:
             yield Finding(state.path, state.problem, "mend it, or give the permission to read it")
     yield from _id_findings(config, states)
     for state in states:
         if state.directory.is_metadata:
             yield from _bootstrap_findings(config, state)
+
+
+def damage_findings(states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
+    """Yield what is damaged in metadata logs, which are read for it."""
+    for state in states:
+        for damage in state.log.damage if state.log else ():
+            cure = "kafka-storage verify tells what a server makes of it"
+            yield Finding(damage.path, damage.reason, cure, stops=not damage.is_harmless)
 
 
 def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
@@ -189,13 +201,12 @@ def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator
     if found and found.damage:
         cure = "remove it: a cluster that has begun needs it no more"
         if not is_used:
-            cure = "remove it and meta.properties, and kafka-storage format anew"
+            cure = FORMAT_ANEW
         yield Finding(found.path, found.damage, cure, stops=not found.is_usable)
     elif state.meta and not found and not is_used and "controller" in config.roles:
         yield Finding(
             state.path,
             "it has no bootstrap.checkpoint, so that a new cluster begins without features",
-            "remove meta.properties and kafka-storage format anew, or raise the features with "
-            "kafka-features once it runs",
+            f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs",
             stops=False,
         )

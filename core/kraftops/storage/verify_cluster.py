@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from kraftops.storage.inspector import Finding
+from kraftops.storage.inspector import FORMAT_ANEW, Finding
 from kraftops.storage.node import Node
 from kraftops.storage.verify_quorum import shown_voters
 from kraftops.uuids import to_text
@@ -90,8 +90,7 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 node.metadata.path,
                 f"its voters are {shown_voters(node.voters)}, those of {newest.metadata.path} are "
                 f"{shown_voters(newest.voters)}",
-                "remove its meta.properties, and format it anew: with the voters of the other, "
-                "or with -N",
+                f"{FORMAT_ANEW}: with the voters of the other, or with -N",
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
     for voter in newest.voters:

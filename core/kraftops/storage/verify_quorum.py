@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from kraftops.storage import partitions, quorum_state
 from kraftops.storage.config import ServerConfig
 from kraftops.storage.directories import METADATA_PARTITION
-from kraftops.storage.inspector import Finding
+from kraftops.storage.inspector import FORMAT_ANEW, Finding
 from kraftops.storage.log_content import Damage
 from kraftops.storage.node import Node
 from kraftops.storage.releases import (
@@ -91,7 +91,7 @@ def _recover(node: Node) -> str:
     if node.is_only_voter or (node.is_controller and node.asks_itself):
         if node.log.is_used:
             return "restore the metadata directory from a copy"
-        return "remove meta.properties, and kafka-storage format anew with --standalone"
+        return f"{FORMAT_ANEW} with --standalone"
     return f"remove {METADATA_PARTITION}: the server fetches it from the other controllers"
 
 
@@ -105,9 +105,7 @@ def _features(node: Node) -> Iterator[Finding]:
     if METADATA_VERSION not in content.features and node.is_controller and bootstrap:
         # Only the first controller of a new cluster takes them over.
         found += [(bootstrap.path, name, level) for name, level in bootstrap.features.items()]
-        cure += (
-            "; or remove it and meta.properties, and kafka-storage format with --release-version"
-        )
+        cure += f"; or {FORMAT_ANEW} with --release-version"
     for source, name, level in found:
         if not _is_known(node.config, name, level):
             release = LATEST_PRODUCTION.release
@@ -160,11 +158,10 @@ def _quorum(node: Node) -> Iterator[Finding]:
     if own and own.directory_id != meta.directory_id:
         there = to_text(meta.directory_id) if meta.directory_id else "none"
         wanted = to_text(own.directory_id)
-        cure = f"set directory.id={wanted} if this is that directory; else " + (
-            "restore that one: nobody else votes"
-            if is_alone
-            else "remove the voter from the quorum, and let this one join"
-        )
+        other = "remove the voter from the quorum, and let this one join"
+        if is_alone:
+            other = _recover(node)
+        cure = f"set directory.id={wanted} if this is that directory; else {other}"
         problem = f"its directory id is {there}, the voters have node {own.node_id} with {wanted}"
         yield Finding(path, f"{problem}: it would not vote", cure, stops=is_alone)
     elif voters and not own and is_alone:
@@ -175,7 +172,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
             "name the controllers that it is to join",
         )
     elif not voters and not config.voters and is_alone and is_whole:
-        cure = "remove meta.properties, and kafka-storage format anew with --standalone"
+        cure = f"{FORMAT_ANEW} with --standalone"
         if node.log.is_used:
             cure = "set controller.quorum.voters, as it was when this log was written"
         yield Finding(

@@ -306,7 +306,9 @@ def test_damaged_bootstrap_file(static: Path) -> None:
     (finding,) = verified(static)
 
     assert (str(finding), finding.stops) == ("d1/bootstrap.checkpoint: it is empty", True)
-    assert finding.cure == "remove it and meta.properties, and kafka-storage format anew"
+    assert finding.cure == (
+        "remove meta.properties and __cluster_metadata-0, and kafka-storage format anew"
+    )
     used(static)
     assert verified(static)[0].cure == "remove it: a cluster that has begun needs it no more"
 
