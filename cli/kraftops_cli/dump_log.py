@@ -33,6 +33,7 @@ _CONTRADICTIONS = (
     ("summary", "follow"),
     ("summary", "limit"),
     ("summary", "tail"),
+    ("summary", "check"),
     *(("summary", name) for name in sorted(FILTERS)),
     ("follow", "tail"),
     ("follow", "output"),

@@ -109,8 +109,11 @@ def parse_types(texts: Iterable[str], known: Iterable[str]) -> frozenset[str]:
             from difflib import get_close_matches
 
             near = get_close_matches(normal_type(name), names, 3)
-            shown = ", ".join(names[one] for one in near) or ", ".join(sorted(names.values()))
-            raise UsageError(f"no record type {name!r}", hint=f"known are: {shown}")
+            shown = ", ".join(names[one] for one in near)
+            raise UsageError(
+                f"no record type {name!r}",
+                hint=f"near it are: {shown}" if near else "--summary shows the types of a log",
+            )
     return frozenset(map(normal_type, wanted))
 
 
