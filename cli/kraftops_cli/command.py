@@ -151,7 +151,7 @@ def _write_help(
         with formatter.section("Examples"):
             for what, example in command.examples:
                 formatter.write_text(f"# {what}")
-                formatter.write_text(example)
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
     command.format_options(ctx, formatter)
     for title, text in command.sections:
         if title == "Exit status":

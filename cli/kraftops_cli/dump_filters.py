@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 import click
 
 from kraftops.dump.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -75,7 +77,7 @@ def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
             limits[name] = parse_time(str(given[name]), now)
     texts = {name: _texts(given.get(name)) for name in ("types", "topics", "keys", "where")}
     return Filter(
-        types=_types(texts["types"], decoder),
+        types=_types(texts["types"], decoder, str(options["dialect"])),
         topics=frozenset(texts["topics"]),
         keys=frozenset(texts["keys"]),
         where=tuple(map(parse_where, texts["where"])),
@@ -83,12 +85,29 @@ def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
     )
 
 
-def _types(texts: tuple[str, ...], decoder: str | None) -> frozenset[str]:
+def refuse_unknown_types(asked: Filter, decoders: AbstractSet[str | None]) -> None:
+    """Refuse types of records that no decoder reads.
+
+    Raises:
+        UsageError: there are some; only control records are read without a decoder.
+    """
+    if not asked.types or decoders - {None, "user"}:
+        return
+    from kraftops.records.types import CONTROL_TYPES
+
+    if not asked.types <= parse_types(CONTROL_TYPES):
+        raise UsageError(
+            "--type asks for records of a decoder, and none is chosen",
+            hint="as --cluster-metadata-decoder; the directory of a partition chooses its own",
+        )
+
+
+def _types(texts: tuple[str, ...], decoder: str | None, dialect: str) -> frozenset[str]:
     if not texts:
         return frozenset()
     from kraftops.records.types import record_types
 
-    return parse_types(texts, record_types(decoder))
+    return parse_types(texts, record_types(decoder, dialect))
 
 
 def _texts(given: object) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from kraftops.dump.query import NO_LIMIT, Query
@@ -12,7 +14,12 @@ from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
 from kraftops_cli import jopt
 from kraftops_cli.command import Number, ToolCommand
-from kraftops_cli.dump_filters import FILTERS, filter_options, parsed_filter
+from kraftops_cli.dump_filters import (
+    FILTERS,
+    filter_options,
+    parsed_filter,
+    refuse_unknown_types,
+)
 from kraftops_cli.dump_run import Plan, run
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
@@ -35,6 +42,7 @@ _CONTRADICTIONS = (
     ("summary", "tail"),
     ("summary", "check"),
     *(("summary", name) for name in sorted(FILTERS)),
+    ("follow", "limit"),
     ("follow", "tail"),
     ("follow", "output"),
     ("follow", "salvage"),
@@ -218,13 +226,20 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
 
 
 def _plan(ctx: click.Context, names: list[str], query: Query, options: dict[str, object]) -> Plan:
+    given = {
+        name for name, value in options.items() if value not in (None, ()) and value is not False
+    }
+    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
     for one, other in _CONTRADICTIONS:
-        if options[one] and options[other]:
-            pair = " and ".join(f"--{name.replace('_', '-')}" for name in (one, other))
-            raise click.UsageError(f"{pair} do not go together", ctx)
+        if {one, other} <= given:
+            raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
     if query.form == "parquet" and options["output"] is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
-    sources = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    if options["summary"] and query.form not in ("text", "json"):
+        raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
+    found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    sources = [replace(source, path=path_text(source.path)) for source in found]
+    refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
     return Plan(
         sources=tuple(sources),
         query=query,

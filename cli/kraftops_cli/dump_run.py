@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
@@ -21,10 +21,12 @@ from kraftops.dump.splitting import (
     total_size,
     whole_files,
 )
-from kraftops.errors import SourceError, UsageError
+from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from kraftops.dump.chosentext import Unit
     from kraftops.dump.rows import Row
 
 DAMAGED = 2
@@ -60,8 +62,10 @@ def run(plan: Plan, terminal: Terminal) -> int:
         return run_summary(plan, terminal)
     report = Report()
     plan = _with_topics(plan)
+    if plan.follow:
+        _refuse_to_follow(plan)
     if small := _small_files(plan):
-        return _run_small_files(plan, small, terminal)
+        return _run_small_files(plan, small, report, terminal)
     if plan.query.form == "parquet":
         return _run_parquet(plan, report, terminal)
     with open_target(plan, terminal) as fd:
@@ -76,9 +80,15 @@ def run(plan: Plan, terminal: Terminal) -> int:
             _run_limited(plan, fd, report, terminal)
         else:
             _run_parts(plan, fd, report, terminal)
+    _tell(report, terminal)
     for line in report.summary() if plan.query.form == "text" else ():
         terminal.line(line)
     return exit_code(plan, report)
+
+
+def _tell(report: Report, terminal: Terminal) -> None:
+    for line in report.take_lines():
+        terminal.line(line)
 
 
 def exit_code(plan: Plan, report: Report) -> int:
@@ -97,39 +107,74 @@ def _with_topics(plan: Plan) -> Plan:
     from kraftops.dump.topics import with_topic_ids
 
     paths = [one.path for one in plan.sources if plan.query_of(one.path).decoder == "metadata"]
+    if STANDARD_INPUT in paths and not all(map(_is_id, plan.query.filter.topics)):
+        raise UsageError(
+            "topics cannot be looked up in standard input, which is read only once",
+            hint="name them by their ids, or give a file",
+        )
     found = with_topic_ids(plan.query.filter, paths, plan.query.dialect)
     return replace(plan, query=replace(plan.query, filter=found))
 
 
-def _small_files(plan: Plan) -> list[dict[str, Any]]:
+def _is_id(topic: str) -> bool:
+    from kraftops.uuids import from_text
+
+    try:
+        from_text(topic)
+    except DecodeError:
+        return False
+    return True
+
+
+def _refuse_to_follow(plan: Plan) -> None:
+    """Refuse what does not grow, or not as one log.
+
+    Raises:
+        UsageError: it is such.
+    """
+    if len({source.group for source in plan.sources}) > 1:
+        raise UsageError("--follow follows one log, not several")
+    last = plan.sources[-1].path
+    name = file_name(last)
+    if name is None or name.kind is not FileKind.LOG or name.archive or name.is_stdin:
+        raise UsageError(f"--follow follows a segment or the directory of a partition, not {last}")
+
+
+def _small_files(plan: Plan) -> list[str]:
     """Return the small files among the sources, if JSON is asked for."""
     if plan.query.form != "json":
         return []
-    from kraftops.dump.smallfiles import small_file
+    from kraftops.dump.smallfiles import is_small_file
 
-    found = [small_file(source.path) for source in plan.sources]
-    return [one for one in found if one is not None]
+    return [source.path for source in plan.sources if is_small_file(source.path)]
 
 
-def _run_small_files(plan: Plan, found: list[dict[str, Any]], terminal: Terminal) -> int:
+def _run_small_files(plan: Plan, paths: list[str], report: Report, terminal: Terminal) -> int:
     """Write small files as JSON objects, one a line."""
     import json
 
-    if len(found) < len(plan.sources):
+    from kraftops.dump.smallfiles import small_file
+    from kraftops.dump.writing import write_all
+
+    if len(paths) < len(plan.sources):
         raise UsageError(
             "logs and small files do not go together", hint="dump them by commands of their own"
         )
-    from kraftops.dump.writing import write_all
-
-    lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in found]
     with open_target(plan, terminal) as fd:
-        write_all(fd, "".join(lines).encode("utf-8", "surrogateescape"))
-    damaged = [one for one in found if "damage" in one]
-    for one in damaged:
-        terminal.line(f"{one['file']}: {one['damage']}")
-    if plan.query.check:
-        return DAMAGED if damaged else 0
-    return 1 if damaged else 0
+        for path in paths:
+            try:
+                found = small_file(path)
+            except SourceError as error:
+                report.refusal(error.message)
+            else:
+                assert found is not None
+                line = json.dumps(found, ensure_ascii=False) + "\n"
+                write_all(fd, line.encode("utf-8", "surrogateescape"))
+                if "damage" in found:
+                    report.has_failed = report.has_damage = True
+                    report.remark(f"{path}: {found['damage']}")
+            _tell(report, terminal)
+    return exit_code(plan, report)
 
 
 def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
@@ -144,6 +189,7 @@ def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
     assert plan.output is not None
     with open_output(plan.output, [source.path for source in plan.sources]) as fd:
         write_parquet(rows, fd)
+    _tell(report, terminal)
     return exit_code(plan, report)
 
 
@@ -155,8 +201,7 @@ def _rows(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Row]:
             yield from scan(Part(source.path), plan.query_of(source.path), report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        for line in report.take_lines():
-            terminal.line(line)
+        _tell(report, terminal)
 
 
 def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
@@ -249,39 +294,46 @@ def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
 
 def _run_limited(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
     """Write the first or last records that match, file by file in one process."""
+    from kraftops.dump.chosentext import Unit
     from kraftops.dump.writing import Chunks, write_all
 
     chunks = Chunks(lambda data: write_all(fd, data))
     found = _units(plan, report, terminal)
     units = deque(found, plan.tail) if plan.limit is None else islice(found, plan.limit)
+    last = Unit("", "", "")
     for unit in units:
-        chunks.add(unit)
+        for line, before in zip(unit[:2], last[:2], strict=True):
+            if line is not before:
+                chunks.add(line)
+        chunks.add(unit.line)
+        last = unit
     chunks.flush()
 
 
-def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[str]:
-    """Yield the text of each record that matches, its batch's before the first of them."""
+def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
+    """Yield the text of each record that matches, with the lines that belong before it."""
     for source in plan.sources:
         query = plan.query_of(source.path)
         try:
             if query.form == "text":
-                from kraftops.dump.chosentext import chosen_units
+                from kraftops.dump.chosentext import text_units
 
-                yield from chosen_units(Part(source.path), query, report)
+                found = text_units(Part(source.path), query, report)
+                yield from (one for one in found if one.line or not query.deep_iteration)
             else:
                 yield from _row_units(Part(source.path), query, report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        for line in report.take_lines():
-            terminal.line(line)
+        _tell(report, terminal)
 
 
-def _row_units(part: Part, query: Query, report: Report) -> Iterator[str]:
+def _row_units(part: Part, query: Query, report: Report) -> Iterator[Unit]:
+    from kraftops.dump.chosentext import Unit
     from kraftops.dump.rowchunks import row_writer, scan
 
     out: list[str] = []
     write = row_writer(query.form, out.append)
     for row in scan(part, query, report):
         write(row)
-        yield "".join(out)
+        yield Unit("", "", "".join(out))
         out.clear()

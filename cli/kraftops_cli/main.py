@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from kraftops_cli.terminal import Terminal
 
+_OF_OUTPUT = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
@@ -68,8 +70,10 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
         drop_output()
-        place = error.filename or "cannot write to standard output"
-        terminal.error(f"{place}: {error.strerror}")
+        place = error.filename
+        if not place and error.errno in _OF_OUTPUT:
+            place = "cannot write to standard output"
+        terminal.error(f"{place}: {error.strerror}" if place else str(error.strerror or error))
         code = 1
     except MemoryError:
         terminal.error("it needs more memory than there is")

@@ -65,7 +65,8 @@ is passed over as by Kafka's tool, with a warning; --strict and --ensure refuse 
 A UUID with a leading dash may follow -t after a blank. One that is not the base64 of 16
 bytes is taken with a warning; --strict refuses it. Other characters than ASCII are written to
 meta.properties as \\uXXXX: Kafka's tool writes what it then cannot read back. A voters' snapshot
-that an earlier, unfinished format left is removed when the quorum is to be another one. An IPv6
+that an earlier, unfinished format left is removed when the quorum is to be another one; that of
+a metadata log which a server has written is kept, also with --force. An IPv6
 address in the listener of --standalone is understood. Classes that the configuration names are not
 loaded, and so not checked. Standard output of info has no stack trace where a meta.properties is
 bad; what is wrong beyond the checks of Kafka's tool is on standard error, and does not change the
@@ -84,11 +85,15 @@ exit status.""",
         "Files",
         """\
 DIR/meta.properties: what makes a directory a log directory: cluster.id, node.id, directory.id.
+
 DIR/bootstrap.checkpoint: the features and SCRAM users that a new cluster begins with.
+
 DIR/__cluster_metadata-0/00000000000000000000-0000000000.checkpoint: the voters that a dynamic
 quorum begins with.
+
 DIR/.lock: locked by a running server.
-DIR/meta.properties.before-rewrite: what rewrite has replaced.""",
+
+DIR/meta.properties.before-rewrite: what the last rewrite has replaced.""",
     ),
     ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )

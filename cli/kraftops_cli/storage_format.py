@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.errors import SourceError
+from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops_cli.argparse4j import clicks_arguments
 from kraftops_cli.command import ToolCommand
 from kraftops_cli.storage_options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_of_id
@@ -135,14 +135,33 @@ def format_(terminal: Terminal, /, **options: object) -> None:
     try:
         if not is_dry:
             done.extend(format_directories(plan))
-    finally:
-        # After the work: that nobody reads it is no reason to leave the work half done.
+    except KraftopsError:
         if is_text:
             _show(terminal, plan, done, is_dry=is_dry)
-        else:
-            from kraftops.storage.describe import describe
+        raise
+    for path in _with_foreign_files(done):
+        terminal.error(
+            f"warning: the files in {path} are not its owner's",
+            hint="give them to the user of the server; changing owners is not allowed here",
+        )
+    # After the work: that nobody reads it is no reason to leave the work half done.
+    if is_text:
+        _show(terminal, plan, done, is_dry=is_dry)
+    else:
+        from kraftops.storage.describe import describe
 
-            terminal.json("format", {"dryRun": is_dry, **describe(plan, done)})
+        terminal.json("format", {"dryRun": is_dry, **describe(plan, done, is_dry=is_dry)})
+
+
+def _with_foreign_files(done: list[Target]) -> list[str]:
+    """Return the directories whose new files could not be given to their owner."""
+    found = []
+    for target in done:
+        with suppress(OSError):
+            path = target.directory.path
+            if os.stat(target.files[-1].path).st_uid != os.stat(path).st_uid:
+                found.append(path)
+    return found
 
 
 def _texts(options: dict[str, object], name: str) -> tuple[str, ...]:
@@ -173,14 +192,17 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
             if path == "-" and sys.stdin is None:
                 raise SourceError("cannot read -: standard input is closed")
             if path == "-":
-                text = sys.stdin.read()
+                text = sys.stdin.read().removeprefix("\ufeff")
             else:
-                with open(path, encoding="utf-8") as file:
+                with open(path, encoding="utf-8-sig", newline="\n") as file:
                     text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise SourceError(f"cannot read {path}: {reason}") from None
-        lines += [line for line in text.splitlines() if line.strip()]
+        found = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+        if not found:
+            raise UsageError(f"{path} names no SCRAM user", hint="one -S argument a line")
+        lines += found
     return lines
 
 
@@ -206,11 +228,11 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
         flags = {
             "--release-version": request.release,
             "--feature": request.features,
-            "--add-scram": request.credentials,
+            "--add-scram, --add-scram-file": request.credentials,
         }
         for flag in [flag for flag, value in flags.items() if value]:
             terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
-    elif any(target.directory is metadata for target in plan.targets):
+    elif any(target.directory.is_metadata for target in plan.targets):
         for directory in plan.formatted:
             with suppress(OSError):  # whether it can be listed is not the question here
                 if partition_data(directory.path):
@@ -234,6 +256,8 @@ def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: b
         verb = "Would format" if is_dry else "Formatting"
         path = target.directory.path
         terminal.write(f"{verb} {target.kind} {path} with metadata.version {version}.\n")
+        for stale in target.removes if is_dry else ():
+            terminal.write(f"  removes {stale}\n")
         for entry, size, mode in new:
             shown = f"{entry}/" if size is None else f"{entry} ({size} bytes)"
             terminal.write(f"  {shown} mode {mode:04o}\n")

@@ -31,7 +31,7 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Write *text* to standard output, file names as the bytes that they were."""
-        self._out.write(text.encode("utf-8", "surrogateescape"))
+        self._out.write(_encoded(text))
 
     def json(self, command: str, data: Mapping[str, object]) -> None:
         """Write *data* as a JSON object on one line, with the command that made it."""
@@ -69,10 +69,17 @@ class Terminal:
             self.line(f"hint: {hint}")
 
 
+def _encoded(text: str) -> bytes:
+    """Return text in UTF-8, file names as the bytes that they were, other surrogates as Java's."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
 def printable(text: str) -> str:
     """Return *text* in a form that standard error can take, on one line."""
-    raw = text.translate(_CONTROLS).encode("utf-8", "surrogateescape")
-    return raw.decode("utf-8", "backslashreplace")
+    return _encoded(text.translate(_CONTROLS)).decode("utf-8", "backslashreplace")
 
 
 def drop_output() -> None:

@@ -1,13 +1,14 @@
 """`format --ensure` says by its exit code and JSON whether it did something, and what it could not."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.console import Done
-from tests.nodes import CLUSTER_ID, DYNAMIC, META, OTHER_ID, entries, format_node, make_node
+from tests.nodes import CLUSTER_ID, DYNAMIC, META, OTHER_ID, entries, format_node, locked, make_node
 
 SCRAM = "SCRAM-SHA-256=[name=alice,password=in-wonderland]"
 
@@ -68,12 +69,12 @@ def test_only_what_is_empty_is_formatted(node: Path) -> None:
     assert contents(node).items() >= before.items()
 
 
-def test_dry_run_changes_nothing(node: Path) -> None:
+def test_dry_run_changes_nothing_and_says_what_would(node: Path) -> None:
     before = entries(node)
 
     done = ensure(node, "--dry-run")
 
-    assert told(done)["changed"] is False
+    assert told(done)["changed"] is True
     assert actions(done) == {"d1": "format", "d2": "format"}
     assert entries(node) == before
 
@@ -146,7 +147,7 @@ def test_flags_without_effect_are_named(node: Path) -> None:
     assert told(done)["changed"] is False
     assert done.errors == [
         f"kafka-storage: warning: {flag} has no effect: d1 is formatted already"
-        for flag in ("--release-version", "--feature", "--add-scram")
+        for flag in ("--release-version", "--feature", "--add-scram, --add-scram-file")
     ]
 
 
@@ -160,3 +161,29 @@ def test_text_form_says_what_kafkas_tool_says(node: Path) -> None:
         "Formatting",
     ]
     assert (second.code, second.text) == (0, "All of the log directories are already formatted.\n")
+
+
+@pytest.mark.parametrize("flag", ["--ensure", "-g"])
+def test_formatted_directories_of_a_running_server_are_left_alone(node: Path, flag: str) -> None:
+    """Entrypoints and playbooks run beside servers, too."""
+    ensure(node)
+    with locked(node / "d1"):
+        done = format_node(node, flag)
+
+    assert done.code == 0
+    assert done.text == "All of the log directories are already formatted.\n"
+
+
+def test_lost_metadata_beside_partitions_is_no_new_quorum(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", DYNAMIC)
+    ensure(node, "-s")
+    (node / "d2" / "orders-0").mkdir()
+    (node / "d2" / "orders-0" / "00000000000000000000.log").write_bytes(b"data")
+    shutil.rmtree(node / "d1")
+
+    done = ensure(node, "-s")
+    forced = ensure(node, "-s", "--force")
+
+    assert done.code == 1
+    assert "d2 holds partitions (orders-0), but the metadata directory d1 is empty" in done.err
+    assert told(forced)["changed"] is True

@@ -346,7 +346,7 @@ class TestWarnings:
         assert done.code == 0
         assert warnings(done) == [
             f"{flag} has no effect: d1 is formatted already"
-            for flag in ("--release-version", "--feature", "--add-scram")
+            for flag in ("--release-version", "--feature", "--add-scram, --add-scram-file")
         ]
 
     def test_version_0_is_named(self, node: Path) -> None:
@@ -539,3 +539,84 @@ def test_same_command_of_kraftops_does_the_same(node: Path) -> None:
     assert bootstrap
     assert bootstrap.features == {"metadata.version": by_name("3.9").level}
     assert OTHER_ID not in done.text
+
+
+class TestUsedMetadataLog:
+    """A metadata log that a server has written, but whose meta.properties was lost."""
+
+    @pytest.fixture
+    def used(self, tmp_path: Path) -> Path:
+        node = make_node(tmp_path / "node", DYNAMIC)
+        format_node(node, "-s")
+        (node / "d1" / "__cluster_metadata-0" / "quorum-state").write_text("{}")
+        return node
+
+    @pytest.mark.parametrize("choice", ["-N", "-s"])
+    def test_its_voters_and_its_directory_id_are_kept(self, used: Path, choice: str) -> None:
+        snapshot = used / "d1" / SNAPSHOT
+        before = snapshot.read_bytes()
+        lines = (used / "d1" / META).read_text().splitlines()
+        (used / "d1" / META).unlink()
+
+        refused = format_node(used, choice, "-g")
+        done = format_node(used, choice, "-g", "--force")
+
+        assert (refused.code, done.code) == (1, 0)
+        assert snapshot.read_bytes() == before
+        identity = next(line for line in lines if line.startswith("directory.id"))
+        assert identity in (used / "d1" / META).read_text().splitlines()
+
+    def test_stale_voters_are_named_before_they_are_removed(self, tmp_path: Path) -> None:
+        node = make_node(tmp_path / "node", DYNAMIC)
+        format_node(node, "-s")
+        (node / "d1" / META).unlink()
+
+        planned = format_node(node, "-N", "-g", "-n")
+        format_node(node, "-N", "-g")
+
+        place = f"d1/{SNAPSHOT}"
+        assert f"  removes {place}" in planned.text.splitlines()
+        assert not (node / place).exists()
+
+
+@pytest.mark.parametrize("name", ["nul\\u0000x", "\\ud800x"])
+@pytest.mark.parametrize("command", ["format", "info", "verify", "rewrite"])
+def test_name_that_no_file_can_have_is_no_traceback(
+    command: str, name: str, tmp_path: Path
+) -> None:
+    node = make_node(tmp_path / "node", log_dirs="")
+    with (node / PROPERTIES).open("a") as file:
+        file.write(f"log.dirs={name}\n")
+    more = {"format": ["-t", CLUSTER_ID], "rewrite": ["--node-id", "3"]}.get(command, [])
+
+    done = storage(node, command, "-c", PROPERTIES, *more)
+
+    assert done.code in (1, 2)
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "users"),
+    [
+        ("\ufeffSCRAM-SHA-256=[name=a,password=b]\r\n", ["a"]),
+        ("SCRAM-SHA-256=[name=a,password=b\u2028c]\nSCRAM-SHA-512=[name=d,password=e]", ["a", "d"]),
+    ],
+    ids=["byte order mark", "line separator"],
+)
+def test_scram_files_are_read_line_by_line(text: str, users: list[str], tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node")
+    (node / "users").write_bytes(text.encode())
+
+    done = format_node(node, "--add-scram-file", "users", "--format", "json")
+
+    assert json.loads(done.text)["bootstrap"]["scramUsers"] == users
+
+
+def test_scram_file_without_users_is_refused(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node")
+    (node / "users").touch()
+
+    done = format_node(node, "--add-scram-file", "users")
+
+    assert done.code == 1
+    assert done.errors[0] == "kafka-storage: users names no SCRAM user"

@@ -6,22 +6,37 @@ batches are chosen, by what their headers say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
-from kraftops.dump.batchline import batch_line, legacy_batch_line
+from kraftops.dump.batchline import UndecodableBatch, batch_line, legacy_batch_line
+from kraftops.dump.checking import check_crc
 from kraftops.dump.query import Query
-from kraftops.dump.recordlines import RecordLines
+from kraftops.dump.recordlines import FastLines, RecordLines
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import walk
+from kraftops.dump.rowchunks import opened, walk
 from kraftops.dump.scan import RowMaker, check_end, reason_of
 from kraftops.dump.splitting import Found, Part
 from kraftops.dump.text import header_line
 from kraftops.errors import DecodeError, SourceError, UsageError
-from kraftops.log.batch import Batch, read_record
-from kraftops.log.files import FileKind, file_name
-from kraftops.log.streams import open_log
+from kraftops.log.batch import Batch, Header
+from kraftops.log.files import file_name
 
 _CHUNK_LINES = 1000
+_PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
+_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
+
+
+class Unit(NamedTuple):
+    """The line of a record with the lines that belong before it, or of a batch with no *line*.
+
+    Units of one file, or batch, share the same strings.
+    """
+
+    file: str
+    batch: str
+    line: str
 
 
 class ChosenText:
@@ -37,86 +52,153 @@ class ChosenText:
         report = Report(self._tool)
         if not part.start:
             yield f"Dumping {part.path}\n"
-        out: list[str] = []
         try:
+            head = _header(part, report)
             if not part.start:
-                yield _header(part.path, report)
-            for unit in chosen_units(part, self._query, report):
-                out.append(unit)
-                if len(out) >= _CHUNK_LINES:
-                    yield "".join(out)
-                    out.clear()
+                yield head
+            yield from _joined(chosen_units(part, self._query, report, head))
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        yield "".join(out)
         size = 0 if part.stop is None else part.stop - part.start
         tell(Found(part, report.take(), None, None, size))
 
 
-def _header(path: str, report: Report) -> str:
-    name = file_name(path)
-    if name is None:
-        raise UsageError(f"{path}: its name is none that is known")
-    if name.kind not in (FileKind.LOG, FileKind.CHECKPOINT):
-        raise UsageError(f"{path}: only logs and snapshots have records to choose from")
-    return "" if name.is_stdin else header_line(name, report)
+def _joined(units: Iterable[Unit]) -> Iterator[str]:
+    """Yield the text of the units of a file, but for the lines about the file."""
+    out: list[str] = []
+    last = ""
+    try:
+        for _, batch, line in units:
+            if batch is not last:
+                out.append(batch)
+                last = batch
+            out.append(line)
+            if len(out) >= _CHUNK_LINES:
+                yield "".join(out)
+                out.clear()
+    except (SourceError, UsageError):
+        yield "".join(out)
+        raise
+    yield "".join(out)
 
 
-def chosen_units(part: Part, query: Query, report: Report) -> Iterator[str]:
-    """Yield the line of each record, or batch, that is asked for.
-
-    That of the first record of a batch has the batch's line before it.
+def text_units(part: Part, query: Query, report: Report) -> Iterator[Unit]:
+    """Yield what is asked for of a whole file, with the lines about the file.
 
     Raises:
         SourceError: the file cannot be read.
+        UsageError: it is none that has records.
     """
-    with open_log(part.path) as log:
-        chosen = _Chosen(part.path, query, report)
+    head = f"Dumping {part.path}\n{_header(part, report)}"
+    yield from chosen_units(part, query, report, head)
+
+
+def chosen_units(part: Part, query: Query, report: Report, head: str = "") -> Iterator[Unit]:
+    """Yield the line of each record, or batch, that is asked for.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is none that has records.
+    """
+    with opened(part) as log:
+        chosen = _Chosen(part.path, query, report, head)
         for found in walk(log, part, query, report):
             if isinstance(found, Batch):
-                try:
-                    yield from chosen.units(found)
-                except (DecodeError, MemoryError) as error:
-                    report.failure(part.path, found.position, reason_of(error))
+                yield from chosen.units(found)
+
+
+def _header(part: Part, report: Report) -> str:
+    name = file_name(part.path)
+    if name is None or not name.has_records or name.is_stdin:
+        return ""
+    return header_line(name, Report() if part.start else report)
 
 
 class _Chosen:
-    def __init__(self, path: str, query: Query, report: Report) -> None:
+    def __init__(self, path: str, query: Query, report: Report, head: str) -> None:
+        self._path = path
         self._query = query
-        self._rows = RowMaker(path, query, report)
-        # Offsets that are not asked for are no gaps.
-        self._lines = RecordLines(path, query, Report())
+        self._report = report
+        self._head = head
+        # What is found in records, their lines say; that of one that is not asked for, nobody.
+        self._rows = RowMaker(path, replace(query, check=False), report)
+        self._lines = RecordLines(path, query, report)
+        self._fast = _fast_lines(query, self._lines)
 
-    def units(self, batch: Batch) -> Iterator[str]:
-        if batch.is_legacy:
-            yield from self._legacy_units(batch)
-            return
-        header = batch.header
-        if not self._query.filter.may_match(header):
-            return
-        out = [batch_line(batch, header)]
-        if not self._query.deep_iteration:
-            yield out.pop()
-            return
-        buffer, pos = self._rows.buffer(batch, header)
-        for _ in range(header.record_count):
-            record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
-            if self._rows.row(batch, header, record):
-                self._lines.add_record(record, batch.position, header, out.append)
-                yield "".join(out)
-                out.clear()
+    def units(self, batch: Batch) -> Iterator[Unit]:
+        """Yield what is asked for of a batch."""
+        try:
+            if self._query.check:
+                check_crc(self._path, batch, self._report)
+            if batch.is_legacy:
+                yield from self._legacy_units(batch)
+            elif self._query.filter.may_match(batch.header):
+                yield from self._units(batch, batch.header)
+        except UndecodableBatch as error:
+            self._report.failure(self._path, batch.position, error.message)
+            if self._query.filter.is_empty:
+                line = f"{error.partial} <undecodable: {error.message}>\n"
+                yield Unit(self._head, line, "")
+        except (DecodeError, MemoryError) as error:
+            self._report.failure(self._path, batch.position, reason_of(error))
+
+    def _units(self, batch: Batch, header: Header) -> Iterator[Unit]:
+        first = ""
+        if not self._query.deep_iteration or self._query.filter.is_empty:
+            first = batch_line(batch, header)
+            yield Unit(self._head, first, "")
+        if self._query.deep_iteration:
+            for line in self._record_lines(batch, header):
+                first = first or batch_line(batch, header)
+                yield Unit(self._head, first, line)
+
+    def _record_lines(self, batch: Batch, header: Header) -> Iterator[str]:
+        rows, query = self._rows, self._query
+        buffer, pos = rows.buffer(batch, header)
+        fast = self._fast if query.filter.holds_for_all(header) else None
+        count, done, unfit = header.record_count, 0, 0
+        lines: list[str] = []
+        while done < count:
+            if fast:
+                stop = min(done + _PAUSE, count)
+                pos, printed = fast.add(buffer, pos, done, stop, header, lines.append)
+                if printed > done:
+                    done = printed
+                    yield from filter(None, lines)
+                    lines.clear()
+                    continue
+            record, pos = rows.next_record(header, buffer, pos, done)
+            if rows.row(batch, header, record):
+                self._lines.last_offset = None  # offsets that are not asked for are no gaps
+                self._lines.add_record(record, batch.position, header, lines.append)
+                yield lines.pop()
+            done += 1
+            unfit += 1
+            if unfit > _UNFIT_RECORDS:
+                fast = None
         check_end(header, buffer, pos)
 
-    def _legacy_units(self, batch: Batch) -> Iterator[str]:
+    def _legacy_units(self, batch: Batch) -> Iterator[Unit]:
         from kraftops.log import legacy
 
         head = legacy.header(batch)
-        out = [legacy_batch_line(batch)]
+        first = legacy_batch_line(batch)
         if not self._query.deep_iteration:
-            yield out.pop()
+            if self._query.filter.fits_place(head.offset, head.timestamp if head.magic else None):
+                yield Unit(self._head, first, "")
             return
+        lines: list[str] = []
         for message in legacy.records(batch, self._query.max_inflated_bytes):
             if self._rows.legacy_row(batch, head, message):
-                self._lines.add_message(message, batch.position, head.timestamp_type, out.append)
-                yield "".join(out)
-                out.clear()
+                self._lines.last_offset = None
+                self._lines.add_message(message, batch.position, head.timestamp_type, lines.append)
+                yield Unit(self._head, first, lines.pop())
+
+
+def _fast_lines(query: Query, lines: RecordLines) -> FastLines | None:
+    asked = query.filter
+    if asked.needs_rows:
+        return None
+    if query.decoder != "metadata" and (asked.types or asked.has_since):
+        return None  # it knows neither types nor records that are earlier than the first
+    return lines.means.fast

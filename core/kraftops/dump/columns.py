@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.rows import COLUMNS, Row
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 16384
+_BATCH_CHARACTERS = 32 << 20  # of keys and values
 _TYPES = {
     "int64": ("position", "baseOffset", "offset", "timestamp", "producerId"),
     "int32": ("leaderEpoch", "sequence", "keySize", "valueSize", "partitionId", "brokerId"),
@@ -40,11 +40,10 @@ def arrow_schema() -> pa.Schema:
 
 
 def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield *rows* in record batches of up to 16384."""
+    """Yield *rows* in record batches of up to 16384, or fewer where they are large."""
     import pyarrow as pa
 
-    remaining = iter(rows)
-    while some := list(islice(remaining, BATCH_ROWS)):
+    for some in _bounded(rows):
         columns: list[list[Any]] = [list(column) for column in zip(*some, strict=True)]
         at = COLUMNS.index("headers")
         columns[at] = [
@@ -54,6 +53,19 @@ def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordB
             pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _bounded(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    some: list[Row] = []
+    size = 0
+    for row in rows:
+        some.append(row)
+        size += len(row.key or "") + len(row.value or "")
+        if len(some) >= BATCH_ROWS or size >= _BATCH_CHARACTERS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def write_parquet(rows: Iterable[Row], fd: int) -> None:

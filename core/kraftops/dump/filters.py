@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from kraftops.dump.rows import COLUMNS, USER, Row
+from kraftops.dump.rows import COLUMNS, USER, Row, base64_of
 from kraftops.errors import UsageError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header
 
-_INT64 = (1 << 63) - 1
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+_NO_END = _MOST + 1
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
@@ -29,10 +30,10 @@ class Filter:
     topics: frozenset[str] = frozenset()
     topic_ids: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
-    first_offset: int = -_INT64
-    last_offset: int = _INT64
-    since: int = -_INT64
-    until: int = _INT64
+    first_offset: int = _LEAST
+    last_offset: int = _MOST
+    since: int = _LEAST
+    until: int = _NO_END
     where: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -49,20 +50,32 @@ class Filter:
         )
 
     def holds_for_all(self, header: Header) -> bool:
-        """Tell whether offset and time of every record fit, if later records are later."""
+        """Tell whether offset and time of every record fit, if none is before the first."""
+        is_late = header.base_timestamp >= self.since
+        if header.attributes & v2.LOG_APPEND_TIME:
+            is_late = header.max_timestamp >= self.since
         return (
             self.first_offset <= header.base_offset
             and header.last_offset <= self.last_offset
-            and (self.since == -_INT64 or header.base_timestamp >= self.since)
+            and (is_late or not self.has_since)
             and header.max_timestamp < self.until
-            and not (header.attributes & v2.LOG_APPEND_TIME and self.since != -_INT64)
         )
 
-    def fits_place(self, offset: int, timestamp: int) -> bool:
-        """Tell whether a record's offset and time fit."""
-        return (
-            self.first_offset <= offset <= self.last_offset and self.since <= timestamp < self.until
-        )
+    @property
+    def has_since(self) -> bool:
+        """Whether records can be too early."""
+        return self.since != _LEAST
+
+    def fits_place(self, offset: int | None, timestamp: int | None) -> bool:
+        """Tell whether a record's offset and time fit; None fits where none are asked for."""
+        if offset is None:
+            if self.first_offset != _LEAST or self.last_offset != _MOST:
+                return False
+        elif not self.first_offset <= offset <= self.last_offset:
+            return False
+        if timestamp is None:
+            return self.since == _LEAST and self.until == _NO_END
+        return self.since <= timestamp < self.until
 
     def fits_type(self, name: str | None) -> bool:
         """Tell whether a record type is one of those asked for."""
@@ -78,11 +91,11 @@ class Filter:
 
     def matches(self, row: Row) -> bool:
         """Tell whether a row is asked for."""
-        if not self.fits_type(row.type):
-            return False
-        if row.offset is None or row.timestamp is None:
-            return self.is_empty
-        return self.fits_place(row.offset, row.timestamp) and self.fits_row(row)
+        return (
+            self.fits_type(row.type)
+            and self.fits_place(row.offset, row.timestamp)
+            and self.fits_row(row)
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -96,14 +109,14 @@ def normal_type(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower().removesuffix("record")
 
 
-def parse_types(texts: Iterable[str], known: Iterable[str]) -> frozenset[str]:
+def parse_types(texts: Iterable[str], known: Iterable[str] = ()) -> frozenset[str]:
     """Return the normal forms of record types, separated by commas.
 
     Raises:
-        UsageError: one is not *known*; the hint has the nearest.
+        UsageError: one is not *known*, if any are; the hint has the nearest.
     """
     names = {normal_type(name): name for name in known}
-    wanted = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    wanted = [part.strip() for text in texts for part in text.split(",")]
     for name in wanted:
         if names and normal_type(name) not in names:
             from difflib import get_close_matches
@@ -126,8 +139,8 @@ def parse_offsets(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{1,19})?(\.\.)?(\d{1,19})?", text)
     if not found or not (found[1] or found[3]) or (found[3] and not found[2]):
         raise UsageError(f"{text!r} is no range of offsets", hint="as 100..200, 100.., ..200, 100")
-    first = int(found[1]) if found[1] else -_INT64
-    last = int(found[3]) if found[3] else (_INT64 if found[2] else first)
+    first = int(found[1]) if found[1] else _LEAST
+    last = int(found[3]) if found[3] else (_MOST if found[2] else first)
     if first > last:
         raise UsageError(f"the offsets {text} are no range: {first} is beyond {last}")
     return first, last
@@ -147,17 +160,17 @@ def parse_time(text: str, now: int) -> int:
         return now - sum(int(number) * _UNITS[unit] for number, unit in parts)
     if re.fullmatch(r"\d{11,18}", text):
         return int(text)
-    from datetime import UTC, datetime
+    from datetime import UTC, datetime, timedelta
 
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    except (ValueError, OverflowError):
         raise UsageError(
             f"{text!r} is no time", hint="as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 2h or 90m"
         ) from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp() * 1000)
 
 
 def parse_where(text: str) -> tuple[str, str]:
@@ -208,7 +221,7 @@ def _text_of(value: Any) -> str:
         return value.decode("utf-8", "replace")
     import json
 
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=base64_of)
 
 
 def _parsed(text: str | None) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from kraftops.dump.splitting import Part
 from kraftops.errors import SourceError
-from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, Batch, is_valid
+from kraftops.log.batch import LOG_OVERHEAD, SMALLEST_LENGTH, Batch, is_valid
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.reader import LogFile
 
@@ -19,14 +19,16 @@ def follow(
 ) -> Iterator[Part]:
     """Yield the parts of a log from byte *start* of the segment *path* on, for ever.
 
-    A part ends with a whole batch. When a later segment is there and nothing is left of this one,
-    that follows. *wait* is called when there is nothing new; *note* gets what is odd.
+    A part ends with a whole batch. When a later segment is there, nothing is appended to this one:
+    what is left of it is a part too, whatever it is, and that one follows. *wait* is called when
+    there is nothing new; *note* gets what is odd.
 
     Raises:
         SourceError: a segment cannot be read.
     """
     position = start
     while True:
+        path = _present(path)
         stop = _end_of_batches(path, position)
         if stop > position:
             yield Part(path, position, stop, is_last=False)
@@ -40,10 +42,15 @@ def follow(
                 position = size
             wait()
         elif _end_of_batches(path, position) == position:  # looked at after the roll
-            if position < _size(path):
-                left = _size(path) - position
-                note(f"{path}: position {position}: {left} bytes that are no whole batch")
+            if position < (size := _size(path)):
+                yield Part(path, position, size)
             path, position = following, 0
+
+
+def _present(path: str) -> str:
+    """Return what a segment is called now: the server may have renamed it, to delete it later."""
+    renamed = f"{path}.deleted"
+    return renamed if not os.path.exists(path) and os.path.exists(renamed) else path
 
 
 def next_segment(path: str) -> str | None:
@@ -58,7 +65,7 @@ def next_segment(path: str) -> str | None:
         if (
             found
             and found.kind is FileKind.LOG
-            and not found.renamed
+            and not (found.renamed or found.archive)
             and other > os.path.basename(path)
         ):
             later.append(found.path)
@@ -81,7 +88,7 @@ def _end_of_batches(path: str, position: int) -> int:
             if len(head) < LOG_OVERHEAD:
                 break
             size = LOG_OVERHEAD + int.from_bytes(head[8:], signed=True)
-            if size < HEADER_SIZE or position + size > log.size:
+            if size < LOG_OVERHEAD + SMALLEST_LENGTH or position + size > log.size:
                 break
             last, position = position, position + size
         if position > begun and position == log.size and not _is_whole(log, last, position):

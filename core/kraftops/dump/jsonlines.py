@@ -9,6 +9,7 @@ from kraftops.dump.checking import check_crc
 from kraftops.dump.jsonrows import json_head, json_middle, row_json
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
+from kraftops.dump.rows import file_text
 from kraftops.dump.scan import RowMaker, check_end, reason_of
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Header
@@ -42,6 +43,7 @@ class JsonLines:
     def __init__(self, path: str, query: Query, report: Report) -> None:
         """Print rows of the file *path* as *query* asks for; damage goes to *report* too."""
         self._path = path
+        self._file = file_text(path)
         self._query = query
         self._report = report
         self._rows = RowMaker(path, query, report)
@@ -64,7 +66,7 @@ class JsonLines:
                 return
             buffer, pos = rows.buffer(batch, header)
             fast = self._fast if asked.holds_for_all(header) else None
-            head = json_head(self._path, batch.position, header)
+            head = json_head(self._file, batch.position, header)
             middle = json_middle(header)
             count, done, unfit = header.record_count, 0, 0
             while done < count:
@@ -102,5 +104,5 @@ def _fast_rows(query: Query) -> FastRows | None:
     if query.decoder in (None, "user") and is_text and not query.filter.types:
         from kraftops.dump.textrows import TextRows
 
-        return TextRows()
+        return TextRows(in_order=query.filter.has_since)
     return None

@@ -10,7 +10,7 @@ from kraftops.log.batch import Header
 from kraftops.log.codecs import CODECS
 
 _BOOL = {None: "null", False: "false", True: "true"}
-_CODECS = tuple(f'"{name}"' for name in CODECS)
+_CODECS = tuple(f'"{name}"' for name in CODECS) + ("null",) * (v2.CODEC_MASK + 1 - len(CODECS))
 
 
 def row_json(row: Row) -> str:

@@ -12,12 +12,19 @@ from kraftops.errors import DecodeError
 from kraftops.javatext import json_string
 from kraftops.log.batch import Record
 from kraftops.records.meaning import Decoded, Unknown
-from kraftops.records.secrets import REDACTED, SECRET_FIELDS, is_secret_config
+from kraftops.records.secrets import (
+    CONFIGURATION,
+    REDACTED,
+    SECRET_FIELDS,
+    is_secret_config,
+    may_hold_secrets,
+)
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
 from kraftops.schema.text import renderer_factory
 
 Read = Callable[[Record], Meaning]
+_REDACTED = json_string(REDACTED.encode())
 _ID_COLUMNS = ("topicId", "partitionId", "brokerId")
 _BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
 
@@ -94,18 +101,27 @@ def _framed(kind: str, dialect_name: str, show_secrets: bool) -> Read:
 
     spoken = dialect(dialect_name)
 
+    def unread(record: Record, reason: str, number: int | None, version: int | None) -> Meaning:
+        found = _unknown(kind, record, reason, number, version)
+        message = None if number is None else spoken.messages.get(number)
+        if message is None:
+            return found
+        if not show_secrets and may_hold_secrets(message.name):
+            found = found._replace(value=_REDACTED, value_encoding=None)
+        return found._replace(type=type_name(message))
+
     def meaning(record: Record) -> Meaning:
         value = record.value
         found = read_body(value, spoken)
         if isinstance(found, Unknown):
-            return _unknown(kind, record, found.reason, found.type, found.version)
+            return unread(record, found.reason, found.type, found.version)
         assert value is not None
         number, version, data = found
         message = spoken.messages[number]
         name = type_name(message)
         if not message.versions.has(version):
             reason = f"unknown version {version} of {message.name}"
-            return _unknown(kind, record, reason, number, version)._replace(type=name)
+            return unread(record, reason, number, version)
         body = spoken.read_frame(value).body
         text = _renderer(message, version, show_secrets)(value, body, len(value))
         if not show_secrets and _is_secret(message, data):
@@ -130,7 +146,7 @@ def _framed(kind: str, dialect_name: str, show_secrets: bool) -> Read:
 
 def _is_secret(message: Message, data: Mapping[str, object]) -> bool:
     return (
-        message.name == "ConfigRecord"
+        message.name == CONFIGURATION
         and data["value"] is not None
         and is_secret_config(str(data["name"]))
     )
@@ -155,8 +171,7 @@ def _renderer(
     secret = frozenset() if show_secrets else SECRET_FIELDS.get(message.name, frozenset())
     if not secret:
         return compiled(message, version).text
-    shown = json_string(REDACTED.encode())
-    overrides: Mapping[str, Callable[[bytes], str]] = {name: lambda _: shown for name in secret}
+    overrides: Mapping[str, Callable[[bytes], str]] = {name: lambda _: _REDACTED for name in secret}
     return renderer_factory(message, version, overrides=overrides)("")
 
 

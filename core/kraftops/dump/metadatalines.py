@@ -14,13 +14,14 @@ from functools import cache
 from itertools import islice
 
 from kraftops.dump.meanings import id_fields
+from kraftops.dump.otherrecords import odd_types, pass_others
 from kraftops.dump.query import Query
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header
 from kraftops.memo import Memo
 from kraftops.records.dialects import dialect, type_name
-from kraftops.records.secrets import SECRET_FIELDS, may_name_secret
+from kraftops.records.secrets import CONFIGURATION, SECRET_FIELDS, may_name_secret
 from kraftops.schema.message import Message
 from kraftops.schema.text import MALFORMED, RendererFactory, renderer_factory
 from kraftops.varint import read_varint, varint_bytes
@@ -35,6 +36,8 @@ _JSON = (
     '"keyEncoding":null,"valueEncoding":null,"error":null}}\n'
 )
 _PARAMETERS = "b, p, e, offset, time, head"
+_FEW_PASSED = 8  # where no more are passed, those that are asked for are frequent
+_TOGETHER = 64  # records that are looked at with those that are asked for, where these are frequent
 _SAFE = 1 << 62  # no sum of a smaller number with a delta leaves int64
 
 _Line = Callable[[bytes, int, int, int, str, str], str]
@@ -53,6 +56,9 @@ class MetadataLines:
         self._query = query
         self._frames: Memo[_Fit] = Memo(self._fit)
         self._deltas: list[bytes] = []  # offset deltas from 0 on, as they are written
+        self._odd_types = b""  # for `pass_others`: empty, none are passed
+        if query.filter.types and query.dialect == "kafka":
+            self._odd_types = odd_types(self._dialect, query.filter.types)
 
     def add(
         self,
@@ -70,15 +76,54 @@ class MetadataLines:
         Return where the first record begins that was not printed, and its number. Rows begin with
         *head* and have *middle* behind the timestamp.
         """
-        (
-            base_offset, _, _, _, _, attributes, _, first_time, max_time, _, _, sequence, _,
-        ) = header  # fmt: skip
+        base_offset, attributes, first_time = header[0], header[5], header[7]
         if (
-            sequence >= 0
+            header.base_sequence >= 0
             or attributes & v2.CONTROL
             or not (-_SAFE < base_offset < _SAFE and -_SAFE < first_time < _SAFE)
         ):
             return p, done
+        if self._odd_types:
+            return self._add_chosen(b, p, done, stop, header, append, head, middle)
+        return self._add_all(b, p, done, stop, header, append, head, middle)
+
+    def _add_chosen(
+        self,
+        b: bytes,
+        p: int,
+        done: int,
+        stop: int,
+        header: Header,
+        append: Callable[[str], None],
+        head: str,
+        middle: str,
+    ) -> tuple[int, int]:
+        """Do what `add` does, and spend little on records of types that are not asked for."""
+        while done < stop:
+            before = done
+            p, done = pass_others(b, p, done, stop, self._odd_types)
+            if done == stop:
+                break
+            ahead = min(stop, done + (_TOGETHER if done - before <= _FEW_PASSED else 1))
+            p, printed = self._add_all(b, p, done, ahead, header, append, head, middle)
+            if printed == done:
+                break
+            done = printed
+        return p, done
+
+    def _add_all(
+        self,
+        b: bytes,
+        p: int,
+        done: int,
+        stop: int,
+        header: Header,
+        append: Callable[[str], None],
+        head: str,
+        middle: str,
+    ) -> tuple[int, int]:
+        base_offset, attributes = header.base_offset, header.attributes
+        first_time, max_time = header.base_timestamp, header.max_timestamp
         frames = self._frames
         appended_at, label = "", "" if middle else " CreateTime: "
         if attributes & v2.LOG_APPEND_TIME:
@@ -151,7 +196,7 @@ class MetadataLines:
                 f'"type":"{name}","version":{frame.version},"key":null,"value":'
             )
             line = _line_factory(message, frame.version, _json_template(message))(start)
-            if not query.show_secrets and message.name == "ConfigRecord":
+            if not query.show_secrets and message.name == CONFIGURATION:
                 line = _unless_secret(line)
         else:
             start = f'payload: {{"type":"{name}","version":{frame.version},"data":'

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kraftops.dump.query import Query
+from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row, damage_row
+from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.scan import RowMaker
-from kraftops.dump.splitting import Found, Part
+from kraftops.dump.splitting import Found, Part, file_id
+from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import Batch
+from kraftops.log.files import file_name
 from kraftops.log.reader import EndReason, LogEnd, LogFile
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
@@ -24,8 +26,9 @@ def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
 
     Raises:
         SourceError: the file cannot be read.
+        UsageError: it is none that has records.
     """
-    with open_log(part.path) as log:
+    with opened(part) as log:
         rows = RowMaker(part.path, query, report)
         for found in walk(log, part, query, report):
             if isinstance(found, Batch):
@@ -45,14 +48,22 @@ class RowParts:
     def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[str]:
         """Yield the text of a part."""
         report = Report(self._tool)
-        yield from row_chunks(part, self._query, report)
+        try:
+            yield from row_chunks(part, self._query, report)
+        except (SourceError, UsageError) as error:
+            report.refusal(error.message)
         size = 0 if part.stop is None else part.stop - part.start
         tell(Found(part, report.take(), None, None, size))
 
 
 def row_chunks(part: Part, query: Query, report: Report) -> Iterator[str]:
-    """Yield the rows of a part as text, many at a time; CSV without the line of the names."""
-    with open_log(part.path) as log:
+    """Yield the rows of a part as text, many at a time; CSV without the line of the names.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is none that has records.
+    """
+    with opened(part) as log:
         out: list[str] = []
         append = out.append
         add_batch, add_row = _writers(part, query, report, append)
@@ -67,6 +78,25 @@ def row_chunks(part: Part, query: Query, report: Report) -> Iterator[str]:
                 yield "".join(out)
                 out.clear()
         yield "".join(out)
+
+
+def opened(part: Part) -> LogFile | LogStream:
+    """Open the file of a part.
+
+    Raises:
+        SourceError: it cannot be opened, or is not that of the part any more.
+        UsageError: by its name, it is none that has records.
+    """
+    name = file_name(part.path)
+    if name is None:
+        raise UsageError(f"{part.path}: its name is that of no log or snapshot")
+    if not name.has_records:
+        raise UsageError(f"{part.path}: only logs and snapshots have records")
+    log = open_log(part.path)
+    if part.file_id and part.file_id != file_id(part.path):
+        log.__exit__()
+        raise SourceError(f"cannot read {part.path}: another file has replaced it")
+    return log
 
 
 def row_writer(form: str, append: Callable[[str], None]) -> Callable[[Row], object]:
@@ -103,22 +133,30 @@ def walk(
     log: LogFile | LogStream, part: Part, query: Query, report: Report
 ) -> Iterator[Batch | Row]:
     """Yield the batches of a part, and rows of what is none of them."""
+    is_limited = query.max_bytes != NO_LIMIT
+    stop = part.stop
+    if is_limited:
+        stop = query.max_bytes if stop is None else min(stop, query.max_bytes)
     if query.salvage and isinstance(log, LogFile):
-        for found in salvaged(log, part.start, part.stop):
+        for found in salvaged(log, part.start, stop):
             if isinstance(found, Gap):
                 yield from _damage(part, found.position, gap_text(found), query, report)
             else:
                 yield found
         return
-    batches = log.batches(part.start, part.stop)
+    batches = log.batches(part.start, stop)
     yield from batches
     assert batches.end
     end: LogEnd = batches.end
+    if batches.lost:
+        report.note(part.path, end.position, f"the file lost {batches.lost} bytes")
     if end.reason is EndReason.PADDING:
         report.note(part.path, end.position, end.detail)
     elif end.reason is EndReason.BAD_LENGTH:
         detail = f"{end.detail}; {end.left} bytes are not read"
         yield from _damage(part, end.position, detail, query, report)
+    elif end.reason is EndReason.PARTIAL and is_limited:
+        return
     elif end.reason is not EndReason.END and part.is_last:
         detail = end.detail or f"{end.left} bytes that are no whole batch"
         yield from _damage(part, end.position, detail, query, report)
@@ -133,6 +171,6 @@ def gap_text(gap: Gap) -> str:
 
 def _damage(part: Part, position: int, detail: str, query: Query, report: Report) -> Iterator[Row]:
     report.failure(part.path, position, detail)
-    row = damage_row(part.path, position, None, f"position {position}: {detail}")
+    row = damage_row(file_text(part.path), position, None, f"position {position}: {detail}")
     if query.filter.matches(row):
         yield row

@@ -81,6 +81,11 @@ def base64_of(raw: bytes) -> str:
     return b64encode(raw).decode()
 
 
+def file_text(path: str) -> str:
+    """Return a path as the text of the column `file`: with U+FFFD for what is no UTF-8."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def record_row(
     path: str,
     position: int,

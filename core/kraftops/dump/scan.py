@@ -10,7 +10,7 @@ from kraftops.dump.batchline import add_sequence
 from kraftops.dump.checking import check_crc
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row, damage_row, record_row
+from kraftops.dump.rows import Row, damage_row, file_text, record_row
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
@@ -26,6 +26,7 @@ class RowMaker:
     def __init__(self, path: str, query: Query, report: Report) -> None:
         """Make rows of the file *path* as *query* asks for; what is damaged goes to *report*."""
         self._path = path
+        self._file = file_text(path)
         self._report = report
         self._limit = query.max_inflated_bytes
         self._filter = query.filter
@@ -37,12 +38,12 @@ class RowMaker:
     def rows(self, batch: Batch) -> Iterator[Row]:
         """Yield the rows of a batch; what cannot be read is a row of damage."""
         try:
+            if self._check:
+                check_crc(self._path, batch, self._report)
             if batch.is_legacy:
                 yield from self._legacy_rows(batch)
             else:
                 header = batch.header
-                if self._check:
-                    check_crc(self._path, batch, self._report)
                 if self._filter.may_match(header):
                     buffer, pos = self.buffer(batch, header)
                     for done in range(header.record_count):
@@ -58,7 +59,7 @@ class RowMaker:
         self._report.failure(self._path, batch.position, reason)
         base_offset = int.from_bytes(batch.data[:8], signed=True)
         row = damage_row(
-            self._path,
+            self._file,
             batch.position,
             base_offset,
             f"position {batch.position}, {batch.size} bytes: {reason}",
@@ -90,31 +91,51 @@ class RowMaker:
         Raises:
             DecodeError: there is no such record.
         """
+        record, pos = self.next_record(header, buffer, pos, done)
+        return self.row(batch, header, record), pos
+
+    def next_record(self, header: Header, buffer: bytes, pos: int, done: int) -> tuple[Record, int]:
+        """Return record number *done*, which begins at *pos*, and where it ends.
+
+        Raises:
+            DecodeError: there is no such record.
+        """
         try:
-            record, pos = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+            return read_record(buffer, pos, header.base_offset, header.base_timestamp)
         except DecodeError as error:
             count = header.record_count
             raise DecodeError(f"record {done + 1} of {count}: {error.message}") from None
-        return self.row(batch, header, record), pos
 
     def row(self, batch: Batch, header: Header, record: Record) -> Row | None:
         """Return the row of a record of magic 2, or None where it is not asked for."""
         is_control = header.is_control
-        if self._peek and not is_control and not self._filter.fits_type(self._peek(record)):
-            return None
+        if not self._is_all:
+            is_appended = header.attributes & v2.LOG_APPEND_TIME
+            time = header.max_timestamp if is_appended else record.timestamp
+            if not self._filter.fits_place(record.offset, time):
+                return None
+            if self._peek and not is_control and not self._filter.fits_type(self._peek(record)):
+                return None
         sequence = header.base_sequence
         if sequence >= 0:
             sequence = add_sequence(sequence, record.offset - header.base_offset)
         meaning = meanings.control(record) if is_control else self._mean(record)
-        row = record_row(self._path, batch.position, header, record, sequence, meaning)
+        row = record_row(self._file, batch.position, header, record, sequence, meaning)
+        return self._asked(row, batch)
+
+    def _asked(self, row: Row, batch: Batch) -> Row | None:
+        if not self._is_all and not self._filter.matches(row):
+            return None
         if self._check and row.error:
             self._report.finding(self._path, batch.position, row.error)
-        return row if self._is_all or self._filter.matches(row) else None
+        return row
 
     def _legacy_rows(self, batch: Batch) -> Iterator[Row]:
         from kraftops.log import legacy
 
         head = legacy.header(batch)
+        if head.magic < 0:
+            raise DecodeError(f"magic {head.magic}")
         for message in legacy.records(batch, self._limit):
             row = self.legacy_row(batch, head, message)
             if row:
@@ -127,7 +148,7 @@ class RowMaker:
         if message.overrun:
             found = found._replace(value=None, error=message.overrun)
         row = Row(
-            self._path,
+            self._file,
             batch.position,
             head.offset,
             record.offset,
@@ -139,7 +160,7 @@ class RowMaker:
             key_size=None if record.key is None else len(record.key),
             value_size=None if record.value is None else len(record.value),
         )._replace(**found._asdict())
-        return row if self._is_all or self._filter.matches(row) else None
+        return self._asked(row, batch)
 
 
 def reason_of(error: DecodeError | MemoryError) -> str:

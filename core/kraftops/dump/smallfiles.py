@@ -24,6 +24,11 @@ SmallFile = dict[str, Any]
 """`file`, `kind` (its name), `version` (None where the file has none), `data`, maybe `damage`."""
 
 
+def is_small_file(path: str) -> bool:
+    """Tell whether a file is one of the small files, by its name."""
+    return os.path.basename(path) in _READERS
+
+
 def small_file(path: str) -> SmallFile | None:
     """Return what one of the small files says, in the form of JSON; None if its name is not theirs.
 

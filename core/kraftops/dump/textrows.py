@@ -37,11 +37,11 @@ _END = (
 class TextRows:
     """Prints runs of plain records with keys and values as text, as rows."""
 
-    def __init__(self) -> None:
-        """Make one that has learned nothing."""
+    def __init__(self, *, in_order: bool = False) -> None:
+        """Make one that has learned nothing; *in_order*, it leaves records before the first."""
         self._layouts: tuple[dict[bytes, Layout], dict[bytes, Layout]] = ({}, {})
         self._deltas = [varint_bytes(number) for number in range(ONE_BYTE_DELTAS)]
-        self._times: Memo[int] = Memo(time_delta_of)
+        self._times: Memo[int] = Memo(_later_delta_of if in_order else time_delta_of)
 
     def add(
         self,
@@ -119,6 +119,18 @@ class TextRows:
             self._layouts[0].clear()
             self._layouts[1].clear()
         return p, offset - base_offset
+
+
+def _later_delta_of(raw: bytes) -> int:
+    """Return the number in the bytes of a time delta.
+
+    Raises:
+        DecodeError: there is none, or it is negative.
+    """
+    delta = time_delta_of(raw)
+    if delta < 0:
+        raise DecodeError("a record that is earlier than the first of its batch")
+    return delta
 
 
 def _in_json(walked: Walked) -> Walked:

@@ -50,6 +50,11 @@ class FileName(NamedTuple):
     archive: str = ""
 
     @property
+    def has_records(self) -> bool:
+        """Whether it is a log or snapshot."""
+        return self.kind in (FileKind.LOG, FileKind.CHECKPOINT)
+
+    @property
     def proper_name(self) -> str:
         """The name without directory and second suffixes."""
         name = os.path.basename(self.path)

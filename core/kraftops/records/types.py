@@ -6,7 +6,7 @@ from functools import cache
 
 from kraftops.records.dialects import dialect, snake_case, type_name
 
-_CONTROL = frozenset(
+CONTROL_TYPES = frozenset(
     {
         "ABORT",
         "COMMIT",
@@ -17,17 +17,19 @@ _CONTROL = frozenset(
         "KRAFT_VOTERS",
     }
 )
-_FRAMED = {"metadata": "kafka", "remote": "remote-log-metadata"}
+"""Those of control records, which all logs may have."""
+
 _KEYED = ("offsets", "transaction", "share")
 
 
 @cache
-def record_types(decoder: str | None) -> frozenset[str]:
+def record_types(decoder: str | None, dialect_name: str = "kafka") -> frozenset[str]:
     """Return the types of a decoder's records and of control records; None: those of all."""
     from kraftops.records.coordinator import messages
 
-    found = set(_CONTROL)
-    for name, spoken in _FRAMED.items():
+    found = set(CONTROL_TYPES)
+    framed = {"metadata": dialect_name, "remote": "remote-log-metadata"}
+    for name, spoken in framed.items():
         if decoder in (None, name):
             found |= {type_name(message) for message in dialect(spoken).messages.values()}
     for name in _KEYED:

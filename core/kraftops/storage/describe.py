@@ -27,8 +27,8 @@ class NewEntry(NamedTuple):
     mode: int
 
 
-def describe(plan: FormatPlan, done: list[Target]) -> dict[str, object]:
-    """Return what a format changed: *done* are the directories that it formatted."""
+def describe(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> dict[str, object]:
+    """Return what a format changed, or would change: *done* are the directories it formatted."""
     targets = {target.directory.path: target for target in plan.targets}
     creates = dict(zip(targets, new_entries(plan.targets), strict=True))
     directories: list[dict[str, object]] = []
@@ -45,7 +45,7 @@ def describe(plan: FormatPlan, done: list[Target]) -> dict[str, object]:
             told |= {"action": "ignore", "problem": directory.problem}
         directories.append(told)
     return {
-        "changed": bool(done),
+        "changed": bool(plan.targets if is_dry else done),
         "clusterId": plan.cluster_id,
         "nodeId": plan.config.node_id,
         "bootstrap": _bootstrap(plan) if targets else None,
@@ -202,6 +202,8 @@ def _target(target: Target, entries: Sequence[NewEntry] | None) -> dict[str, obj
         "kind": target.kind,
         "directoryId": to_text(target.directory_id),
     }
+    if target.removes:
+        told["removes"] = list(target.removes)
     if entries is not None:
         told["creates"] = [
             {"path": path, "bytes": size, "mode": f"{mode:04o}"} for path, size, mode in entries

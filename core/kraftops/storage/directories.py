@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -56,6 +58,9 @@ def read_file(path: str) -> bytes:
     # Without waiting: a FIFO in the place of a file must not hang its reader.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as file:
+        kind = os.fstat(fd).st_mode
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # of which reading says so itself
+            raise OSError(errno.EINVAL, "it is no regular file", path)
         return file.read()
 
 
@@ -67,6 +72,8 @@ def _read(path: str, *, is_metadata: bool) -> LogDirectory:
         return found
     except OSError as error:
         return replace(found, problem=error.strerror, is_opaque=True)
+    except ValueError:
+        return replace(found, problem="no file can have such a name", is_opaque=True)
     except DecodeError as error:
         return replace(found, problem=error.message, is_opaque=True)
     try:
@@ -136,12 +143,23 @@ def check_distinct(directories: Sequence[LogDirectory]) -> None:
     """
     by_place: dict[str, str] = {}
     for directory in directories:
+        if directory.problem:
+            continue
         other = by_place.setdefault(os.path.realpath(directory.path), directory.path)
         if other != directory.path:
             raise StorageError(
                 f"{other} and {directory.path} are one directory",
                 hint="name it once in log.dirs and metadata.log.dir",
             )
+
+
+def has_metadata_log(path: str) -> bool:
+    """Tell whether a server has written a metadata log into a directory."""
+    try:
+        names = os.listdir(os.path.join(path, METADATA_PARTITION))
+    except (OSError, ValueError):
+        return False
+    return any(not _FORMATTED_PARTITION.fullmatch(name) for name in names)
 
 
 def partition_data(path: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftops.errors import StorageError
-from kraftops.storage.directories import LogDirectory
+from kraftops.storage.directories import LogDirectory, partition_data
 from kraftops.storage.formatter import FormatPlan
 from kraftops.storage.metadata_log import MetadataLog, read_metadata_log
 from kraftops.storage.voters import Voter
@@ -20,6 +20,7 @@ def check_as_asked(plan: FormatPlan, *, is_standalone: bool) -> None:
     Raises:
         StorageError: it names what is asked and what is there.
     """
+    _check_no_lost_metadata(plan)
     for directory in plan.formatted:
         meta = directory.meta
         assert meta
@@ -31,6 +32,24 @@ def check_as_asked(plan: FormatPlan, *, is_standalone: bool) -> None:
                 )
         if directory.is_metadata:
             _check_quorum(plan, directory, is_standalone=is_standalone)
+
+
+def _check_no_lost_metadata(plan: FormatPlan) -> None:
+    """Refuse to begin a quorum where partitions are: their metadata is lost, not new."""
+    begins = plan.voters and any(target.directory.is_metadata for target in plan.targets)
+    for directory in plan.formatted if begins and not plan.force else ():
+        try:
+            found = partition_data(directory.path)
+        except OSError as error:
+            raise StorageError(f"cannot read {directory.path}: {error.strerror}") from None
+        if found:
+            metadata = next(one for one in plan.directories if one.is_metadata)
+            raise StorageError(
+                f"{directory.path} holds partitions ({found}), but the metadata directory "
+                f"{metadata.path} is empty",
+                hint="restore the metadata, or let this node join others with "
+                "--no-initial-controllers; --force begins anew without it",
+            )
 
 
 def _check_quorum(plan: FormatPlan, directory: LogDirectory, *, is_standalone: bool) -> None:

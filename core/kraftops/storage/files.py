@@ -36,8 +36,7 @@ class NewFile:
                 file.flush()
                 if self.mode is not None:
                     os.fchmod(fd, self.mode)
-                if owner:
-                    os.fchown(fd, *owner)
+                give(fd, owner)
                 os.fsync(fd)
         except BaseException:
             self.discard()
@@ -71,6 +70,13 @@ def _naming(path: str) -> Iterator[None]:
     except OSError as error:
         error.filename = path
         raise
+
+
+def give(file: int | str, owner: Owner | None) -> None:
+    """Give a file to *owner*, as far as root may: in a container it may not."""
+    if owner:
+        with suppress(PermissionError):
+            os.chown(file, *owner)
 
 
 def owner_of(path: str) -> Owner | None:
@@ -121,5 +127,4 @@ def make_directory(path: str, owner: Owner | None, made: list[str]) -> None:
             return
         raise
     made.append(path)
-    if owner:
-        os.chown(path, *owner)
+    give(path, owner)

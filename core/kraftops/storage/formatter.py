@@ -16,6 +16,7 @@ from kraftops.storage.directories import (
     LogDirectory,
     check_distinct,
     check_ids,
+    has_metadata_log,
     partition_data,
     read_directories,
 )
@@ -61,17 +62,16 @@ class FormatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A directory to be formatted: what Kafka calls it, its new id, its files in their order."""
+    """A directory to be formatted: what Kafka calls it, its new id, its files in their order.
+
+    *removes* is what an earlier format left there and would now be taken for this one's.
+    """
 
     directory: LogDirectory
     kind: str
     directory_id: bytes
     files: tuple[NewFile, ...]
-
-    @property
-    def stale_snapshot(self) -> str:
-        """The path of the voters' snapshot of an earlier, unfinished format."""
-        return os.path.join(self.directory.path, bootstrap.SNAPSHOT_NAME)
+    removes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,27 +176,47 @@ def _plan(
         if directory.meta or directory.problem:
             continue
         kind, directory_id = "data directory", None
+        has_log = directory.is_metadata and has_metadata_log(directory.path)
         if directory.is_metadata:
             kind = "metadata directory"
             if voters:
                 kind = "dynamic metadata voter directory" if own else "dynamic metadata directory"
                 directory_id = own.directory_id if own else None
+        if has_log:
+            directory_id = _known_directory_id(directory.path, config.node_id) or directory_id
         if directory_id is None:
             directory_id = random_uuid()
             while directory_id in taken:
                 directory_id = random_uuid()
         taken.add(directory_id)
         files = [_new_file(directory.path, bootstrap.FILE_NAME, bootstrap_bytes(initial, now))]
-        if directory.is_metadata and voters:
-            listener = config.controller_listener_names[0]
-            files.append(_voters_file(directory.path, voters, listener, now))
+        removes: tuple[str, ...] = ()
+        # What a server has written says more of its quorum than the command line does.
+        if directory.is_metadata and not has_log:
+            if voters:
+                listener = config.controller_listener_names[0]
+                files.append(_voters_file(directory.path, voters, listener, now))
+            elif os.path.lexists(stale := os.path.join(directory.path, bootstrap.SNAPSHOT_NAME)):
+                removes = (stale,)
         meta = MetaProperties(1, request.cluster_id, config.node_id, directory_id)
         data = meta_properties.file_bytes(meta.items())
         files.append(_new_file(directory.path, meta_properties.FILE_NAME, data))
-        targets.append(Target(directory, kind, directory_id, tuple(files)))
+        targets.append(Target(directory, kind, directory_id, tuple(files), removes))
     return FormatPlan(
         config, request.cluster_id, directories, initial, voters, tuple(targets), request.force
     )
+
+
+def _known_directory_id(path: str, node_id: int) -> bytes | None:
+    """Return the id under which the voters in a metadata log know the directory of a node."""
+    from kraftops.storage.metadata_log import read_metadata_log
+
+    try:
+        log = read_metadata_log(path)
+    except OSError:
+        return None
+    voters = (log.quorum.voters if log else None) or ()
+    return next((voter.directory_id for voter in voters if voter.node_id == node_id), None)
 
 
 def _new_file(directory: str, name: str, data: bytes) -> NewFile:
@@ -233,6 +253,8 @@ def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:
     if not plan.targets:
         return
     for directory in plan.directories:
+        if directory.problem and not os.path.isdir(directory.path):
+            continue
         try:
             refuse_locked(directory.path, "format")
         except InUse:
@@ -260,10 +282,17 @@ def _check_writable(target: Target) -> None:
         )
     if reason:
         raise StorageError(f"cannot {verb} {target.kind} {path}: {reason}")
+    for name in (os.path.join(path, LOCK_NAME), *_paths(target)):
+        if os.path.isdir(name):
+            raise StorageError(f"{name} is a directory: a file is to be written there")
     for file in target.files:
-        for name in (file.path, file.temporary_path):
-            if os.path.isdir(name):
-                raise StorageError(f"{name} is a directory: a file is to be written there")
+        folder = os.path.dirname(file.path)
+        if os.path.lexists(folder) and not os.path.isdir(folder):
+            raise StorageError(f"{folder} is no directory: files are to be written into it")
+
+
+def _paths(target: Target) -> list[str]:
+    return [name for file in target.files for name in (file.path, file.temporary_path)]
 
 
 def _check_empty(target: Target, *, force: bool) -> None:
@@ -277,8 +306,8 @@ def _check_empty(target: Target, *, force: bool) -> None:
     if found and not force:
         raise StorageError(
             f"{path} is not formatted, but holds data: {found}",
-            hint="if its meta.properties was lost, write it anew with the ids that it had; "
-            "--force formats over the data",
+            hint="if its meta.properties was lost, restore it, or write it anew with --force, "
+            "which keeps the data",
         )
 
 
@@ -293,6 +322,8 @@ def format_directories(plan: FormatPlan) -> Iterator[Target]:
         StorageError: a file cannot be written; a directory that was not yielded is not formatted,
             or it is not known to last.
     """
+    if not plan.targets:
+        return  # nothing to write: nothing to lock, a server may be running
     try:
         with ExitStack() as undo:
             made = _prepare(plan, undo)
@@ -353,11 +384,10 @@ def _lock(
 def _commit(target: Target, made: _Made) -> None:
     *others, meta = target.files
     path = target.directory.path
-    if target.directory.is_metadata and len(others) == 1:
-        # A static quorum, or a joining node, that found this would take it for its voters.
+    for stale in target.removes:
         with suppress(FileNotFoundError):
-            os.unlink(target.stale_snapshot)
-            sync_directory(os.path.dirname(target.stale_snapshot))
+            os.unlink(stale)
+            sync_directory(os.path.dirname(stale))
     for file in others:
         file.commit()
         sync_directory(os.path.dirname(file.path))

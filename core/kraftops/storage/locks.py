@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from kraftops.errors import StorageError
+from kraftops.storage.files import Owner, give
 
 FILE_NAME = ".lock"
 
@@ -74,7 +75,7 @@ def refuse_locked(directory: str, what: str) -> None:
 
 
 @contextmanager
-def held(directory: str, owner: tuple[int, int] | None) -> Iterator[None]:
+def held(directory: str, owner: Owner | None) -> Iterator[None]:
     """Hold the lock of a log directory; its file is made where it is missing, and stays.
 
     A server locks the file that is there: one that vanished would let two of them in. *owner* is
@@ -115,15 +116,14 @@ def _lock(fd: int, path: str) -> None:
         )
 
 
-def _opened(path: str, owner: tuple[int, int] | None) -> int:
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+def _opened(path: str, owner: Owner | None) -> int:
+    flags = os.O_RDWR | os.O_CLOEXEC
     try:
         fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         return os.open(path, flags)
     try:
-        if owner:
-            os.fchown(fd, *owner)
+        give(fd, owner)
     except OSError:
         os.close(fd)
         raise

@@ -1,6 +1,5 @@
 """`format --ensure` accepts directories that are as asked, and names both values of what differs."""
 
-import os
 import shutil
 from contextlib import chdir
 from pathlib import Path
@@ -37,12 +36,6 @@ FORMS = {
     "two voters": (DYNAMIC, ("-I", OTHERS), {"initial_controllers": OTHERS}),
 }
 """Of quorums: keys of the configuration, flags, and the request that they make."""
-
-
-@pytest.fixture(autouse=True)
-def idle_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare the disk hundreds of waits; here nobody cuts the power."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def formatted(folder: Path, form: str) -> Path:

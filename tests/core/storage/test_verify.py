@@ -45,12 +45,6 @@ BROKER = {"process_roles": "broker", "listeners": "PLAINTEXT://localhost:29092"}
 TWO_SERVERS = {"controller.quorum.bootstrap.servers": "localhost:29093,elsewhere:29093"}
 
 
-@pytest.fixture(autouse=True)
-def idle_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare the disk hundreds of waits; here nobody cuts the power."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
 @pytest.fixture
 def static(tmp_path: Path) -> Path:
     """A node with two directories and static voters."""
