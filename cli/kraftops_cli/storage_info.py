@@ -51,9 +51,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     loaded = load_config(config, overrides, os.environ)
     states = inspect(loaded)
     problems = list(kafka_problems(states))
-    found = list(findings(loaded, states))
-    if form != "text":  # which reads no logs: it is fast
-        found += damage_findings(states)
+    found = [*findings(loaded, states), *damage_findings(states)]
     if form == "text":
         for state in states:
             if state.directory.is_opaque and state.place:
