@@ -207,8 +207,8 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
 
 
 def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
+    from kraftops.storage.config import DEFAULT_HOST
     from kraftops.storage.directories import partition_data
-    from kraftops.storage.formatter import DEFAULT_HOST
 
     for directory in plan.unreadable:
         terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")

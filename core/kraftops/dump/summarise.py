@@ -14,7 +14,7 @@ from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record, read_record
-from kraftops.log.codecs import MAX_INFLATED_BYTES
+from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.reader import EndReason, LogEnd, LogFile
 from kraftops.log.salvage import Gap, salvaged
@@ -117,6 +117,8 @@ class _Feed:
         summary = self._summary
         if not v2.is_valid(batch, header.crc):
             raise DecodeError("a wrong checksum")
+        if header.codec >= len(CODECS):
+            raise DecodeError(f"unknown codec {header.codec}")
         size, amounts = self._records(batch, header)
         if header.producer_id >= 0 and not header.is_control:
             summary.transactions.add_batch(header)

@@ -232,7 +232,7 @@ class Summary:
     def _add_times(self, first: int, last: int, count: int) -> None:
         if last < 0:  # what has no timestamp says -1
             return
-        self._extend_times(first if first >= 0 else last, last)
+        self._extend_times(min(first, last) if first >= 0 else last, last)
         if count:
             self.history.add(last, count)
 

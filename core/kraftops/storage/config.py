@@ -11,13 +11,17 @@ from kraftops.javaproperties import Property, properties
 from kraftops.storage.config_rules import check_rules
 from kraftops.storage.config_values import Refused
 from kraftops.storage.endpoints import Endpoints, advertised_controllers
-from kraftops.storage.listeners import BOOTSTRAP_SERVERS, VOTERS, Listener, parse_voters
+from kraftops.storage.listeners import BOOTSTRAP_SERVERS, VOTERS, Listener, parse_static_voters
 from kraftops.storage.placeholders import has_placeholder, resolved
 from kraftops.storage.server_keys import is_secret, server_keys
 from kraftops.storage.settings import Settings, read_settings
 
 _METADATA_DIR = "metadata.log.dir"
 _SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
+
+
+DEFAULT_HOST = "localhost"
+"""Of the voter of `--standalone` whose listener names no host, as in Kafka."""
 
 
 class Endpoint(NamedTuple):
@@ -68,7 +72,7 @@ class ServerConfig:
     def controller_listener(self) -> Endpoint:
         """Where others reach this controller, as it is written to the voters record (KIP-853)."""
         listener = self.advertised_controllers[0]  # there is one: this node is a controller
-        return Endpoint(listener.name, listener.host or "localhost", listener.port)
+        return Endpoint(listener.name, listener.host or DEFAULT_HOST, listener.port)
 
     def place(self, key: str) -> str:
         """Return where *key* is set: a line of the file, an override; else the file."""
@@ -144,7 +148,7 @@ def _server_config(
         roles=settings.roles,
         log_dirs=settings.log_dirs,
         metadata_log_dir=settings.text(_METADATA_DIR) or settings.log_dirs[0],
-        voters=parse_voters(settings.items(VOTERS)),
+        voters=parse_static_voters(settings.items(VOTERS)),
         bootstrap_servers=settings.items(BOOTSTRAP_SERVERS),
         controller_listener_names=settings.controller_names,
         listeners=endpoints.listeners,

@@ -14,7 +14,7 @@ from kraftops.storage.listeners import (
     Listener,
     listener_name,
     parse_listeners,
-    parse_voters,
+    parse_static_voters,
     security_protocols,
 )
 from kraftops.storage.settings import Settings
@@ -63,7 +63,7 @@ def advertised_controllers(settings: Settings, endpoints: Endpoints) -> tuple[Li
             found.append(listener)
         elif listener := _named(name, endpoints.controllers):
             if index == 0 and listener.host in (None, ANY_ADDRESS):
-                voters = parse_voters(settings.items(VOTERS), routable=True)
+                voters = parse_static_voters(settings.items(VOTERS), routable=True)
                 host, port = voters.get(settings.node_id, (listener.host, listener.port))
                 listener = listener._replace(host=host, port=port)
             if listener.host == ANY_ADDRESS:

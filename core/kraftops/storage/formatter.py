@@ -35,12 +35,10 @@ from kraftops.storage.locks import InUse, held, refuse_locked
 from kraftops.storage.meta_properties import MetaProperties
 from kraftops.storage.releases import SCRAM_SINCE, by_name
 from kraftops.storage.scram import parse_credential
-from kraftops.storage.voters import Voter, java_host, parse_voters
+from kraftops.storage.voters import Voter, java_host, parse_initial_controllers
 from kraftops.uuids import random_uuid
 
 STATIC_VOTERS = "controller.quorum.voters"
-DEFAULT_HOST = "localhost"
-"""Of the voter of `--standalone` whose listener names no host, as in Kafka."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,14 +139,14 @@ def _asked_voters(config: ServerConfig, request: FormatRequest) -> tuple[Voter, 
             "specify controller.quorum.bootstrap.servers instead."
         )
     if request.initial_controllers is not None:
-        return parse_voters(request.initial_controllers)
+        return parse_initial_controllers(request.initial_controllers)
     if request.standalone:
         if not is_controller:
             raise UsageError("You can only use --standalone on a controller.")
-        listener = config.advertised_controllers[0]
+        listener = config.controller_listener
         if not 0 <= listener.port <= 0xFFFF:
             raise UsageError(f"Invalid port {listener.port} in dynamic voter string.")
-        host = java_host(listener.host or DEFAULT_HOST)
+        host = java_host(listener.host)
         return (Voter(config.node_id, random_uuid(), host, listener.port),)
     if is_controller and not config.voters and not request.no_initial_controllers:
         raise UsageError(

@@ -21,7 +21,7 @@ from kraftops.storage.listeners import (
     VOTERS,
     Listener,
     listener_name,
-    parse_voters,
+    parse_static_voters,
 )
 from kraftops.storage.settings import Settings
 
@@ -40,7 +40,7 @@ def check_listeners(settings: Settings, endpoints: Endpoints) -> None:
         advertised = endpoints.listeners
     controller_names = settings.controller_names
     brokers = [listener for listener in advertised if listener.name not in controller_names]
-    voters = parse_voters(settings.items(VOTERS))
+    voters = parse_static_voters(settings.items(VOTERS))
     if not voters and not settings.items(BOOTSTRAP_SERVERS):
         raise Refused(
             f"If using process.roles, either {BOOTSTRAP_SERVERS} must contain the set of bootstrap "

@@ -232,7 +232,9 @@ def _name_of(listener: str) -> str:
     return name.upper()
 
 
-def parse_voters(entries: Sequence[str], *, routable: bool = False) -> dict[int, tuple[str, int]]:
+def parse_static_voters(
+    entries: Sequence[str], *, routable: bool = False
+) -> dict[int, tuple[str, int]]:
     """Return hosts and ports of `{id}@{host}:{port}` by id, in the order of Java's map.
 
     Raises:

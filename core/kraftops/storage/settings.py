@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kraftops.storage.config_values import Refused, default_value, parse_value
 from kraftops.storage.javahash import map_order, string_hash
-from kraftops.storage.listeners import parse_server, parse_voters
+from kraftops.storage.listeners import parse_server, parse_static_voters
 from kraftops.storage.server_keys import ServerKey, server_keys
 
 _MISSING = {
@@ -108,7 +108,7 @@ def _value(key: ServerKey, text: str) -> object:
     value = parse_value(key, text)
     if isinstance(value, tuple):
         if key.check == "voters":
-            parse_voters(value)
+            parse_static_voters(value)
         elif key.check == "servers":
             for server in value:
                 parse_server(server)

@@ -22,7 +22,7 @@ class Voter(NamedTuple):
         return f"{self.node_id}@{host}:{self.port}:{to_text(self.directory_id)}"
 
 
-def parse_voters(text: str) -> tuple[Voter, ...]:
+def parse_initial_controllers(text: str) -> tuple[Voter, ...]:
     """Return the voters of `ID@HOST:PORT:DIRECTORY_ID,…` in the order of their ids.
 
     Raises:

@@ -298,6 +298,7 @@ CONTROL_TOO_FEW = batch_around(b"", 1, attributes=CONTROL)
         ),
         pytest.param(resealed(patched(ONE, 22, b"\x05")), "unknown codec 5", id="codec"),
         pytest.param(resealed(patched(ONE, 22, b"\x01")), "gzip: ", id="gzip"),
+        pytest.param(batch_around(b"", 0, attributes=7), "unknown codec 7", id="codec-of-nothing"),
         pytest.param(CONTROL_TOO_FEW, "1 records in 0 bytes", id="control"),
         pytest.param(
             patched(message_bytes(Record(0, 5, b"k", b"v"), 1), 30, b"?"), "a wrong", id="legacy"

@@ -114,6 +114,12 @@ def test_first_timestamp_is_none_where_it_is_something_else(attribute: int) -> N
     assert counted(other)["times"]["firstMs"] == 5_000
 
 
+def test_times_that_contradict_each_other_are_in_order() -> None:
+    times = counted(batch_around(b"", 0, timestamp=9, max_timestamp=5))["times"]
+
+    assert (times["firstMs"], times["lastMs"]) == (5, 5)
+
+
 def test_batch_without_a_timestamp_has_no_time() -> None:
     times = counted(batch_bytes([Record(0, -1, None, b"v")]))["times"]
 

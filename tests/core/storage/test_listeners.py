@@ -10,7 +10,7 @@ from kraftops.storage.listeners import (
     parse_listeners,
     parse_map,
     parse_server,
-    parse_voters,
+    parse_static_voters,
     security_protocols,
 )
 
@@ -226,7 +226,7 @@ def test_listener_without_colon_is_refused_where_no_map_is_given() -> None:
 def test_voters_are_hosts_and_ports_by_id(
     entries: list[str], voters: dict[int, tuple[str, int]]
 ) -> None:
-    assert parse_voters(entries) == voters
+    assert parse_static_voters(entries) == voters
 
 
 _FORM = "Each entry should be in the form `{id}@{host}:{port}`."
@@ -252,16 +252,16 @@ _FORM = "Each entry should be in the form `{id}@{host}:{port}`."
 )
 def test_malformed_voter_is_refused_with_kafkas_message(entry: str, message: str) -> None:
     with pytest.raises(Refused) as refused:
-        parse_voters([entry])
+        parse_static_voters([entry])
 
     assert refused.value.message == message
     assert refused.value.keys == ("controller.quorum.voters",)
 
 
 def test_any_address_is_no_routable_voter() -> None:
-    assert parse_voters(["1@0.0.0.0:1"]) == {1: ("0.0.0.0", 1)}
+    assert parse_static_voters(["1@0.0.0.0:1"]) == {1: ("0.0.0.0", 1)}
     with pytest.raises(Refused, match=r"Host string \(0\.0\.0\.0\) is not routeable"):
-        parse_voters(["1@0.0.0.0:1"], routable=True)
+        parse_static_voters(["1@0.0.0.0:1"], routable=True)
 
 
 def test_bootstrap_server_is_host_and_port() -> None:

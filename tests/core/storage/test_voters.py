@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.storage.voters import Voter, java_host, parse_voters
+from kraftops.storage.voters import Voter, java_host, parse_initial_controllers
 from kraftops.uuids import from_text
 
 A, B = "JEXY6aqzQY-32P5TStzaFg", "MvDxzVmcRsaTz33bUuRU6A"
@@ -11,7 +11,7 @@ A, B = "JEXY6aqzQY-32P5TStzaFg", "MvDxzVmcRsaTz33bUuRU6A"
 
 def refusal(text: str) -> UsageError:
     with pytest.raises(UsageError) as refused:
-        parse_voters(text)
+        parse_initial_controllers(text)
     return refused.value
 
 
@@ -33,18 +33,18 @@ def refusal(text: str) -> UsageError:
     ],
 )
 def test_voter_is_read(text: str, voter: Voter) -> None:
-    assert parse_voters(text) == (voter,)
+    assert parse_initial_controllers(text) == (voter,)
 
 
 def test_voters_are_in_the_order_of_their_ids() -> None:
-    found = parse_voters(f"10@b:2:{B},,9@a:1:{A},")
+    found = parse_initial_controllers(f"10@b:2:{B},,9@a:1:{A},")
 
     assert [voter.node_id for voter in found] == [9, 10]
 
 
 def test_text_of_a_voter_is_read_back() -> None:
     for text in (f"1@a:9093:{A}", f"1@[0:0:0:0:0:0:0:1]:9:{A}"):
-        (voter,) = parse_voters(text)
+        (voter,) = parse_initial_controllers(text)
 
         assert str(voter) == text
 
@@ -111,7 +111,7 @@ def test_what_no_quorum_can_work_with_is_refused(text: str, message: str) -> Non
 
 
 def test_id_after_the_reserved_ones_is_free() -> None:
-    assert parse_voters("1@a:9:AAAAAAAAAAAAAAAAAAAAZA")
+    assert parse_initial_controllers("1@a:9:AAAAAAAAAAAAAAAAAAAAZA")
 
 
 @pytest.mark.parametrize(
