@@ -19,13 +19,14 @@ _WIDTH = 80
 class _Counted(NamedTuple):
     """What was counted in a part of a source, or why it cannot be read."""
 
+    path: str
     size: int
     summary: Summary | None
     refusal: str = ""
 
 
 def run_summary(plan: Plan, terminal: Terminal) -> int:
-    """Print the summary of all sources, one for each decoder; return the exit code."""
+    """Print a summary of each partition, and of all other files together; return the exit code."""
     from kraftops.dump.parallel import run_ordered
     from kraftops_cli.progress import Progress, is_wanted
 
@@ -34,7 +35,8 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     jobs = job_count(size) if plan.jobs is None else plan.jobs
     # A damaged file is salvaged as one.
     parts = plan_parts(paths) if jobs > 1 and not plan.query.salvage else whole_files(paths)
-    summaries: dict[str, Summary] = {}
+    logs = {source.path: (source.topic, source.partition) for source in plan.sources}
+    summaries: dict[object, Summary] = {}
     refused: set[str] = set()
 
     def produce(part: Part, tell: Callable[[_Counted], None]) -> Iterator[str]:
@@ -51,7 +53,8 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
                     terminal.error(counted.refusal)
                 refused.add(counted.refusal)
                 return
-            known = summaries.setdefault(counted.summary.decoder, counted.summary)
+            log = (counted.summary.decoder, logs.get(counted.path))
+            known = summaries.setdefault(log, counted.summary)
             if known is not counted.summary:
                 known.merge(counted.summary)
 
@@ -75,8 +78,8 @@ def _count(plan: Plan, part: Part) -> _Counted:
             max_inflated_bytes=query.max_inflated_bytes,
         )
     except SourceError as error:
-        return _Counted(size, None, error.message)
-    return _Counted(size, summary)
+        return _Counted(part.path, size, None, error.message)
+    return _Counted(part.path, size, summary)
 
 
 def _print(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:

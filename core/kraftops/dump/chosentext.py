@@ -155,6 +155,8 @@ class _Chosen:
     def _record_lines(self, batch: Batch, header: Header) -> Iterator[str]:
         rows, query = self._rows, self._query
         buffer, pos = rows.buffer(batch, header)
+        if not rows.may_hold(buffer):
+            return
         fast = self._fast if query.filter.holds_for_all(header) else None
         count, done, unfit = header.record_count, 0, 0
         lines: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -249,27 +249,38 @@ def _has_key(row: Row, keys: frozenset[str]) -> bool:
 
 def _is_about(row: Row, topics: frozenset[str], topic_ids: frozenset[str]) -> bool:
     """Tell whether a record is about one of the topics."""
-    if row.topic_id is not None and (row.topic_id in topics or row.topic_id in topic_ids):
-        return True
-    names: list[Any] = []
-    key, value = (_parsed(text) if row.kind != USER else None for text in (row.key, row.value))
-    match row.type, key, value:
-        case "TOPIC_RECORD", _, {"name": name}:
-            names = [name]
-        case "CONFIG_RECORD", _, {"resourceType": 2, "resourceName": name}:
-            names = [name]
-        case _, {"topic": name}, _:
-            names = [name]
-        case _, {"topicId": identity}, _:
-            names = [identity]
-        case _, _, {"topics": [*found]}:
-            names = [one.get("name") or one.get("topicName") for one in found]
-        case _, _, {"transactionPartitions": [*found]}:
-            names = [one.get("topic") for one in found]
-        case _, _, {"topicIdPartition": {"name": name, "id": identity}}:
-            names = [name, identity]
-        case _, _, {"remoteLogSegmentId": {"topicIdPartition": {"name": name, "id": identity}}}:
-            names = [name, identity]
+    if row.topic_id is not None:
+        if row.topic_id in topics or row.topic_id in topic_ids:
+            return True
+        if row.type != "TOPIC_RECORD":  # no other has a name besides
+            return False
+    if row.kind == USER:
+        return False
+    value = _parsed(row.value)
+    names = [*_topics_in(_parsed(row.key)), *_topics_in(value)]
+    match row.type, value:
+        case "TOPIC_RECORD", {"name": str(name)}:
+            names.append(name)
+        case _, {"resourceType": 2, "resourceName": str(name)}:  # of configurations and ACLs
+            names.append(name)
         case _:
             pass
-    return any(name in topics or name in topic_ids for name in names)
+    return not topics.isdisjoint(names) or not topic_ids.isdisjoint(names)
+
+
+def _topics_in(found: Any) -> Iterator[str]:
+    """Yield the names and ids of topics in key or value of a record."""
+    if isinstance(found, list):
+        for one in found:
+            yield from _topics_in(one)
+    if not isinstance(found, dict):
+        return
+    for name, value in found.items():
+        if name in ("topic", "topicName", "topicId") and isinstance(value, str):
+            yield value
+        elif name == "topicIdPartition":
+            yield from (value["name"], value["id"])
+        elif name.lower().endswith(("topics", "topicnames")) and isinstance(value, list):
+            yield from (one for one in value if isinstance(one, str))
+            yield from (one["name"] for one in value if isinstance(one, dict) and "name" in one)
+        yield from _topics_in(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kraftops.dump import meanings
 from kraftops.dump.batchline import add_sequence
 from kraftops.dump.checking import check_crc
+from kraftops.dump.needles import needles
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row, damage_row, file_text, record_row
@@ -34,6 +35,7 @@ class RowMaker:
         self._check = query.check
         self._mean = meanings.reader(query)
         self._peek = _type_peek(query) if query.filter.types else None
+        self._needles = needles(query)
 
     def rows(self, batch: Batch) -> Iterator[Row]:
         """Yield the rows of a batch; what cannot be read is a row of damage."""
@@ -46,6 +48,8 @@ class RowMaker:
                 header = batch.header
                 if self._filter.may_match(header):
                     buffer, pos = self.buffer(batch, header)
+                    if not self.may_hold(buffer):
+                        return
                     for done in range(header.record_count):
                         row, pos = self.next_row(batch, header, buffer, pos, done)
                         if row:
@@ -81,6 +85,10 @@ class RowMaker:
             raise DecodeError(f"the batch counts {header.record_count} records")
         return v2.inflated(batch, header, self._limit)
 
+    def may_hold(self, raw: bytes | None) -> bool:
+        """Tell whether bytes can be, or hold, a record that is asked for."""
+        return not self._needles or (raw is not None and any(one in raw for one in self._needles))
+
     def next_row(
         self, batch: Batch, header: Header, buffer: bytes, pos: int, done: int
     ) -> tuple[Row | None, int]:
@@ -115,6 +123,8 @@ class RowMaker:
             if not self._filter.fits_place(record.offset, time):
                 return None
             if self._peek and not is_control and not self._filter.fits_type(self._peek(record)):
+                return None
+            if not self.may_hold(record.value) and not self.may_hold(record.key):
                 return None
         sequence = header.base_sequence
         if sequence >= 0:

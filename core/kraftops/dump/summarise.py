@@ -16,7 +16,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record, read_record
 from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES
 from kraftops.log.files import FileKind, file_name
-from kraftops.log.reader import EndReason, LogEnd, LogFile
+from kraftops.log.reader import EndReason, LogFile
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 
@@ -57,39 +57,44 @@ def summarise(
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
         feed = _Feed(summary, log.path, dialect, max_inflated_bytes)
         if salvage and isinstance(log, LogFile):
-            end = start
-            for found in salvaged(log, start, stop):
-                end = found.position + found.size
-                if isinstance(found, Gap):
-                    summary.add_damage(log.path, found.position, found.size, found.reason)
-                else:
-                    feed.add(found)
-            size = log.size if stop is None else min(stop, log.size)
-            summary.padding += size - end
-            summary.add_file(log.path, size - start)
-            return summary
-        batches = log.batches(start, stop)
-        for batch in batches:
-            feed.add(batch)
-        assert batches.end is not None
-        _add_end(summary, log, batches.end)
-        summary.add_file(log.path, batches.end.position + batches.end.left - start)
+            _add_salvaged(feed, log, start, log.size if stop is None else min(stop, log.size))
+        else:
+            _add_batches(feed, log, start, stop)
     return summary
 
 
-def _add_end(summary: Summary, log: LogFile | LogStream, end: LogEnd) -> None:
-    """Count what lies behind the last batch."""
+def _add_batches(feed: _Feed, log: LogFile | LogStream, start: int, stop: int | None) -> None:
+    """Count the batches of a log up to the first damage, and what lies behind the last of them."""
+    batches = log.batches(start, stop)
+    for batch in batches:
+        feed.add(batch)
+    end = batches.end
+    assert end is not None
+    feed.summary.add_file(log.path, end.position + end.left - start)
     if end.reason is EndReason.PADDING:
-        summary.padding += end.left
+        feed.summary.padding += end.left
     elif end.reason is not EndReason.END:
-        summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
+        feed.summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
+
+
+def _add_salvaged(feed: _Feed, log: LogFile, start: int, stop: int) -> None:
+    """Count all whole batches of a log, and what lies between them."""
+    end = start
+    for found in salvaged(log, start, stop):
+        end = found.position + found.size
+        if isinstance(found, Gap):
+            feed.summary.add_damage(log.path, found.position, found.size, found.reason)
+        else:
+            feed.add(found)
+    feed.summary.add_file(log.path, stop - start)
+    feed.summary.padding += stop - end
 
 
 class _Feed:
     """Counts the batches of one file in a summary."""
 
     def __init__(self, summary: Summary, path: str, dialect: str, limit: int) -> None:
-        self._summary = summary
+        self.summary = summary
         self._path = path
         self._limit = limit
         name = file_name(path)
@@ -111,10 +116,10 @@ class _Feed:
             self._damage(batch, "the batch needs more memory than there is")
 
     def _damage(self, batch: Batch, reason: str) -> None:
-        self._summary.add_damage(self._path, batch.position, batch.size, reason)
+        self.summary.add_damage(self._path, batch.position, batch.size, reason)
 
     def _add(self, batch: Batch, header: Header) -> None:
-        summary = self._summary
+        summary = self.summary
         if not v2.is_valid(batch, header.crc):
             raise DecodeError("a wrong checksum")
         if header.codec >= len(CODECS):
@@ -142,12 +147,12 @@ class _Feed:
             return 0, {}
         if self._framed:
             return size, self._framed.count(buffer, pos, count)
-        if self._summary.decoder == USER:
+        if self.summary.decoder == USER:
             return size, {_USER: Amount(count, size)}
         return size, self._decoded(batch, header.producer_id, list(_walk(buffer, pos, header)))
 
     def _add_control(self, header: Header, records: list[tuple[Record, int]]) -> None:
-        summary = self._summary
+        summary = self.summary
         for record, size in records:
             name = control_name(record.key)
             summary.add_control(name, size)
@@ -160,7 +165,7 @@ class _Feed:
         self, batch: Batch, producer_id: int, records: list[tuple[Record, int]]
     ) -> dict[Label, Amount]:
         """Count what records say besides what they are; return them by label."""
-        summary = self._summary
+        summary = self.summary
         amounts: dict[Label, Amount] = {}
         for record, size in records:
             amounts.setdefault(self._label(record), Amount()).add(1, size)
@@ -175,12 +180,12 @@ class _Feed:
         """Count what a record says of a group or a transactional id."""
         if size > LARGEST_DECODED:
             raise DecodeError(f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
-        if self._summary.decoder == "offsets":
+        if self.summary.decoder == "offsets":
             change = read_change(record)
             if change:
-                self._summary.groups.add(change, producer_id)
-        elif self._summary.decoder == "transaction":
-            self._summary.transactional_ids.add(read_id_change(record))
+                self.summary.groups.add(change, producer_id)
+        elif self.summary.decoder == "transaction":
+            self.summary.transactional_ids.add(read_id_change(record))
 
     def _add_legacy(self, batch: Batch) -> None:
         if not legacy.is_valid(batch):
@@ -191,13 +196,13 @@ class _Feed:
             for message in legacy.records(batch, self._limit)
         ]
         amounts = {_USER: Amount(len(records), sum(size for _, size in records))}
-        if self._summary.decoder != USER:
+        if self.summary.decoder != USER:
             amounts = self._decoded(batch, -1, records)
-        self._summary.add_records(amounts)
+        self.summary.add_records(amounts)
         offsets = [record.offset for record, _ in records]
         first_time = min(record.timestamp for record, _ in records)
         size = sum(size for _, size in records)
-        self._summary.add_legacy(head, batch, offsets, first_time, size)
+        self.summary.add_legacy(head, batch, offsets, first_time, size)
 
 
 def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:
