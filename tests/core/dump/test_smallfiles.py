@@ -111,7 +111,7 @@ def test_all_that_kafka_wrote_is_undamaged() -> None:
     found = [small_file(str(path)) for root in (SMALL, DUMPS / "in") for path in root.rglob("*")]
 
     known = [one for one in found if one]
-    assert {one["kind"] for one in known} == set(NAMES)
+    assert {one["kind"] for one in known} == {*NAMES, "meta.properties"}
     assert [one for one in known if "damage" in one] == []
 
 
@@ -288,3 +288,28 @@ def test_file_that_cannot_be_read_is_an_error(name: str, tmp_path: Path) -> None
     (tmp_path / name).mkdir()
     with pytest.raises(SourceError, match="Is a directory"):
         small_file(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("content", "version", "data", "damage"),
+    [
+        (
+            "version=1\nnode.id : 3\ncluster.id=k\\u00f6ln\n",
+            1,
+            {"node.id": "3", "cluster.id": "köln"},
+            None,
+        ),
+        ("broker.id=3\n", 0, {"broker.id": "3"}, None),
+        ("version=one\n", None, {}, "Invalid meta.properties version string 'one'"),
+        ("a=\\u12\n", None, {}, "line 1: Malformed \\uxxxx encoding."),
+    ],
+    ids=["version 1", "version 0", "no version", "bad escape"],
+)
+def test_meta_properties_is_read_as_java_reads_it(
+    content: str, version: int | None, data: dict[str, str], damage: str | None, tmp_path: Path
+) -> None:
+    found = read(tmp_path, "meta.properties", content)
+
+    assert found["version"] == version
+    assert found["data"] == data
+    assert found.get("damage") == damage
