@@ -49,6 +49,7 @@ _CONTRADICTIONS = (
 )
 
 EXAMPLES = (
+    ("what is in a log", "kafka-dump-log --cluster-metadata-decoder --summary 0.log"),
     (
         "the records of a metadata log",
         "kafka-dump-log --cluster-metadata-decoder --files 00000000000000000000.log",
@@ -56,6 +57,11 @@ EXAMPLES = (
     ("only the batches, of two files", "kafka-dump-log --files 0.log,00000000000000004711.log"),
     ("committed offsets", "kafka-dump-log --offsets-decoder --files 00000000000000000000.log"),
     ("does an index fit its log", "kafka-dump-log --verify-index-only --files 0.index,0.timeindex"),
+    (
+        "what became of a topic, as JSON",
+        "kafka-dump-log --topic orders --format json /var/kafka/__cluster_metadata-0",
+    ),
+    ("is anything damaged", "kafka-dump-log --check /var/kafka >/dev/null"),
 )
 SECTIONS = (
     (
@@ -81,12 +87,45 @@ refused, and so is one of more than 256 MiB: its line is printed, its records ar
 classes other than Kafka's own are refused.""",
     ),
     (
+        "What can be read",
+        """\
+Files of --files and all other arguments: logs, snapshots, indexes, transaction indexes and producer
+snapshots; segments that end in .gz, .zst or .xz, as they are; - is standard input. A directory
+stands for its segments in the order of their offsets, that of __cluster_metadata for its newest
+snapshot and the segments after it (--from-start: for all segments); a log directory for all its
+partitions. Their decoder is chosen by the name of the topic, unless --raw is given. A name with *,
+? or [ that no file has is a pattern.
+
+With --format json the small files of a log directory (quorum-state, partition.metadata,
+leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",
+    ),
+    (
+        "Rows",
+        """\
+The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there is
+nothing: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
+leaderEpoch, producerId, producerEpoch, sequence, transactional, control, codec, keySize, valueSize,
+headers; kind (the decoder, control, or damage), type and version of the record; key and value
+(JSON; of user records text, or base64 as keyEncoding and valueEncoding say); topicId, partitionId and
+brokerId of metadata records; error, where something cannot be read. Credentials and secret
+configuration values are <redacted>, except in Kafka's text.""",
+    ),
+    (
+        "Checking",
+        """\
+With --check the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a batch has
+a wrong CRC, the end of a log is no whole batch, bytes are no batch, a record cannot be decoded, or an
+index does not fit its log; there is a line for each of these on standard error. Zero padding is
+no damage. The output is the same as without.""",
+    ),
+    (
         "Exit status",
         """\
 0: done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end that are no
 batch, a record of an unknown type) and zero padding do not change it.
 1: bad arguments, a file that cannot be read, or damage of which Kafka's tool dies; what can be read
 is printed all the same.
+2: --check has findings.
 130: interrupted.
 141: the reader of the output has gone.""",
     ),

@@ -97,19 +97,15 @@ def read_content(
     records = _Records(is_thorough=thorough)
     damage = list(_read_snapshot(snapshot, records)) if snapshot else []
     of_snapshot = records.content()
-    log = _Log(records, snapshot.end_offset if snapshot else 0, is_thorough=thorough)
+    log = _Log(records, snapshot, is_thorough=thorough)
     for segment in segments:
         log.read(segment)
     damage += log.damage
-    end = log.end
-    if snapshot and (snapshot.epoch, snapshot.end_offset) > (log.epoch, end or 0):
+    if snapshot and (snapshot.epoch, snapshot.end_offset) > (log.epoch, log.end or 0):
         # The log is behind the snapshot, or of an earlier epoch: a server drops it.
-        found, end = of_snapshot, snapshot.end_offset
-    else:
-        found = records.content()
-    if end is None and snapshot:
-        end = snapshot.end_offset
-    return replace(found, end_offset=end, damage=tuple(damage), missing=log.missing)
+        return replace(of_snapshot, end_offset=snapshot.end_offset, damage=tuple(damage))
+    end = snapshot.end_offset if snapshot and log.end is None else log.end
+    return replace(records.content(), end_offset=end, damage=tuple(damage), missing=log.missing)
 
 
 class _Records:
@@ -211,10 +207,11 @@ def _read_snapshot(snapshot: Snapshot, records: _Records) -> Iterator[Damage]:
 class _Log:
     """What the segments that were read so far amount to; *epoch* is that of the last batch."""
 
-    def __init__(self, records: _Records, snapshot_end: int, *, is_thorough: bool) -> None:
+    def __init__(self, records: _Records, snapshot: Snapshot | None, *, is_thorough: bool) -> None:
         self._records = records
-        self._snapshot_end = snapshot_end
-        self._checked_from = 0 if is_thorough else snapshot_end
+        self._snapshot_end = snapshot.end_offset if snapshot else 0
+        self._snapshot_epoch = snapshot.epoch if snapshot else 0
+        self._checked_from = 0 if is_thorough else self._snapshot_end
         self._unreadable: list[Damage] = []
         self._cut: Damage | None = None
         self._base: int | None = None
@@ -246,10 +243,10 @@ class _Log:
             for header, batch in batches:
                 if batches.damage and not self._cut:
                     self._cut = Damage(path, batches.damage)
-                if self._cut:
-                    self._cut = self._cut._replace(lost=header.last_offset + 1)
-                else:
+                if not self._cut:
                     self._take(path, header, batch)
+                elif header.leader_epoch >= self._snapshot_epoch:
+                    self._cut = self._cut._replace(lost=header.last_offset + 1)
         except KraftopsError as error:
             self._unreadable.append(Damage(path, reason_of(error, path)))
         reason = batches.damage or batches.rest

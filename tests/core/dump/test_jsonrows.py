@@ -25,11 +25,35 @@ from tests.rowlogs import (
 )
 from tests.segments import IN, batch_around, patched, resealed
 
-DESIGN = (
-    "file position baseOffset offset timestamp timestampType leaderEpoch producerId producerEpoch "
-    "sequence transactional control codec keySize valueSize headers kind type version key value "
-    "topicId partitionId brokerId keyEncoding valueEncoding error"
-).split()
+DESIGN = [
+    "file",
+    "position",
+    "baseOffset",
+    "offset",
+    "timestamp",
+    "timestampType",
+    "leaderEpoch",
+    "producerId",
+    "producerEpoch",
+    "sequence",
+    "transactional",
+    "control",
+    "codec",
+    "keySize",
+    "valueSize",
+    "headers",
+    "kind",
+    "type",
+    "version",
+    "key",
+    "value",
+    "topicId",
+    "partitionId",
+    "brokerId",
+    "keyEncoding",
+    "valueEncoding",
+    "error",
+]
 DECODERS = ("metadata", "offsets", "transaction", "share", "remote", "user", None)
 each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
 
@@ -142,9 +166,16 @@ def test_what_is_not_there_is_null(tmp_path: Path) -> None:
     found = one(path)
 
     absent = {name for name, value in found.items() if value is None}
-    assert absent >= set(
-        "leaderEpoch producerId producerEpoch sequence keySize valueSize key value".split()
-    )
+    assert absent >= {
+        "leaderEpoch",
+        "producerId",
+        "producerEpoch",
+        "sequence",
+        "keySize",
+        "valueSize",
+        "key",
+        "value",
+    }
 
 
 def test_empty_key_is_not_an_absent_one(tmp_path: Path) -> None:
@@ -279,7 +310,9 @@ def test_messages_of_older_formats_are_rows() -> None:
 @pytest.mark.parametrize(
     ("data", "position", "base_offset", "reason"),
     [
-        pytest.param(batch_around(b"\xff" * 20, 1, base_offset=9), 0, 9, "record 1 of 1", id="record"),
+        pytest.param(
+            batch_around(b"\xff" * 20, 1, base_offset=9), 0, 9, "record 1 of 1", id="record"
+        ),
         pytest.param(batch_bytes([Record(0, 1, None, b"v")]) + b"x" * 30, 69, None, "", id="tail"),
         pytest.param(
             batch_bytes([Record(0, 1, None, b"v")]) + b"\0" * 11 + b"\1" + b"x" * 30,

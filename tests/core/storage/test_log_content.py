@@ -151,6 +151,18 @@ def test_log_behind_its_snapshot_does_not_count(tmp_path: Path) -> None:
     assert read(tmp_path).end_offset == 2
 
 
+def test_what_is_wrong_with_a_log_that_is_dropped_does_not_matter(tmp_path: Path) -> None:
+    folder = write_log(
+        tmp_path,
+        {0: [no_ops(0, 2), no_ops(2, 2)], 8: [no_ops(8, 1)]},
+        {(2, 5): snapshot_bytes()},
+    )
+    flip(folder / f"{0:020}.log", 65)
+
+    assert content(tmp_path).missing == range(0)
+    assert content(tmp_path).damage == ()
+
+
 # Damage
 
 

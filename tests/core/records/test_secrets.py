@@ -1,0 +1,182 @@
+"""What is secret in records, and that rows do not show it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftops.dump.columns import arrow_batches, arrow_schema
+from kraftops.dump.filters import Filter
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rowchunks import row_chunks
+from kraftops.dump.splitting import Part
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.records.secrets import REDACTED, is_secret_config, may_name_secret
+from tests.dumping import dump
+from tests.messages import encoded, table
+from tests.metadata_logs import records_batch
+from tests.rowlogs import fast_json, parsed, rows
+
+SALT, STORED, SERVER = b"salt-of-it", b"stored-key", b"server-key"
+SCRAM = {
+    "name": "alice",
+    "mechanism": 1,
+    "salt": SALT,
+    "storedKey": STORED,
+    "serverKey": SERVER,
+    "iterations": 4096,
+}
+
+
+def config(name: str, value: str | None) -> tuple[str, dict[str, Any]]:
+    data = {"resourceType": 4, "resourceName": "1", "name": name, "value": value}
+    return "ConfigRecord", data
+
+
+def write(directory: Path, *records: tuple[str, dict[str, Any]]) -> Path:
+    path = directory / "0.log"
+    path.write_bytes(records_batch(0, *records))
+    return path
+
+
+def query(*, show_secrets: bool = False, form: str = "json", **asked: Any) -> Query:
+    return Query(decoder="metadata", form=form, show_secrets=show_secrets, filter=Filter(**asked))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ssl.keystore.password",
+        "ssl.key.password",
+        "ssl.truststore.password",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
+        "ssl.truststore.certificates",
+        "sasl.jaas.config",
+        "listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config",
+        "listener.name.internal.ssl.keystore.password",
+        "delegation.token.secret.key",
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl.oauthbearer.assertion.private.key.passphrase",
+        "PASSWORD",
+    ],
+)
+def test_passwords_and_keys_are_secret(name: str) -> None:
+    assert is_secret_config(name)
+    assert may_name_secret(name.encode(), 0, len(name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "retention.ms",
+        "ssl.keystore.location",
+        "ssl.keystore.type",
+        "ssl.truststore.location",
+        "listener.name.a.ssl.truststore.type",
+        "sasl.enabled.mechanisms",
+        "log.dirs",
+        "",
+    ],
+)
+def test_other_configurations_are_shown(name: str) -> None:
+    assert not is_secret_config(name)
+
+
+@given(st.text(max_size=20), st.sampled_from(["password", "Secret", "jaas.config", "x", ""]))
+def test_quick_look_at_bytes_misses_no_secret(start: str, word: str) -> None:
+    name = start + word
+    if is_secret_config(name):
+        raw = b"12" + name.encode() + b"34"
+
+        assert may_name_secret(raw, 2, len(raw) - 2)
+
+
+def test_keys_of_scram_are_redacted(tmp_path: Path) -> None:
+    path = write(tmp_path, ("UserScramCredentialRecord", SCRAM))
+
+    (found,) = parsed(fast_json(path, query()))
+
+    value = found["value"]
+    assert (value["name"], value["iterations"]) == ("alice", 4096)
+    assert {value["salt"], value["storedKey"], value["serverKey"]} == {REDACTED}
+
+
+def test_values_of_secret_configurations_are_redacted(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        config("ssl.key.password", "hunter2"),
+        config("retention.ms", "hunter2"),
+        config("ssl.key.password", None),
+        config("password.of.nobody", ""),
+    )
+
+    found = parsed(fast_json(path, query()))
+
+    assert [row["value"]["value"] for row in found] == [REDACTED, "hunter2", None, REDACTED]
+    assert found[0]["value"]["name"] == "ssl.key.password"
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+@pytest.mark.parametrize("show_secrets", [False, True])
+def test_secrets_are_in_no_form_unless_asked_for(
+    form: str, show_secrets: bool, tmp_path: Path
+) -> None:
+    from base64 import b64encode
+
+    path = write(
+        tmp_path, ("UserScramCredentialRecord", SCRAM), config("sasl.jaas.config", "hunter2")
+    )
+    asked = query(show_secrets=show_secrets, form=form)
+
+    if form == "parquet":
+        (batch,) = arrow_batches(rows(path, asked), arrow_schema())
+        text = str(batch.to_pylist())
+    else:
+        text = "".join(row_chunks(Part(str(path)), asked, Report()))
+
+    for secret in (b64encode(SALT).decode(), b64encode(SERVER).decode(), "hunter2"):
+        assert (secret in text) is show_secrets
+
+
+def test_secrets_are_not_found_by_a_filter_either(tmp_path: Path) -> None:
+    path = write(tmp_path, config("sasl.jaas.config", "hunter2"))
+    where = (("value.value", "hunter2"),)
+
+    assert rows(path, query(where=where)) == []
+    assert len(rows(path, query(where=where, show_secrets=True))) == 1
+
+
+@pytest.mark.parametrize("name", ["UserScramCredentialRecord", "ConfigRecord"])
+@pytest.mark.parametrize("version", [0, 1, 99])
+def test_secrets_in_a_record_that_cannot_be_read_are_redacted(
+    name: str, version: int, tmp_path: Path
+) -> None:
+    """As base64 of all of it, they would be there for all to read."""
+    message = table("metadata")[name]
+    data = SCRAM if name.startswith("User") else config("sasl.jaas.config", "hunter2")[1]
+    value = bytes([1, message.key or 0, version]) + encoded(message, 0, data) + b"more"
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes([Record(0, 0, None, value)]))
+
+    (found,) = parsed(fast_json(path, query()))
+    (shown,) = parsed(fast_json(path, query(show_secrets=True)))
+
+    assert (found["value"], found["valueEncoding"]) == (REDACTED, None)
+    assert found["error"]
+    assert shown["valueEncoding"] == "base64"
+    assert {found["type"], shown["type"]} == {
+        "USER_SCRAM_CREDENTIAL_RECORD" if name.startswith("User") else "CONFIG_RECORD"
+    }
+
+
+def test_text_of_kafkas_tool_shows_all(tmp_path: Path) -> None:
+    path = write(tmp_path, config("sasl.jaas.config", "hunter2"))
+
+    text = dump(path, Query(decoder="metadata", deep_iteration=True)).text
+
+    assert json.loads(text.split("payload: ")[1])["data"]["value"] == "hunter2"
