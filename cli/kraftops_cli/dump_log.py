@@ -102,21 +102,21 @@ leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as 
     (
         "Rows",
         """\
-The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there is
-nothing: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
-leaderEpoch, producerId, producerEpoch, sequence, transactional, control, codec, keySize, valueSize,
-headers; kind (the decoder, control, or damage), type and version of the record; key and value
-(JSON; of user records text, or base64 as keyEncoding and valueEncoding say); topicId, partitionId and
-brokerId of metadata records; error, where something cannot be read. Credentials and secret
-configuration values are <redacted>, except in Kafka's text.""",
+The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there
+is nothing: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
+leaderEpoch, producerId, producerEpoch, sequence, transactional, control, codec, keySize,
+valueSize, headers; kind (the decoder, control, or damage), type and version of the record; key
+and value (JSON; of user records text, or base64 as keyEncoding and valueEncoding say); topicId,
+partitionId and brokerId of metadata records; error, where something cannot be read. Credentials
+and secret configuration values are <redacted>, except in Kafka's text.""",
     ),
     (
         "Checking",
         """\
-With --check the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a batch has
-a wrong CRC, the end of a log is no whole batch, bytes are no batch, a record cannot be decoded, or an
-index does not fit its log; there is a line for each of these on standard error. Zero padding is
-no damage. The output is the same as without.""",
+With --check the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a batch
+has a wrong CRC, the end of a log is no whole batch, bytes are no batch, a record cannot be
+decoded, or an index does not fit its log; there is a line for each of these on standard error.
+Zero padding is no damage. The output is the same as without.""",
     ),
     (
         "Exit status",
