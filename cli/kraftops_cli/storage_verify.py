@@ -33,8 +33,10 @@ EXAMPLES = (
     help="""\
 Tell whether a server with this configuration would start on its log directories, and have a quorum.
 
-With several configurations, the nodes of one cluster, tell also whether they fit each other. One
-line for each finding, and how to mend it. Nothing is locked or written.""",
+One line for each finding, and how to mend it: what keeps a server from starting, makes it wait for
+ever, or makes it leave out data that it had. What is only odd is a note on standard error. With
+several configurations, the nodes of one cluster, tell also whether they fit each other. Nothing is
+locked or written.""",
 )
 @click.option(
     "--config",

@@ -13,16 +13,22 @@ _HEADERS = COLUMNS.index("headers")
 _BOOL = {False: "false", True: "true"}
 
 
+_END = "\r\n"  # of these characters, `csv` quotes those in fields
+
+
 class _Sink:
-    """What `csv.writer` takes for a file: it hands each line on."""
+    """What `csv.writer` takes for a file: it hands each line on, with a plain newline."""
 
     def __init__(self, append: Callable[[str], None]) -> None:
-        self.write = append
+        self._append = append
+
+    def write(self, line: str) -> None:
+        self._append(f"{line[: -len(_END)]}\n")
 
 
 def csv_writer(append: Callable[[str], None]) -> Callable[[Row], None]:
     """Return a function that appends the line of a row."""
-    writer = csv.writer(_Sink(append), lineterminator="\n")
+    writer = csv.writer(_Sink(append), lineterminator=_END)
 
     def write(row: Row) -> None:
         fields: list[Any] = [_BOOL[f] if isinstance(f, bool) else f for f in row]

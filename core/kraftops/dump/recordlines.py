@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.dump.batchline import BOOL, add_sequence
@@ -81,29 +81,40 @@ class RecordLines:
         )
         append(self._line(record, metadata, position, overrun=message.overrun))
 
-    def add(self, batch: Batch, header: Header, append: Append) -> Iterator[None]:
-        """Append the lines of a batch of magic 2 or later; pause now and then.
+    def add(self, batch: Batch, header: Header, append: Append) -> Iterable[None]:
+        """Append the lines of a batch of magic 2 or later; iterate over the rest of a large one.
 
         Raises:
             DecodeError: Kafka's tool dies of the batch; what is whole before that is appended.
         """
         count = header.record_count
         if not count and batch.size >= v2.HEADER_SIZE:
-            return
+            return ()
         buffer, pos = v2.inflated(batch, header, self._query.max_inflated_bytes)
         if count < 0:
             raise DecodeError(f"the batch counts {count} records")
-        fast, base_offset = self._fast, header.base_offset
-        done = unfit = 0
+        done = 0
+        if self._fast and count <= _PAUSE:  # most are small: no generator for them
+            pos, done = self._fast.add(buffer, pos, 0, count, header, append)
+            if done:
+                self._saw(header.base_offset, done)
+            if done == count and pos == len(buffer):
+                return ()
+        return self._rest(batch, header, append, buffer, pos, done)
+
+    def _rest(
+        self, batch: Batch, header: Header, append: Append, buffer: bytes, pos: int, done: int
+    ) -> Iterator[None]:
+        """Append the lines of a batch's records from number *done* on, which begins at *pos*."""
+        fast, base_offset, count = self._fast, header.base_offset, header.record_count
+        unfit = 0
         while done < count:
             if fast:
                 pos, printed = fast.add(
                     buffer, pos, done, min(done + _PAUSE, count), header, append
                 )
                 if printed > done:
-                    if self.last_offset != base_offset + done - 1:
-                        self._see(base_offset + done)
-                    self.last_offset = base_offset + printed - 1
+                    self._saw(base_offset + done, printed - done)
                     done = printed
                     if done < count:
                         yield
@@ -123,6 +134,12 @@ class RecordLines:
             raise DecodeError(
                 f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
             )
+
+    def _saw(self, first: int, count: int) -> None:
+        """Remember offsets that follow each other."""
+        if self.last_offset != first - 1:
+            self._see(first)
+        self.last_offset = first + count - 1
 
     def add_record(self, record: Record, position: int, header: Header, append: Append) -> None:
         """Append the line of a record of magic 2, whose batch is at *position*."""

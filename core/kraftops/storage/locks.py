@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, suppress, suppress
 from typing import NamedTuple
 
 from kraftops.errors import StorageError
@@ -94,7 +94,8 @@ def held(directory: str, owner: Owner | None) -> Iterator[None]:
         _lock(fd, path)
         yield
     finally:
-        os.close(fd)
+        with suppress(OSError):  # nothing was written to it
+            os.close(fd)
 
 
 def _lock(fd: int, path: str) -> None:
