@@ -112,7 +112,8 @@ def _with_topics(plan: Plan) -> Plan:
             "topics cannot be looked up in standard input, which is read only once",
             hint="name them by their ids, or give a file",
         )
-    found = with_topic_ids(plan.query.filter, paths, plan.query.dialect)
+    files = [Part(path) for path in paths if path != STANDARD_INPUT]
+    found = with_topic_ids(plan.query.filter, files, plan.query.dialect)
     return replace(plan, query=replace(plan.query, filter=found))
 
 
@@ -214,7 +215,8 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
     *before, last = plan.sources
     if before:
         _run_parts(replace(plan, sources=tuple(before), jobs=1), fd, report, terminal)
-    maker = _maker(plan.query_of(last.path))
+    query = plan.query_of(last.path)
+    maker = _maker(query)
     findings = Findings(report)
 
     def tell(found: Found) -> None:
@@ -222,8 +224,20 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
             terminal.line(line)
 
     for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
+        if (known := _with_topics_of(part, query)) != query:
+            query = known
+            maker = _maker(query)
         for chunk in maker(part, tell):
             write_all(fd, chunk.encode("utf-8", "surrogateescape"))
+
+
+def _with_topics_of(part: Part, query: Query) -> Query:
+    """Return the query with the ids of topics that were created in a part."""
+    if not query.filter.topics or query.decoder != "metadata":
+        return query
+    from kraftops.dump.topics import with_topic_ids
+
+    return replace(query, filter=with_topic_ids(query.filter, [part], query.dialect))
 
 
 def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "kafka"))
@@ -28,8 +29,10 @@ from report import HEADER, KAFKA_VERSION, Pair, machine, row, yes  # noqa: E402
 
 MAIN_CLASS = "org.apache.kafka.tools.DumpLogSegments"
 RESULTS = HERE / "RESULTS.md"
+NOTHING = Usage(0, 0, 0)
+OURS = str(Path(sysconfig.get_path("scripts"), "kafka-dump-log"))
 MEGABYTE = 1_000_000
-MAX_RSS = 100 * MEGABYTE
+MAX_RSS = 150 * MEGABYTE
 
 SMALL = "metadata --size 60K"
 LARGE = "metadata --size 200M --batch 100:1000"
@@ -40,40 +43,59 @@ ZSTD = "user --size 200M --codec zstd"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A comparison: *log* are words to `make_logs.py`, *bars* what ours may take of Kafka's."""
+    """A comparison: *log* are words to `make_logs.py`, *bars* what ours may take of Kafka's.
+
+    Ours works in *jobs* processes, None for its default.
+    """
 
     name: str
     log: str
     option: str
     bars: tuple[tuple[str, float], ...]
+    jobs: int | None = None
     is_piped: bool = False
 
 
+METADATA = "--cluster-metadata-decoder"
+TEXT = "--print-data-log"
 CASES = (
-    Case("60 KB metadata log", SMALL, "--cluster-metadata-decoder", (("wall", 8),)),
+    Case("60 KB metadata log", SMALL, METADATA, (("wall", 8),)),
+    Case("200 MB metadata log, to a file, 1 job", LARGE, METADATA, (("CPU", 2.3), ("wall", 2)), 1),
+    Case("200 MB metadata log, to a file", LARGE, METADATA, (("wall", 3.3),)),
+    Case("200 MB metadata log, into a pipe, 1 job", LARGE, METADATA, (("CPU", 1.5),), 1, True),
     Case(
-        "200 MB metadata log, to a file",
-        LARGE,
-        "--cluster-metadata-decoder",
-        (("CPU", 2.3), ("wall", 2)),
-    ),
-    Case(
-        "200 MB metadata log, into a pipe",
-        LARGE,
-        "--cluster-metadata-decoder",
-        (("CPU", 1.5),),
-        is_piped=True,
-    ),
-    Case(
-        "40 MB metadata log of 1-5 records a batch, into a pipe",
+        "40 MB metadata log of 1-5 records a batch, into a pipe, 1 job",
         SHORT,
-        "--cluster-metadata-decoder",
+        METADATA,
         (("CPU", 2.8),),
-        is_piped=True,
+        1,
+        True,
     ),
-    Case("200 MB metadata log, batch lines only", LARGE, "", (("CPU", 6),)),
-    Case("200 MB user log, lz4, to a file", LZ4, "--print-data-log", (("CPU", 3),)),
-    Case("200 MB user log, zstd, to a file", ZSTD, "--print-data-log", (("CPU", 3),)),
+    Case("40 MB metadata log of 1-5 records a batch, to a file", SHORT, METADATA, (("wall", 3),)),
+    Case("200 MB metadata log, batch lines only, 1 job", LARGE, "", (("CPU", 6),), 1),
+    Case("200 MB user log, lz4, to a file, 1 job", LZ4, TEXT, (("CPU", 3),), 1),
+    Case("200 MB user log, lz4, to a file", LZ4, TEXT, (("wall", 4),)),
+    Case("200 MB user log, zstd, to a file, 1 job", ZSTD, TEXT, (("CPU", 3),), 1),
+    Case("200 MB user log, zstd, to a file", ZSTD, TEXT, (("wall", 4),)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCase:
+    """Something that only ours can do, beside the whole text of the same log: one process each."""
+
+    name: str
+    log: str
+    option: str
+    more: str
+    most: float
+    is_piped: bool = False
+
+
+OWN_CASES = (
+    OwnCase("rows as JSON, to a file", LARGE, METADATA, "--format json", 1.2),
+    OwnCase("rows as JSON, into a pipe", LARGE, METADATA, "--format json", 1.2, True),
+    OwnCase("one record of 1,000 by type", LARGE, METADATA, "--type RARE", 0.25),
 )
 
 
@@ -102,8 +124,20 @@ class Bench:
     def commands(self, case: Case) -> tuple[list[str], list[str]]:
         """Return our command and Kafka's."""
         arguments = [*case.option.split(), "--files", str(self.log(case.log))]
-        ours = Path(sysconfig.get_path("scripts"), "kafka-dump-log")
-        return [str(ours), *arguments], java_command(self.jars, MAIN_CLASS, *arguments)
+        jobs = [] if case.jobs is None else ["--jobs", str(case.jobs)]
+        return [OURS, *arguments, *jobs], java_command(self.jars, MAIN_CLASS, *arguments)
+
+    def own_pairs(self, case: OwnCase, runs: int) -> list[Pair]:
+        """Measure what only ours can do, and the text of the same log in the place of Kafka's."""
+        text = [OURS, *case.option.split(), "--jobs", "1", "--files", str(self.log(case.log))]
+        found = []
+        for number in range(runs + 1):
+            _progress(f"{case.name}: {number} of {runs}")
+            commands = ([*text, *case.more.split()], text)
+            pair = Pair(*(self._run(command, is_piped=case.is_piped) for command in commands))
+            if number:  # the first pair warms the page cache
+                found.append(pair)
+        return found
 
     def pairs(self, case: Case, runs: int) -> list[Pair]:
         """Measure a case, after a pair that warms the page cache and shows that outputs agree."""
@@ -112,11 +146,12 @@ class Bench:
         found = []
         for number in range(runs):
             _progress(f"{case.name}: {number + 1} of {runs}")
-            found.append(Pair(self._run(case, ours), self._run(case, kafka)))
+            pair = (self._run(command, is_piped=case.is_piped) for command in (ours, kafka))
+            found.append(Pair(*pair))
         return found
 
-    def _run(self, case: Case, command: list[str]) -> Usage:
-        if case.is_piped:
+    def _run(self, command: list[str], *, is_piped: bool) -> Usage:
+        if is_piped:
             return run_to_pipe(command)
         output = self.scratch / "output"
         try:
@@ -140,7 +175,7 @@ def _progress(text: str) -> None:
 
 def memory_row(measured: Iterable[list[Pair]]) -> str:
     """Return the line of the table for the peaks of all cases."""
-    pairs = [pair for pairs in measured for pair in pairs]
+    pairs = [pair for pairs in measured for pair in pairs] or [Pair(NOTHING, NOTHING)]
     ours, kafka = max(pair.ours.rss for pair in pairs), max(pair.kafka.rss for pair in pairs)
     return (
         f"| any of these | peak RSS ≤ {MAX_RSS / MEGABYTE:.0f} MB | {ours / MEGABYTE:.0f} MB "
@@ -156,7 +191,23 @@ def table(measured: dict[Case, list[Pair]]) -> str:
     return "\n".join([*lines, memory_row(measured.values())]) + "\n"
 
 
-def results(measured: dict[Case, list[Pair]], runs: int, load: float) -> str:
+def own_table(measured: dict[OwnCase, list[Pair]]) -> str:
+    """Return the table of what only ours can do, in Markdown."""
+    lines = ["| case | bar | ours | text | achieved | met |\n|---|---|---:|---:|---:|---|"]
+    for case, pairs in measured.items():
+        ours = median(pair.ours.cpu for pair in pairs)
+        text = median(pair.kafka.cpu for pair in pairs)
+        ratio = median(pair.ours.cpu / pair.kafka.cpu for pair in pairs)
+        lines.append(
+            f"| {case.name} | CPU ≤ {case.most:g} of the text's | {ours:.3g} s | {text:.3g} s "
+            f"| {ratio:.2f} | {yes(ratio <= case.most)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def results(
+    measured: dict[Case, list[Pair]], own: dict[OwnCase, list[Pair]], runs: int, load: float
+) -> str:
     """Return the whole of RESULTS.md."""
     commands = "\n".join(
         f"- {case.name}: `make_logs.py {case.log}`; "
@@ -171,8 +222,13 @@ in turn, medians of {runs} pairs; "achieved" is the median of the pairs' ratios.
 system time. Both outputs are the same to the byte. Kafka's tool gets the same arguments, and of
 Java the heap and the flags of Kafka's own script.
 
+Where no number of jobs is given, ours has its default of one a core.
+
 {machine(load)}
 {table(measured)}
+What only ours can do, beside the whole text of the same 200 MB metadata log, one process each:
+
+{own_table(own)}
 Logs and commands:
 
 {commands}
@@ -190,7 +246,7 @@ def main() -> None:
     if given.write and given.only:
         parser.error("--write needs all cases, without --only")
     chosen = [case for case in CASES if re.search(given.only, case.name)]
-    if not chosen:
+    if not chosen and not any(re.search(given.only, case.name) for case in OWN_CASES):
         parser.error(f"no case matches {given.only!r}")
     load = os.getloadavg()[0]
     jars = kafka_jars(KAFKA_VERSION)
@@ -201,9 +257,11 @@ def main() -> None:
         for case in chosen:
             bench.log(case.log)
         measured = {case: bench.pairs(case, given.runs) for case in chosen}
-    sys.stdout.write(table(measured))
+        own_chosen = [case for case in OWN_CASES if re.search(given.only, case.name)]
+        own = {case: bench.own_pairs(case, given.runs) for case in own_chosen}
+    sys.stdout.write(f"{table(measured)}\n{own_table(own)}")
     if given.write:
-        RESULTS.write_text(results(measured, given.runs, load), "utf-8")
+        RESULTS.write_text(results(measured, own, given.runs, load), "utf-8")
 
 
 if __name__ == "__main__":

@@ -130,6 +130,11 @@ class Node:
             if not until(lambda: connection.topics().get(name) == partitions):
                 raise self._error(f"has no leaders for the topic {name}")
 
+    def produce(self, topic: str, batch: bytes) -> int:
+        """Append a batch to partition 0 of a topic; return the offset that it got."""
+        with self._connected() as connection:
+            return connection.produce(topic, batch)
+
     def topics(self) -> set[str]:
         """Return the names of the topics."""
         with self._connected() as connection:

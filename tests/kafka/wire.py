@@ -12,7 +12,7 @@ from typing import NamedTuple, Self, TypeVar
 ANSWER_SECONDS = 10
 METADATA_TOPIC = "__cluster_metadata"
 
-_METADATA, _SASL_HANDSHAKE, _API_VERSIONS, _CREATE_TOPICS = 3, 17, 18, 19
+_PRODUCE, _METADATA, _SASL_HANDSHAKE, _API_VERSIONS, _CREATE_TOPICS = 0, 3, 17, 18, 19
 _SASL_AUTHENTICATE, _DESCRIBE_QUORUM, _DESCRIBE_CLUSTER = 36, 55, 60
 _FINALIZED_FEATURES = 2  # tag in the answer to ApiVersions (KIP-584)
 _AUTHENTICATION_FAILED = 58
@@ -192,6 +192,25 @@ class Connection:
             one.fail_on_error()
 
         answer.array(created)
+
+    def produce(self, topic: str, batch: bytes) -> int:
+        """Append a batch to partition 0 of a topic; return the offset that it got."""
+        body = _string(topic) + struct.pack(">iii", 1, 0, len(batch)) + batch
+        head = struct.pack(">hhii", -1, -1, ANSWER_SECONDS * 1000, 1)
+        answer = self._ask(_PRODUCE, 3, head + body)
+
+        def appended(one: _Reader) -> int:
+            one.number(4)  # partition
+            _fail_on(one.number(2))
+            offset = one.number(8)
+            one.number(8)  # time of the log
+            return offset
+
+        def of_topic(one: _Reader) -> list[int]:
+            one.text()
+            return one.array(appended)
+
+        return answer.array(of_topic)[0][0]
 
     def topics(self) -> dict[str, int]:
         """Return all topics, and how many of their partitions have a leader."""

@@ -144,6 +144,8 @@ class _Chosen:
 
     def _units(self, batch: Batch, header: Header) -> Iterator[Unit]:
         first = ""
+        if not self._query.deep_iteration and header.base_timestamp >= self._query.filter.until:
+            return
         if not self._query.deep_iteration or self._query.filter.is_empty:
             first = batch_line(batch, header)
             yield Unit(self._head, first, "")

@@ -136,11 +136,10 @@ class Crew(Generic[T, R]):
                 if self._turns:
                     self._send(self._turns[0], frames.TURN)
 
-    def _send(self, member: _Member, kind: bytes, payload: bytes = b"") -> None:
-        try:
+    @staticmethod
+    def _send(member: _Member, kind: bytes, payload: bytes = b"") -> None:
+        with suppress(BrokenPipeError):  # it has died: what it said last is still to be heard
             send_frame(member.commands, kind, payload)
-        except BrokenPipeError:
-            raise self._death(member) from None
 
     def _death(self, member: _Member) -> KraftopsError:
         """Return what became of a worker that ended before its time."""

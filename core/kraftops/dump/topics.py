@@ -13,8 +13,8 @@ from kraftops.dump.splitting import Part
 from kraftops.errors import SourceError
 
 
-def with_topic_ids(asked: Filter, paths: Iterable[str], dialect: str) -> Filter:
-    """Return the filter with the ids of its topics, as far as metadata logs at *paths* say them.
+def with_topic_ids(asked: Filter, parts: Iterable[Part], dialect: str) -> Filter:
+    """Return the filter with the ids of its topics, as far as *parts* of metadata logs say them.
 
     A name that was deleted and created again has had several.
     """
@@ -22,9 +22,9 @@ def with_topic_ids(asked: Filter, paths: Iterable[str], dialect: str) -> Filter:
         return asked
     query = Query(decoder="metadata", dialect=dialect, filter=Filter(types=frozenset({"topic"})))
     found = set(asked.topic_ids)
-    for path in paths:
+    for part in parts:
         try:
-            for row in scan(Part(path), query, Report()):
+            for row in scan(part, query, Report()):
                 if row.topic_id and row.value and _name(row.value) in asked.topics:
                     found.add(row.topic_id)
         except SourceError:

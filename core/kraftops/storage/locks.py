@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress, suppress
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from kraftops.errors import StorageError

@@ -16,7 +16,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, Record, batch_bytes, records
 from tests.metadata_logs import no_ops, records_batch
 from tests.rowlogs import EVERY_LOG, fast_json, lines_of, name_of, parsed, query_of, rows
-from tests.segments import IN, batch_around, patched, resealed, walk
+from tests.segments import IN, batch_around, batches_of, patched, resealed, walk
 
 LOG_NAME = "00000000000000000000.log"
 TOPIC_ID = bytes(range(16))
@@ -47,7 +47,7 @@ def scanned(path: Path, *, check: bool = False, **asked: Any) -> tuple[list[int 
 
 @pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
 def test_every_record_of_a_batch_is_a_row(path: Path) -> None:
-    if "dmg" in path.parts:
+    if "dmg" in path.parts or path.parent.name == "magic1-small-wrapper":
         pytest.skip("its batches hold other than they say")
     expected = []
     for batch in walk(path):
@@ -150,12 +150,13 @@ def test_types_are_found_among_many_others(tmp_path: Path) -> None:
         for attributes in (0, 4):
             batch = records_batch(0, *(kinds[one] for one in pattern))
             if attributes:
-                (raw,) = [one for one in [batch] if one]
-                found = list(records(next(iter(_batches(raw)))))
-                batch = batch_bytes(found, attributes=attributes)
+                (whole,) = batches_of(batch)
+                batch = batch_bytes(records(whole), attributes=attributes)
             path = write(tmp_path, batch, no_ops(len(pattern), 5))
             for types in ({"topic"}, {"removetopic"}, {"topic", "removetopic"}, {"leaderchange"}):
-                query = query_of(path, decoder="metadata", types=frozenset(types))
+                query = Query(
+                    decoder="metadata", form="json", filter=Filter(types=frozenset(types))
+                )
 
                 text = fast_json(path, query)
 
@@ -165,12 +166,6 @@ def test_types_are_found_among_many_others(tmp_path: Path) -> None:
                 assert [row["offset"] for row in parsed(text)] == expected
                 everything = lines_of(fast_json(path, replace(query, filter=Filter())))
                 assert lines_of(text) == [everything[n] for n in expected]
-
-
-def _batches(raw: bytes) -> Any:
-    from tests.segments import batches_of
-
-    return batches_of(raw)
 
 
 def test_type_of_a_control_record_is_found_beside_those_of_the_decoder() -> None:
@@ -259,19 +254,19 @@ def test_padding_is_a_note_and_no_row(tmp_path: Path) -> None:
     assert len(report.take_lines()) == 1
 
 
-@pytest.mark.parametrize("size", [0, 10, 100])
-def test_only_the_first_bytes_are_read(size: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("over", "count"), [(-1, 0), (0, 1), (1, 1), (70, 2)])
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_only_the_first_bytes_are_read(form: str, over: int, count: int, tmp_path: Path) -> None:
     """And that the limit cuts a batch is no damage."""
-    path = write(tmp_path, user_batch(0, b"a"), user_batch(1, b"b"))
-    limit = len(user_batch(0, b"a")) * bool(size) + size // 10 - bool(size)
-    for form in ("json", "csv"):
-        report = Report()
-        query = Query(form=form, max_bytes=limit)
+    first = user_batch(0, b"a")
+    path = write(tmp_path, first, user_batch(1, b"b"))
+    report = Report()
+    query = Query(form=form, max_bytes=len(first) + over)
 
-        text = "".join(row_chunks(Part(str(path)), query, report))
+    text = "".join(row_chunks(Part(str(path)), query, report))
 
-        assert text.count("\n") == (size == 100 or (size == 10 and limit >= 71)) * 1
-        assert not report.has_failed
+    assert text.count("\n") == count
+    assert not report.has_failed
 
 
 def test_control_batch_is_not_given_to_the_decoder(tmp_path: Path) -> None:
