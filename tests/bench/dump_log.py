@@ -95,7 +95,7 @@ class OwnCase:
 OWN_CASES = (
     OwnCase("rows as JSON, to a file", LARGE, METADATA, "--format json", 1.2),
     OwnCase("rows as JSON, into a pipe", LARGE, METADATA, "--format json", 1.2, True),
-    OwnCase("one record of 1,000 by type", LARGE, METADATA, "--type RARE", 0.25),
+    OwnCase("one record of 150 by type", LARGE, METADATA, "--type accesscontrolentry", 0.25),
 )
 
 

@@ -20,6 +20,7 @@ import pytest
 from kraftops.dump.csvrows import csv_header
 from kraftops.dump.rows import COLUMNS
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.codecs import CODECS, compress
 from tests.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 from tests.corpus import DUMPS, cases, listing
 from tests.metadata_logs import no_ops, records_batch
@@ -369,19 +370,20 @@ def test_patterns_and_bare_paths_add_to_files(logs: Path) -> None:
     assert two
 
 
+ZSTD = CODECS.index("zstd")
+
+
 @pytest.mark.parametrize("ending", [".gz", ".zst", ".xz"])
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_archived_segment_is_read_as_it_is(form: str, ending: str, tmp_path: Path) -> None:
     import lzma
-
-    import zstandard
 
     plain = tmp_path / "00000000000000000018.log"
     shutil.copy(IN / "user/txn" / plain.name, plain)
     pack = {
         ".gz": gzip.compress,
         ".xz": lzma.compress,
-        ".zst": zstandard.ZstdCompressor().compress,
+        ".zst": lambda data: compress(ZSTD, data),
     }[ending]
     (tmp_path / f"{plain.name}{ending}").write_bytes(pack(plain.read_bytes()))
 

@@ -20,7 +20,7 @@ from kraftops.dump.scan import RowMaker, check_end, reason_of
 from kraftops.dump.splitting import Found, Part
 from kraftops.dump.text import header_line
 from kraftops.errors import DecodeError, SourceError, UsageError
-from kraftops.log.batch import Batch, Header
+from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.files import file_name
 
 _CHUNK_LINES = 1000
@@ -157,11 +157,17 @@ class _Chosen:
     def _record_lines(self, batch: Batch, header: Header) -> Iterator[str]:
         rows, query = self._rows, self._query
         buffer, pos = rows.buffer(batch, header)
-        if not rows.may_hold(buffer):
-            return
-        fast = self._fast if query.filter.holds_for_all(header) else None
-        count, done, unfit = header.record_count, 0, 0
         lines: list[str] = []
+        fast = self._fast if query.filter.holds_for_all(header) else None
+        places = None if fast else rows.places(header, buffer, pos)
+        if places is not None:
+            for done, at in places:
+                record, _ = rows.next_record(header, buffer, at, done)
+                self._add(batch, header, record, lines.append)
+                yield from lines
+                lines.clear()
+            return
+        count, done, unfit = header.record_count, 0, 0
         while done < count:
             if fast:
                 stop = min(done + _PAUSE, count)
@@ -172,15 +178,22 @@ class _Chosen:
                     lines.clear()
                     continue
             record, pos = rows.next_record(header, buffer, pos, done)
-            if rows.row(batch, header, record):
-                self._lines.last_offset = None  # offsets that are not asked for are no gaps
-                self._lines.add_record(record, batch.position, header, lines.append)
-                yield lines.pop()
+            self._add(batch, header, record, lines.append)
+            yield from lines
+            lines.clear()
             done += 1
             unfit += 1
             if unfit > _UNFIT_RECORDS:
                 fast = None
         check_end(header, buffer, pos)
+
+    def _add(
+        self, batch: Batch, header: Header, record: Record, append: Callable[[str], None]
+    ) -> None:
+        """Append the line of a record, if it is asked for."""
+        if self._rows.row(batch, header, record):
+            self._lines.last_offset = None  # offsets that are not asked for are no gaps
+            self._lines.add_record(record, batch.position, header, append)
 
     def _legacy_units(self, batch: Batch) -> Iterator[Unit]:
         from kraftops.log import legacy

@@ -87,7 +87,9 @@ class Filter:
             return False
         if self.topics and not _is_about(row, self.topics, self.topic_ids):
             return False
-        return all(_text_at(row, path) == text for path, text in self.where)
+        return all(
+            _may_hold(row, path, text) and _text_at(row, path) == text for path, text in self.where
+        )
 
     def matches(self, row: Row) -> bool:
         """Tell whether a row is asked for."""
@@ -212,6 +214,28 @@ def _text_at(row: Row, path: str) -> str | None:
         else:
             return None
     return _text_of(found)
+
+
+def _may_hold(row: Row, path: str, text: str) -> bool:
+    """Tell whether *text* can be in the JSON that *path* leads into; if not, it is not parsed."""
+    if not path.startswith(("key.", "value.")) or row.kind == USER or not _is_shown_as_it_is(text):
+        return True
+    return text in ((row.key if path[0] == "k" else row.value) or "")
+
+
+@cache
+def _is_shown_as_it_is(text: str) -> bool:
+    """Tell whether JSON has a value that is written *text* in these letters, and no others.
+
+    Not so text with escapes, objects and arrays, and doubles, of which there are several forms.
+    """
+    if not text.isprintable() or text.startswith(("{", "[")) or '"' in text or "\\" in text:
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return re.fullmatch(r"-?\d+", text) is not None
 
 
 def _text_of(value: Any) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kraftops.dump.filters import normal_type
+from kraftops.errors import DecodeError
 from kraftops.records.dialects import Dialect, type_name
+from kraftops.varint import read_varint
 
 _DELTA_SIZES = ((64, 2), (8192, 3), (1 << 20, 4))
 """Up to which record a time delta of one byte and the offset delta take how many bytes."""
@@ -58,3 +60,23 @@ def pass_others(b: bytes, p: int, done: int, stop: int, odd: bytes) -> tuple[int
     except IndexError:
         return p, at
     return p, done
+
+
+def not_passed(b: bytes, p: int, count: int, odd: bytes) -> Iterator[tuple[int, int]]:
+    """Yield number and position of the records that `pass_others` does not pass.
+
+    *count* records begin at *p*. One whose length cannot be is the last, for the caller to see.
+    """
+    done = 0
+    while True:
+        p, done = pass_others(b, p, done, count, odd)
+        if done == count:
+            return
+        yield done, p
+        try:
+            size, start = read_varint(b, p)
+        except DecodeError:
+            return
+        if size < 0:
+            return
+        p, done = start + size, done + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -73,7 +74,8 @@ def _keep_freed_memory() -> None:
 
     glibc learns from the largest block that it has seen freed; more than this it does not learn.
     """
-    bytes(30 << 20)  # no page of it is touched
+    with suppress(MemoryError):
+        bytes(30 << 20)  # no page of it is touched
 
 
 def _run_here(tasks: Iterable[T], produce: Produce[T, R], fd: int, on_result: Tell[R]) -> None:

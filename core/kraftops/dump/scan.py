@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from kraftops.dump import meanings
 from kraftops.dump.batchline import add_sequence
 from kraftops.dump.checking import check_crc
-from kraftops.dump.needles import needles
+from kraftops.dump.needles import holders, needles
+from kraftops.dump.otherrecords import not_passed, odd_types
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row, damage_row, file_text, record_row
@@ -16,6 +17,7 @@ from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
 from kraftops.log.codecs import CODECS
+from kraftops.records.dialects import dialect
 
 if TYPE_CHECKING:
     from kraftops.log.legacy import LegacyHeader, LegacyRecord
@@ -36,6 +38,9 @@ class RowMaker:
         self._mean = meanings.reader(query)
         self._peek = _type_peek(query) if query.filter.types else None
         self._needles = needles(query)
+        self._odd_types = b""
+        if query.filter.types and query.decoder == "metadata" and query.dialect == "kafka":
+            self._odd_types = odd_types(dialect(query.dialect), query.filter.types)
 
     def rows(self, batch: Batch) -> Iterator[Row]:
         """Yield the rows of a batch; what cannot be read is a row of damage."""
@@ -47,16 +52,35 @@ class RowMaker:
             else:
                 header = batch.header
                 if self._filter.may_match(header):
-                    buffer, pos = self.buffer(batch, header)
-                    if not self.may_hold(buffer):
-                        return
-                    for done in range(header.record_count):
-                        row, pos = self.next_row(batch, header, buffer, pos, done)
-                        if row:
-                            yield row
-                    check_end(header, buffer, pos)
+                    yield from self._rows(batch, header)
         except (DecodeError, MemoryError) as error:
             yield from self.damage(batch, reason_of(error))
+
+    def _rows(self, batch: Batch, header: Header) -> Iterator[Row]:
+        buffer, pos = self.buffer(batch, header)
+        places = self.places(header, buffer, pos)
+        if places is not None:
+            for done, at in places:
+                row, _ = self.next_row(batch, header, buffer, at, done)
+                if row:
+                    yield row
+            return
+        for done in range(header.record_count):
+            row, pos = self.next_row(batch, header, buffer, pos, done)
+            if row:
+                yield row
+        check_end(header, buffer, pos)
+
+    def places(self, header: Header, buffer: bytes, pos: int) -> Iterator[tuple[int, int]] | None:
+        """Return number and position of the records worth a look, or None where all may be.
+
+        What is left out was not looked at, be it damaged or not.
+        """
+        if self._needles:
+            return holders(buffer, pos, header.record_count, self._needles)
+        if self._odd_types and not header.is_control:
+            return not_passed(buffer, pos, header.record_count, self._odd_types)
+        return None
 
     def damage(self, batch: Batch, reason: str) -> Iterator[Row]:
         """Yield the row of a batch that cannot be read, or not further."""
@@ -84,10 +108,6 @@ class RowMaker:
         if header.record_count < 0:
             raise DecodeError(f"the batch counts {header.record_count} records")
         return v2.inflated(batch, header, self._limit)
-
-    def may_hold(self, raw: bytes | None) -> bool:
-        """Tell whether bytes can be, or hold, a record that is asked for."""
-        return not self._needles or (raw is not None and any(one in raw for one in self._needles))
 
     def next_row(
         self, batch: Batch, header: Header, buffer: bytes, pos: int, done: int
@@ -123,8 +143,6 @@ class RowMaker:
             if not self._filter.fits_place(record.offset, time):
                 return None
             if self._peek and not is_control and not self._filter.fits_type(self._peek(record)):
-                return None
-            if not self.may_hold(record.value) and not self.may_hold(record.key):
                 return None
         sequence = header.base_sequence
         if sequence >= 0:
@@ -196,7 +214,7 @@ def check_end(header: Header, buffer: bytes, pos: int) -> None:
 def _type_peek(query: Query) -> Callable[[Record], str | None] | None:
     """Return a function of a record to its type, read from as few bytes as can be."""
     if query.decoder in ("metadata", "remote"):
-        from kraftops.records.dialects import dialect, type_name
+        from kraftops.records.dialects import type_name
 
         name = query.dialect if query.decoder == "metadata" else "remote-log-metadata"
         spoken = dialect(name)

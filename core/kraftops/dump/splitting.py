@@ -130,7 +130,10 @@ def _cuts(log: LogFile, stop: int, part_bytes: int) -> Iterator[int]:
     """
     base, size, next_cut = 0, HEADER_SIZE, part_bytes
     while base + LOG_OVERHEAD <= stop:
-        block = log.read_at(base, min(_BLOCK, stop - base))
+        try:
+            block = log.read_at(base, min(_BLOCK, stop - base))
+        except SourceError:
+            return  # who reads the part says so
         at, last = 0, len(block) - LOG_OVERHEAD
         if last < 0:
             return
@@ -166,9 +169,11 @@ class Findings:
                 self._report.gap(part.path, last, found.first_offset)
         if found.last_offset is not None or not part.start:
             self._last_offset = found.last_offset
+        if part.start:
+            report.refused = 0  # not all of the file, or counted with its first part
         self._report.merge(report)
         lines = self._report.take_lines()
         if part.start and lines == self._lines:
-            return []  # the file is gone, which was said
+            return []  # the file cannot be read, which was said
         self._lines = lines
         return lines

@@ -20,7 +20,8 @@ def with_topic_ids(asked: Filter, parts: Iterable[Part], dialect: str) -> Filter
     """
     if not asked.topics:
         return asked
-    query = Query(decoder="metadata", dialect=dialect, filter=Filter(types=frozenset({"topic"})))
+    named = Filter(types=frozenset({"topic"}), topics=asked.topics)
+    query = Query(decoder="metadata", dialect=dialect, filter=named)
     found = set(asked.topic_ids)
     for part in parts:
         try:

@@ -12,6 +12,7 @@ from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import Findings, Found, Part, job_count, plan_parts, total_size
 from kraftops.dump.text import TextParts, text_chunks
+from kraftops.errors import SourceError
 from kraftops.log import reader
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.splits import plan_splits
@@ -267,6 +268,43 @@ def test_file_that_is_gone_is_told_once(log: Path, tmp_path: Path) -> None:
 
     assert found.notes == [f"kafka-dump-log: cannot read {log}: No such file or directory"]
     assert found.has_failed
+
+
+def test_file_of_which_the_rest_is_gone_is_none_that_could_not_be_read(log: Path) -> None:
+    """What was read of it counts."""
+    first, *rest = cut([log], 1)
+    report = Report()
+    findings = Findings(report)
+    read: list[Found] = []
+    texts = TextParts(QUERIES["records"])
+    "".join(texts(first, read.append))
+    log.unlink()
+    texts._close()
+    texts = TextParts(QUERIES["records"])
+    for part in rest:
+        "".join(texts(part, read.append))
+
+    lines = [line for found in read for line in findings.add(found)]
+
+    assert len(lines) == 1
+    assert report.has_failed
+    assert report.refused == 0
+
+
+def test_file_that_cannot_be_read_on_is_left_to_who_reads_it(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other files are read all the same."""
+    expected = whole([log, log], QUERIES["records"])
+
+    def fail(*_: object) -> bytes:
+        raise SourceError("cannot read it: Input/output error")
+
+    monkeypatch.setattr(reader.LogFile, "read_at", fail)
+
+    assert [part.start for part in cut([log], 1)] == [0]
+    for jobs in (1, 2):
+        assert in_parts(cut([log, log], 1), QUERIES["records"], tmp_path / "o", jobs) == expected
 
 
 def test_another_file_is_never_taken_for_the_one_that_was_split(log: Path, tmp_path: Path) -> None:
