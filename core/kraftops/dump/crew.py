@@ -65,11 +65,14 @@ class Crew(Generic[T, R]):
                 return False
             self._hand_out(left)
             while self._turns or self._is_more:
-                for fd, _ in self._poll.poll():
-                    if fd == self._fd:
-                        raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
-                    self._hear(self._members[fd])
+                ready = [fd for fd, _ in self._poll.poll()]
+                for fd in ready:
+                    if fd != self._fd:
+                        self._hear(self._members[fd])
                 self._hand_out(left)
+                # Who has read all may go before this process knows that it was all.
+                if self._fd in ready and (self._turns or self._is_more):
+                    raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
             is_done = True
         finally:
             self._dismiss(kill=not is_done)
