@@ -1,0 +1,152 @@
+"""Where the raw records of an image lie, and how to read one of them again.
+
+An address is the number of a batch and a position in its inflated bytes. Batches of files are read
+again when they are asked for; those of sources that can be read only once are held.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+from kraftops.errors import KraftopsError, SourceError
+from kraftops.log.batch import (
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    Batch,
+    inflated,
+    read_record,
+)
+from kraftops.log.reader import LogFile
+
+POSITION_BITS = 28  # no batch inflates beyond 256 MiB
+_POSITION_MASK = (1 << POSITION_BITS) - 1
+_FILE_SHIFT = 48
+_KEPT_BYTES = 16 << 20
+
+
+class LoggedRecord(NamedTuple):
+    """A record and where it is in the log; *timestamp* is in ms, *epoch* the leader's."""
+
+    offset: int
+    timestamp: int
+    epoch: int
+    key: bytes | None
+    value: bytes | None
+
+
+class Held(NamedTuple):
+    """The inflated records of a batch, from byte *start* of *data*, and what its header says.
+
+    *append_time* is the time of all of them where the log's time counts.
+    """
+
+    data: bytes
+    start: int
+    base_offset: int
+    base_timestamp: int
+    append_time: int | None
+    epoch: int
+
+
+class RecordStore:
+    """Gives numbers to batches, and finds records by their addresses."""
+
+    def __init__(self) -> None:
+        self._files: list[LogFile | None] = []
+        self._names: list[str] = []
+        self._shifts: list[int | None] = []
+        self._batches: array[int] = array("q")  # the file's number and the position in it
+        self._kept: dict[int, Held] = {}
+        self._kept_bytes = 0
+        self._held: dict[int, Batch] = {}
+
+    def add_source(self, name: str, file: LogFile | None, end_offset: int | None = None) -> int:
+        """Return the number of a source, read again through *file* if there is one.
+
+        *end_offset* is that of a snapshot, whose own records have no offsets of the log.
+        """
+        self._files.append(file)
+        self._names.append(name)
+        self._shifts.append(end_offset)
+        return len(self._files) - 1
+
+    def add(self, source: int, batch: Batch) -> int:
+        """Return the address of the batch's first byte, to which positions are added."""
+        number = len(self._batches)
+        self._batches.append(source << _FILE_SHIFT | batch.position)
+        if self._files[source] is None:
+            self._held[number] = batch
+        return number << POSITION_BITS
+
+    def record(self, address: int) -> LoggedRecord:
+        """Return the record at an address.
+
+        Raises:
+            SourceError: its file cannot be read any more, or has changed.
+        """
+        held = self.batch(address >> POSITION_BITS)
+        record, _ = read_record(
+            held.data, address & _POSITION_MASK, held.base_offset, held.base_timestamp
+        )
+        timestamp = record.timestamp if held.append_time is None else held.append_time
+        return LoggedRecord(record.offset, timestamp, held.epoch, record.key, record.value)
+
+    def batch(self, number: int) -> Held:
+        """Return the records of the batch of this number.
+
+        Raises:
+            SourceError: its file cannot be read any more, or has changed.
+        """
+        found = self._kept.get(number)
+        if found is None:
+            found = self._read(number)
+            self._kept_bytes += len(found.data)
+            while self._kept and self._kept_bytes > _KEPT_BYTES:
+                oldest = self._kept.pop(next(iter(self._kept)))
+                self._kept_bytes -= len(oldest.data)
+            self._kept[number] = found
+        return found
+
+    def place(self, address: int) -> tuple[str, int, int | None]:
+        """Return the source's name, the batch's position in it, and a snapshot's end offset."""
+        place = self._batches[address >> POSITION_BITS]
+        source = place >> _FILE_SHIFT
+        return self._names[source], place & (1 << _FILE_SHIFT) - 1, self._shifts[source]
+
+    def _read(self, number: int) -> Held:
+        place = self._batches[number]
+        source, position = place >> _FILE_SHIFT, place & (1 << _FILE_SHIFT) - 1
+        file = self._files[source]
+        if file is None:
+            return held(self._held[number])
+        changed = SourceError(f"{file.path} has changed since it was read (position {position})")
+        head = file.read_at(position, HEADER_SIZE)
+        if len(head) < HEADER_SIZE:
+            raise changed
+        size = int.from_bytes(head[8:12]) + LOG_OVERHEAD
+        data = head + file.read_at(position + HEADER_SIZE, size - HEADER_SIZE)
+        try:
+            return held(Batch(position, size, data))
+        except KraftopsError:
+            raise changed from None
+
+
+def held(batch: Batch) -> Held:
+    """Return the records of a batch of magic 2.
+
+    Raises:
+        DecodeError: they cannot be inflated.
+    """
+    header = batch.header
+    data, start = inflated(batch, header)
+    append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
+    return Held(
+        data,
+        start,
+        header.base_offset,
+        header.base_timestamp,
+        append_time,
+        header.leader_epoch,
+    )

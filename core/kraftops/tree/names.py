@@ -1,0 +1,97 @@
+"""Names of the tree that stand for more than a string: resources, quota entities, codes of ACLs.
+
+Kafka's names are those of its `ConfigurationsImageNode`, `ClientQuotasImageNode` and enumerations.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kraftops.image.image import Entity, Resource
+
+RESOURCE_TYPES = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
+"""Types of configuration resources (`ConfigResource.Type`)."""
+ACL_RESOURCES = (
+    *("UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER"),
+    *("TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"),
+)
+ACL_PATTERNS = ("UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED")
+ACL_OPERATIONS = (
+    *("UNKNOWN", "ANY", "ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE"),
+    *("CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE"),
+    *("CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT"),
+)
+ACL_PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
+SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+SCRAM_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+RECOVERY_STATES = ("RECOVERED", "RECOVERING")
+
+_ENTITY_PARTS = {"client-id": "clientId", "ip": "ip", "user": "user"}
+_ENTITY_TYPES = {part: kind for kind, part in _ENTITY_PARTS.items()}
+_DEFAULT = "<default>"
+_EMPTY = "<empty>"
+_SPECIAL = re.compile(r"[\\()]")
+_PART = re.compile(r"(?:^|_)([^()<>]*?)(?:(<default>)|\(((?:[^\\()]|\\.)*)\))(?=_|$)", re.DOTALL)
+
+
+def code_name(names: tuple[str, ...], code: object) -> str:
+    """Return what a code of an enumeration means; UNKNOWN, the first, where it means nothing."""
+    assert isinstance(code, int)
+    return names[code] if 0 <= code < len(names) else names[0]
+
+
+def resource_name(resource: Resource) -> str:
+    """Return the name of a configuration's directory: `TOPIC:orders`, `BROKER` for the default."""
+    number, name = resource
+    label = RESOURCE_TYPES.get(number, f"UNKNOWN({number})")
+    return f"{label}:{name}" if name else label
+
+
+def resource_of(text: str) -> Resource | None:
+    """Return the resource that a name stands for; None if it cannot be one."""
+    label, _, name = text.partition(":")
+    for number, known in RESOURCE_TYPES.items():
+        if label == known:
+            return number, name
+    match = re.fullmatch(r"UNKNOWN\((-?\d{1,3})\)", label)
+    return (int(match[1]), name) if match else None
+
+
+def entity_name(entity: Entity) -> str:
+    """Return the name of a quota's directory, default parts as `user<default>`."""
+    return "_".join(_parts(entity, _DEFAULT)) or _EMPTY
+
+
+def kafka_entity_name(entity: Entity) -> str:
+    """Return Kafka's name of a quota's directory, in which default parts are left out."""
+    return "_".join(_parts(entity, None))
+
+
+def _parts(entity: Entity, default: str | None) -> list[str]:
+    found = []
+    for kind, name in entity:
+        part = _ENTITY_PARTS.get(kind, kind)
+        if name is not None:
+            escaped = _SPECIAL.sub(r"\\\g<0>", name)
+            found.append(f"{part}({escaped})")
+        elif default:
+            found.append(f"{part}{default}")
+    return found
+
+
+def entity_of(text: str) -> Entity | None:
+    """Return the entity that a name stands for, its parts in any order; None if it is no name."""
+    if text == _EMPTY:
+        return ()
+    names: dict[str, str | None] = {}
+    at = 0
+    while at < len(text):
+        match = _PART.match(text, at)
+        if match is None:
+            return None
+        part, is_default, value = match.groups()
+        names[_ENTITY_TYPES.get(part, part)] = (
+            None if is_default else re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL)
+        )
+        at = match.end()
+    return tuple(sorted(names.items(), key=lambda part: part[0])) or None

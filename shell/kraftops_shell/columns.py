@@ -1,0 +1,35 @@
+"""The columns in which `ls` shows names on a terminal (Kafka's `LsCommandHandler`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+_GAP = 2
+_NARROWEST = 4
+
+
+def in_columns(names: Sequence[str], width: int) -> str:
+    """Return names as lines, in as many columns as fit into *width*; 0 is for no terminal.
+
+    Names go down each column first. All but those of the last column are padded, so that lines may
+    end in blanks.
+    """
+    most = width // _NARROWEST
+    rows, widths = len(names), [0]
+    for count in range(2, most + 1):
+        height = ceil(len(names) / count)
+        sizes = [
+            max(map(len, names[at * height : (at + 1) * height]), default=0) + _GAP
+            for at in range(count)
+        ]
+        if (count - 1) * height < len(names) and sum(sizes) <= width:
+            rows, widths = height, sizes
+    lines = []
+    for row in range(rows):
+        cells = names[row::rows] if rows else []
+        last = len(widths) - 1
+        lines.append(
+            "".join(name if at == last else name.ljust(widths[at]) for at, name in enumerate(cells))
+        )
+    return "".join(f"{line}\n" for line in lines)
