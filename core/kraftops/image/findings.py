@@ -61,5 +61,8 @@ class RecordFindings:
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return zip(self._addresses, self._reasons, strict=True)
 
+    def __getitem__(self, number: int) -> tuple[int, str]:
+        return self._addresses[number], self._reasons[number]
+
     def __len__(self) -> int:
         return len(self._addresses)

@@ -74,3 +74,47 @@ def partition_shape(arrays: bytes) -> tuple[int, int]:
         at += 1 + 4 * (arrays[at] - 1)
     at += 12  # leader, leader epoch, partition epoch
     return at, at + 1 + 16 * (replicas - 1) + 1
+
+
+def partition_run(b: bytes, p: int, q: int, e: int, most: int) -> int:
+    """Return how many records from the one at *p* on are alike but for their partition's state.
+
+    They are of one topic, numbered one after the other, and have the same size and the same numbers
+    of replicas of each sort. The first, which is at least alike itself, is known to be what it
+    should: its frame is at *q*, its end at *e*. Columns of bytes are compared, not records, which
+    takes a tenth of the time.
+
+    Args:
+        b: the records of a batch.
+        p: where the first record begins.
+        q: where its key's length is.
+        e: where it ends.
+        most: how many records of this size fit in the batch.
+    """
+    size = e - p
+    number = q + (5 if b[q + 1] < 128 else 6)
+    # Partition numbers grow in their last byte only, up to its end.
+    count = min(most, 256 - b[number + 3])
+    fixed = []
+    at = number + KEY
+    for _ in range(4):
+        fixed.append(at)
+        at += 1 + 4 * (b[at] - 1)
+    # Most runs end with their topic: its id's last byte is looked at first.
+    tail = [at + 12, e - 2, e - 1]
+    fixed = [
+        *range(number + KEY - 1, number + 3, -1),
+        *fixed,
+        *tail,
+        p,
+        p + 1,
+        *range(q, number + 3),
+    ]
+    for column in fixed:
+        found = b[column : p + count * size : size]
+        count = len(found) - len(found.lstrip(found[:1]))
+    first = b[number + 3]
+    numbers = b[number + 3 : p + count * size : size]
+    while numbers != bytes(range(first, first + len(numbers))):
+        numbers = numbers[:-1]
+    return len(numbers)

@@ -191,8 +191,22 @@ class MetadataImage:
         """What is wrong with the log: what cuts it short, then records that cannot apply."""
         yield from self.log_findings
         for address, reason in self.record_findings:
-            name, position, _ = self.store.place(address)
-            yield Finding(Kind.RECORD, reason, self.record(address).offset, name, position, address)
+            yield self._record_finding(address, reason)
+
+    def finding(self, number: int) -> Finding | None:
+        """Return the one of this number among the findings, None if there is none."""
+        if number < 0:
+            return None
+        if number < len(self.log_findings):
+            return self.log_findings[number]
+        number -= len(self.log_findings)
+        if number >= len(self.record_findings):
+            return None
+        return self._record_finding(*self.record_findings[number])
+
+    def _record_finding(self, address: int, reason: str) -> Finding:
+        name, position, _ = self.store.place(address)
+        return Finding(Kind.RECORD, reason, self.record(address).offset, name, position, address)
 
 
 def _applied(state: Data | str) -> Data:

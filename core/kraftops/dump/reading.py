@@ -1,0 +1,37 @@
+"""The rows of logs, for programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rowchunks import scan as scan_part
+from kraftops.dump.rows import Row
+from kraftops.dump.sources import expand
+from kraftops.dump.splitting import Part
+
+
+def scan(
+    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    query: Query | None = None,
+) -> Iterator[Row]:
+    """Yield the records of logs as rows; what is damaged is a row of kind `damage`.
+
+    Args:
+        source: a segment, a snapshot, a partition's directory, a log directory, a pattern, or
+            several of these. Directories are read in offset order.
+        query: which decoder and filters; without a decoder, a directory's topic chooses it.
+
+    Raises:
+        SourceError: a file cannot be read.
+        UsageError: a name stands for no log.
+    """
+    given = [source] if isinstance(source, (str, os.PathLike)) else source
+    asked = query or Query()
+    for one in expand([os.fspath(name) for name in given]):
+        decoder = asked.decoder or one.decoder
+        wanted = replace(asked, form="json", decoder=decoder, deep_iteration=decoder is not None)
+        yield from scan_part(Part(one.path), wanted, Report())
