@@ -33,6 +33,16 @@ def kafka_storage() -> NoReturn:
     _run("kraftops_cli.storage:storage", "kafka-storage")
 
 
+def kafka_cluster() -> NoReturn:
+    """Run `kafka-cluster`."""
+    _run("kraftops_cli.cluster:cluster", "kafka-cluster")
+
+
+def kafka_metadata_shell() -> NoReturn:
+    """Run `kafka-metadata-shell`."""
+    _run("kraftops_cli.metadata_shell:metadata_shell", "kafka-metadata-shell")
+
+
 def _run(place: str, name: str) -> NoReturn:
     """Import the command at *place* (`module:name`), run it as *name*, and end the process."""
     gc.disable()  # nothing here makes cycles: looking for them costs a few percent

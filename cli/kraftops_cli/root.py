@@ -16,6 +16,14 @@ COMMANDS = {
         "kraftops_cli.storage:storage",
         "Format and inspect log directories.",
     ),
+    "metadata-shell": (
+        "kraftops_cli.metadata_shell:metadata_shell",
+        "Browse the metadata of a cluster.",
+    ),
+    "cluster": (
+        "kraftops_cli.cluster:cluster",
+        "Ask a running cluster who it is and who is in it.",
+    ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",

@@ -5,6 +5,9 @@ KraftopsError
 │   └── ConfigError   a server configuration that Kafka refuses; says where
 ├── SourceError    a source that cannot be opened or read
 ├── StorageError   log directories that cannot be, or must not be, changed
+├── WireError      a server that cannot be reached or understood; names its address
+│   ├── AuthError     it does not let us in
+│   └── AnswerError   it answered with an error code of Kafka's
 └── DecodeError    bytes that do not mean what they should
     ├── Underflow  fewer bytes than the value needs
     └── InflationError  a batch that inflates beyond the limit
@@ -38,6 +41,22 @@ class SourceError(KraftopsError):
 
 class StorageError(KraftopsError):
     """A log directory cannot be changed, or should not be; the message names it."""
+
+
+class WireError(KraftopsError):
+    """A server cannot be reached, or not understood; the message names its address."""
+
+
+class AuthError(WireError):
+    """A server does not let us in: the user, the password, the mechanism or a certificate."""
+
+
+class AnswerError(WireError):
+    """A server answered with an error of Kafka's, whose number is *code*."""
+
+    def __init__(self, message: str, hint: str | None = None, code: int = -1) -> None:
+        super().__init__(message, hint)
+        self.code = code
 
 
 class DecodeError(KraftopsError):

@@ -1,0 +1,124 @@
+"""`kafka-cluster describe`: brokers, quorum, features and lag, once or again and again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from kraftops_cli.argparse4j import clicks_arguments_without_files
+from kraftops_cli.cluster_picture import Picture, as_json, as_text
+from kraftops_cli.cluster_target import EITHER, OURS, Target, target_of, target_options
+from kraftops_cli.command import ToolCommand
+from kraftops_cli.terminal import Terminal
+
+EXAMPLES = (
+    ("all that controllers know", "kafka-cluster describe -C localhost:9093"),
+    ("every five seconds", "kafka-cluster describe -b localhost:9092 --watch 5"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments_without_files,
+    ours=OURS | {"watch"},
+    exclusive=EITHER,
+    one_of=EITHER,
+    name="describe",
+    examples=EXAMPLES,
+    help="""\
+Show the brokers and their states, who votes and who leads, features, and how far who is behind.
+
+With -C all of it, from the metadata log, which takes CLUSTER_ACTION on the cluster besides DESCRIBE
+and ALTER; with -b what a broker knows, which takes DESCRIBE for the quorum. What the one that is
+asked, or the permissions, do not give is shown as a dash.""",
+)
+@target_options
+@click.option(
+    "--watch",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Show it again every so many seconds, until interrupted.",
+)
+@click.pass_obj
+def describe(terminal: Terminal, /, form: str, *, watch: float | None, **target: Any) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.errors import AnswerError, AuthError, WireError
+    from kraftops.wire.deadline import Deadline
+
+    found = target_of(terminal, **target)
+    is_first = True
+    while True:
+        try:
+            picture = _picture(terminal if is_first else None, found)
+        except (AnswerError, AuthError):
+            raise
+        except WireError as error:
+            if watch is None:
+                raise
+            terminal.error(error.message, error.hint)
+        else:
+            _show(terminal, form, picture, stamp=watch is not None, is_first=is_first)
+            is_first = False
+        if watch is None:
+            return 0
+        terminal.flush()
+        time.sleep(watch)
+        found = replace(found, deadline=Deadline(found.settings.timeout))
+
+
+def _show(terminal: Terminal, form: str, picture: Picture, *, stamp: bool, is_first: bool) -> None:
+    if form == "json":
+        terminal.json("describe", {"time": int(time.time() * 1000), **as_json(picture)})
+        return
+    if stamp:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        terminal.write(f"{'' if is_first else chr(10)}{now}\n")
+    terminal.write(as_text(picture))
+
+
+def _picture(terminal: Terminal | None, target: Target) -> Picture:
+    """Ask for everything; what is not permitted is a note on the terminal, and missing."""
+    from kraftops.errors import AnswerError, KraftopsError
+    from kraftops.wire.cluster import (
+        CLUSTER_AUTHORIZATION_FAILED,
+        abilities,
+        describe_quorum,
+        leader_connection,
+    )
+    from kraftops.wire.livestate import live_state
+
+    def skip(what: str, error: KraftopsError) -> None:
+        if getattr(error, "code", None) != CLUSTER_AUTHORIZATION_FAILED:
+            raise error
+        if terminal:
+            terminal.error(f"note: {what}: {error.message}", error.hint)
+
+    described = quorum = state = None
+    with target.connect() as connection:
+        features = abilities(connection).features
+        asked = connection
+        try:
+            both = connection.serves("DescribeCluster")
+            tells = not target.is_of_controllers and both is not None and both.last >= 2
+            described = target.described(connection, with_fenced=tells)
+            if target.is_of_controllers:
+                asked = leader_connection(connection, target.connect_to)
+        except AnswerError as error:
+            skip("the nodes", error)
+        try:
+            quorum = describe_quorum(asked)
+        except AnswerError as error:
+            skip("the quorum", error)
+        finally:
+            if asked is not connection:
+                asked.close()
+    if target.is_of_controllers:
+        with target.live_log() as log:
+            try:
+                state = live_state(log)
+            except AnswerError as error:
+                skip("the brokers", error)
+    return Picture(target.is_of_controllers, described, quorum, features, state)

@@ -1,0 +1,104 @@
+"""`kafka-cluster wait`: until so many brokers are there."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from kraftops_cli.argparse4j import clicks_arguments_without_files
+from kraftops_cli.cluster_target import EITHER, OURS, Target, target_of, target_options
+from kraftops_cli.command import Number, ToolCommand
+from kraftops_cli.terminal import Terminal
+
+EXAMPLES = (
+    (
+        "after a rolling restart",
+        "kafka-cluster wait -b localhost:9092 --brokers 3 --unfenced --timeout 300",
+    ),
+)
+_PAUSE = 0.5  # seconds
+_MOST = 0x7FFFFFFF
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments_without_files,
+    ours=OURS | {"brokers", "unfenced"},
+    exclusive=EITHER,
+    one_of=EITHER,
+    name="wait",
+    examples=EXAMPLES,
+    help="""\
+Wait until so many brokers are registered, fenced ones too, or more.
+
+Addresses that refuse connections are asked again until --timeout is over. With -C the metadata log
+is read, which takes CLUSTER_ACTION on the cluster; with -b only Kafka 4.0 and later tell of fenced
+brokers.""",
+)
+@target_options
+@click.option(
+    "--brokers", metavar="N", type=Number(_MOST), required=True, help="How many, at the least."
+)
+@click.option("--unfenced", is_flag=True, help="Count only those that are not fenced.")
+@click.pass_obj
+def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **target: Any) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.errors import AnswerError, AuthError, WireError
+
+    found = target_of(terminal, **target)
+    count = 0
+    last: WireError | None = None
+    while True:
+        try:
+            states = _fenced(found)
+        except (AnswerError, AuthError):
+            raise
+        except WireError as error:
+            last = error
+        else:
+            last = None
+            count = sum(not (is_fenced and unfenced) for is_fenced in states.values())
+            if count >= brokers:
+                break
+        if found.deadline.left < _PAUSE:
+            raise _late(found, count, brokers, last)
+        time.sleep(_PAUSE)
+    if form == "json":
+        told = [{"id": each, "isFenced": is_fenced} for each, is_fenced in states.items()]
+        terminal.json("wait", {"count": count, "brokers": told})
+    else:
+        terminal.write(f"{_counted(count)} {'unfenced' if unfenced else 'registered'}.\n")
+    return 0
+
+
+def _fenced(target: Target) -> dict[int, bool]:
+    """Return the brokers by id, and whether they are fenced."""
+    from kraftops.wire.livestate import live_state
+
+    if target.is_of_controllers:
+        with target.live_log() as log:
+            brokers = live_state(log).brokers
+        return {broker: state.is_fenced for broker, state in brokers.items()}
+    with target.connect() as connection:
+        both = connection.serves("DescribeCluster")
+        tells = both is not None and both.last >= 2
+        nodes = target.described(connection, with_fenced=tells).nodes
+    return {node.node_id: bool(node.is_fenced) for node in nodes}
+
+
+def _late(target: Target, count: int, wanted: int, last: Exception | None) -> Exception:
+    from kraftops.errors import WireError
+
+    waited = f"after {target.deadline.seconds:g} s"
+    if isinstance(last, WireError):
+        return WireError(f"{last.message}, {waited}", last.hint)
+    return WireError(
+        f"{target.bootstrap[0].address}: {_counted(count)} there {waited}, not {wanted}",
+        hint="--timeout SECONDS waits longer",
+    )
+
+
+def _counted(count: int) -> str:
+    return "1 broker is" if count == 1 else f"{count} brokers are"

@@ -1,0 +1,55 @@
+"""Addresses of servers, and the lists of them that users give."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+
+# As Kafka's Utils.getHost, which ignores the protocol, and KIP-853's voters, whose id we ignore.
+_ENTRY = re.compile(
+    r"(?:[0-9a-zA-Z\-%._]*://)?(?:(\d{1,10})@)?(?:\[([0-9a-zA-Z%.:]+)\]|([^\[\]:@/\s]+)):(\d{1,10})"
+    r"(?::[A-Za-z0-9_-]{22})?"
+)
+_LAST_PORT = 65535
+
+
+class Address(NamedTuple):
+    """A host, by name or number, and a port; an IPv6 address is shown in brackets."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Bootstrap(NamedTuple):
+    """An address to begin with, and the id of the node there where it is known."""
+
+    address: Address
+    node_id: int | None = None
+
+
+def parse_bootstrap(text: str) -> list[Bootstrap]:
+    """Return the entries of a list `HOST:PORT,…`, in which `ID@HOST:PORT` may stand too.
+
+    Raises:
+        UsageError: an entry is none, or there is none.
+    """
+    found: dict[Address, Bootstrap] = {}
+    for entry in filter(None, map(str.strip, text.split(","))):
+        match = _ENTRY.fullmatch(entry)
+        if not match:
+            raise UsageError(
+                f"{entry!r} is no address", hint="addresses are HOST:PORT, separated by commas"
+            )
+        node_id, numeric, name, port = match.groups()
+        if not 0 < int(port) <= _LAST_PORT:
+            raise UsageError(f"{entry!r} has a port that is not between 1 and {_LAST_PORT}")
+        address = Address(numeric or name, int(port))
+        found.setdefault(address, Bootstrap(address, None if node_id is None else int(node_id)))
+    if not found:
+        raise UsageError("no address is given", hint="addresses are HOST:PORT, separated by commas")
+    return list(found.values())

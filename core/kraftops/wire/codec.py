@@ -1,0 +1,155 @@
+"""Requests and answers as bytes: the message definitions and the field codec of kafka-python.
+
+Only its codec is used, and none of its message classes: those are kept in a registry that a
+program's own KafkaConsumer uses too.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from kraftops.errors import DecodeError
+
+Answer = Any
+"""What was answered: the fields of kafka-python's containers, in snake case."""
+
+API_VERSIONS = 18
+OUR_DEFINITIONS = "kraftops.wire.messages"
+_OURS = ("FetchSnapshot", "UnregisterBroker")
+_HEAD = struct.Struct(">hhih")
+# What the codec raises where bytes mean nothing.
+_MALFORMED = (
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    struct.error,
+    TypeError,
+    ValueError,
+)
+
+
+class Definition:
+    """A request or an answer, all versions of it."""
+
+    def __init__(self, name: str) -> None:
+        """Load the definition *name*, as `FetchRequest`."""
+        import warnings
+
+        package = OUR_DEFINITIONS if name.startswith(_OURS) else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of importlib.resources
+            # heavy: 50 ms
+            from kafka.protocol.data_container import DataContainer
+            from kafka.protocol.schemas import BaseField, StructField, load_json
+
+            definition = load_json(name, package=package)
+        self.key: int = definition["apiKey"]
+        self.first, self.last = BaseField.parse_versions(definition["validVersions"])
+        self._flexible = BaseField.parse_versions(definition["flexibleVersions"])
+        self._struct = StructField(definition)
+        self._container = type(name, (DataContainer,), {"_struct": self._struct})
+
+    def is_flexible(self, version: int) -> bool:
+        """Tell whether *version* has compact lengths and tagged fields (KIP-482)."""
+        first, last = self._flexible
+        return bool(first <= version <= last)
+
+    def encode(self, version: int, values: Mapping[str, object]) -> bytes:
+        """Return the bytes of a body; what *values* has not is what Kafka takes it to be."""
+        flexible = self.is_flexible(version)
+        body: bytes = self._struct.encode(
+            _filled(self._struct, values), version=version, compact=flexible, tagged=flexible
+        )
+        return body
+
+    def decode(self, version: int, data: memoryview) -> tuple[Answer, int]:
+        """Return what a body says, and the position after it."""
+        flexible = self.is_flexible(version)
+        read = self._struct.compiled_decode_from(
+            version, compact=flexible, tagged=flexible, data_class=self._container
+        )
+        found: tuple[Answer, int] = read(data, 0)
+        return found
+
+
+@cache
+def definition(name: str) -> Definition:
+    """Return a definition, loaded when it is first asked for."""
+    return Definition(name)
+
+
+def _filled(fields: Any, values: Mapping[str, object]) -> dict[str, object]:
+    """Return *values* with the defaults of all fields that have no tag."""
+    filled: dict[str, object] = {}
+    for name, field in fields.fields.items():
+        value = values.get(name)
+        if name not in values:
+            if field.tag is None:
+                filled[name] = field.default
+        elif field.is_struct_array() and isinstance(value, list):
+            filled[name] = [_filled(field, item) for item in value]
+        else:
+            filled[name] = value
+    return filled
+
+
+def encode_request(
+    api: str, version: int, correlation: int, client_id: str, values: Mapping[str, object]
+) -> bytes:
+    """Return a request of an API (`Fetch`) in the frame in which it is sent."""
+    request = definition(f"{api}Request")
+    client = client_id.encode("utf-8", "replace")
+    head = _HEAD.pack(request.key, version, correlation, len(client)) + client
+    if request.is_flexible(version):
+        head += b"\0"
+    payload = head + request.encode(version, values)
+    return len(payload).to_bytes(4, "big") + payload
+
+
+def decode_answer(api: str, version: int, correlation: int, payload: bytes) -> Answer:
+    """Return what the answer to a request says.
+
+    Raises:
+        DecodeError: it is none, or the answer to another request.
+    """
+    response = definition(f"{api}Response")
+    data = memoryview(payload)
+    if len(payload) < 4:
+        raise DecodeError(f"an answer of {len(payload)} bytes")
+    answered = int.from_bytes(data[:4], signed=True)
+    if answered != correlation:
+        raise DecodeError(f"an answer to request {answered}, where {correlation} was asked")
+    body = data[4:]
+    is_refused = response.key == API_VERSIONS and len(body) > 1 and any(body[:2])
+    try:
+        if is_refused:
+            version = 0  # KIP-511: who does not know the version answers in the oldest
+        elif response.is_flexible(version) and response.key != API_VERSIONS:
+            body = body[_end_of_tags(body) :]
+        answer, end = response.decode(version, body)
+    except _MALFORMED as error:
+        raise DecodeError(f"an answer to {api} that cannot be read") from error
+    if end != len(body):
+        raise DecodeError(f"an answer to {api} of {len(body)} bytes whose fields take {end}")
+    return answer
+
+
+def _end_of_tags(body: memoryview) -> int:
+    """Return where the tagged fields of a header end; nobody knows any."""
+    from kraftops.varint import read_uvarint
+
+    raw = bytes(body[:256])
+    count, pos = read_uvarint(raw, 0)
+    for _ in range(count):
+        _, pos = read_uvarint(raw, pos)
+        size, pos = read_uvarint(raw, pos)
+        if size < 0:
+            raise DecodeError("a tagged field of a negative size")
+        pos += size
+    return pos

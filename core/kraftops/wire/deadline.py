@@ -1,0 +1,29 @@
+"""A moment at which patience ends."""
+
+from __future__ import annotations
+
+import time
+
+
+class Deadline:
+    """A moment some seconds from now, and how many there were."""
+
+    __slots__ = ("_end", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds until then, never less than 0."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has passed."""
+        return not self.left
+
+    def within(self, seconds: float) -> Deadline:
+        """Return a deadline in *seconds*, or this one where it is sooner."""
+        return Deadline(seconds) if seconds < self.left else self

@@ -1,0 +1,84 @@
+"""Trusted certificates from Java's own key stores (JKS, `sun.security.provider.JavaKeyStore`).
+
+Big-endian: magic, version, count, then entries of a tag, an alias (a string as DataOutput writes
+it), the time of creation in ms, and their content; a SHA-1 digest over password and all of it ends
+the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from struct import Struct
+
+from kraftops.errors import DecodeError
+
+MAGIC = b"\xfe\xed\xfe\xed"
+JCEKS_MAGIC = b"\xce\xce\xce\xce"
+PRIVATE_KEY, TRUSTED = 1, 2
+X509 = b"X.509"
+
+_WHITENER = b"Mighty Aphrodite"
+_HEAD = Struct(">4sii")
+_DIGEST_SIZE = 20
+
+
+def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:
+    """Return the certificates (DER) of a store's trusted entries; keys are passed over.
+
+    The digest is compared where there is a password, as in Java.
+
+    Raises:
+        DecodeError: it is no such store, or its digest is not that of the password.
+    """
+    if len(data) < _HEAD.size + _DIGEST_SIZE:
+        raise DecodeError("a JKS store that is cut short")
+    magic, version, count = _HEAD.unpack_from(data)
+    if magic != MAGIC or version not in (1, 2):
+        raise DecodeError("no JKS store")
+    body = data[:-_DIGEST_SIZE]
+    if password is not None:
+        text = password.encode("utf-16-be", "surrogatepass")
+        digest = hashlib.sha1(text + _WHITENER + body, usedforsecurity=False).digest()
+        if not hmac.compare_digest(digest, data[-_DIGEST_SIZE:]):
+            raise DecodeError("the password is wrong, or the store was tampered with")
+    reader = _Reader(body, _HEAD.size)
+    found = []
+    for _ in range(count):
+        tag = reader.number(4)
+        reader.take(reader.number(2))  # alias
+        reader.take(8)  # time
+        if tag == PRIVATE_KEY:
+            reader.take(reader.number(4))
+            for _ in range(reader.number(4)):
+                _certificate(reader, version)
+        elif tag == TRUSTED:
+            found.append(_certificate(reader, version))
+        else:
+            raise DecodeError(f"an entry of the unknown kind {tag}")
+    return found
+
+
+def _certificate(reader: _Reader, version: int) -> bytes:
+    if version == 2 and (kind := reader.take(reader.number(2))) != X509:
+        raise DecodeError(f"a certificate of the unknown kind {kind!r}")
+    return reader.take(reader.number(4))
+
+
+class _Reader:
+    def __init__(self, data: bytes, pos: int) -> None:
+        self._data = data
+        self._pos = pos
+
+    def take(self, size: int) -> bytes:
+        end = self._pos + size
+        if end > len(self._data):
+            raise DecodeError(
+                f"a field of {size} bytes where {len(self._data) - self._pos} are left"
+            )
+        part = self._data[self._pos : end]
+        self._pos = end
+        return part
+
+    def number(self, size: int) -> int:
+        return int.from_bytes(self.take(size))

@@ -1,0 +1,88 @@
+"""How to reach the controllers of a server's own configuration, as that server does (KIP-631)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kraftops.errors import ConfigError
+from kraftops.javaproperties import Property
+from kraftops.wire.addresses import Bootstrap, parse_bootstrap
+from kraftops.wire.settings import Settings, settings_of
+
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_MECHANISM = "sasl.mechanism.controller.protocol"
+_QUORUM = ("controller.quorum.bootstrap.servers", "controller.quorum.voters")
+_DEFAULT_MECHANISM = "GSSAPI"
+
+
+class Controllers(NamedTuple):
+    """The controllers that a server knows, and how it reaches them."""
+
+    bootstrap: list[Bootstrap]
+    settings: Settings
+
+
+def controllers_of(path: str, found: Mapping[str, Property]) -> Controllers:
+    """Return the controllers of a server, by the settings of its first controller listener.
+
+    Args:
+        path: The file, for errors.
+        found: Its properties.
+
+    Raises:
+        ConfigError: it names no controllers, or its security settings cannot be honoured.
+    """
+    quorum = next((found[key].value for key in _QUORUM if key in found and found[key].value), "")
+    if not quorum:
+        raise ConfigError(
+            f"{path}: neither {_QUORUM[0]} nor {_QUORUM[1]} says where controllers are"
+        )
+    names = found.get("controller.listener.names")
+    listener = names.value.split(",")[0].strip() if names else ""
+    if not listener:
+        raise ConfigError(f"{path}: controller.listener.names is missing")
+    protocol = _protocol(path, found, listener)
+    mechanism = _value(found, _MECHANISM) or _DEFAULT_MECHANISM
+    chosen = {"security.protocol": Property("security.protocol", protocol, 0)}
+    if protocol.startswith("SASL"):
+        chosen["sasl.mechanism"] = Property("sasl.mechanism", mechanism, 0)
+    return Controllers(
+        parse_bootstrap(quorum),
+        settings_of(path, _client_keys(found, listener, mechanism) | chosen),
+    )
+
+
+def _value(found: Mapping[str, Property], key: str) -> str:
+    return found[key].value.strip() if key in found else ""
+
+
+def _protocol(path: str, found: Mapping[str, Property], listener: str) -> str:
+    for entry in _value(found, "listener.security.protocol.map").split(","):
+        name, _, protocol = entry.strip().partition(":")
+        if name == listener:
+            return protocol
+    if listener in _PROTOCOLS:
+        return listener
+    if _value(found, "listener.security.protocol.map"):
+        raise ConfigError(f"{path}: listener.security.protocol.map does not have {listener}")
+    return "PLAINTEXT"  # what Kafka takes for controllers where there is no map
+
+
+def _client_keys(
+    found: Mapping[str, Property], listener: str, mechanism: str
+) -> dict[str, Property]:
+    """Return the ssl.* and sasl.* keys; those of the listener and the mechanism come last."""
+    prefixes = (
+        "",
+        f"{mechanism.lower()}.",
+        f"listener.name.{listener.lower()}.",
+        f"listener.name.{listener.lower()}.{mechanism.lower()}.",
+    )
+    chosen: dict[str, Property] = {}
+    for prefix in prefixes:
+        for key, entry in found.items():
+            name = key.removeprefix(prefix)
+            if key.startswith(prefix) and name.startswith(("ssl.", "sasl.")) and entry.value:
+                chosen[name] = entry
+    return chosen
