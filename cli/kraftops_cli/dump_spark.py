@@ -1,0 +1,208 @@
+"""`kafka-dump-log --spark`: plan splits, run the job, and tell what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kraftops.dump.splitting import total_size
+from kraftops.errors import UsageError
+from kraftops.log.files import STANDARD_INPUT
+from kraftops.log.remote import is_remote
+from kraftops.spark.planning import Split, plan
+from kraftops.spark.session import Session, started
+from kraftops_cli.dump_run import DAMAGED, Plan, exit_code
+from kraftops_cli.spark_options import SparkRequest
+from kraftops_cli.spark_progress import SparkProgress
+from kraftops_cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.spark.dump import Outcome
+
+_SMALL = 64 << 20
+_REFUSED = ("limit", "tail", "follow", "jobs")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A dump on a Spark that runs."""
+
+    asked: Plan
+    request: SparkRequest
+    session: Session
+    splits: list[Split]
+    progress: SparkProgress
+    terminal: Terminal
+    start: float
+
+    def end(self, what: str, damaged: int = 0) -> None:
+        """Tell what was done, and how long it took."""
+        self.progress.erase()
+        note = f", {damaged} of them damaged" if damaged else ""
+        seconds = time.monotonic() - self.start
+        place = f": {self.asked.output}" if self.asked.output else ""
+        self.terminal.line(f"{what} of {len(self.splits)} splits{note} in {seconds:.1f} s{place}")
+
+
+def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
+    """Run a dump on Spark; return its exit code."""
+    _refuse(asked, request)
+    is_local = request.settings().is_local
+    if not is_local and not request.shared_paths:
+        _refuse_local(asked)
+    if request.explain and is_local:
+        from kraftops_cli.spark_plan import plan_text
+
+        terminal.write(plan_text(asked, request, _splits(asked, request.settings().cores or 1)))
+        return 0
+    size = total_size(source.path for source in asked.sources)
+    if size < _SMALL and is_local:
+        terminal.line(
+            f"{max(size >> 20, 1)} MB are little for Spark: without --spark this is done sooner"
+        )
+    with _running(asked, request, terminal) as job:
+        if request.explain:
+            from kraftops_cli.spark_plan import plan_text
+
+            terminal.write(plan_text(asked, request, job.splits))
+            return 0
+        if asked.summary:
+            return _summary(job)
+        if request.sql is not None:
+            from kraftops_cli.spark_sql import run_sql
+
+            return run_sql(job.session, asked, request, job.progress, terminal)
+        if asked.output is None:
+            return _check(job)
+        if request.partition_by:
+            from kraftops_cli.spark_sql import run_partitioned
+
+            return run_partitioned(job.session, asked, request, job.progress, terminal)
+        return _dump(job)
+
+
+def _refuse(asked: Plan, request: SparkRequest) -> None:
+    """Refuse what makes no sense on Spark.
+
+    Raises:
+        UsageError: there is such.
+    """
+    for name in _REFUSED:
+        if getattr(asked, name):
+            raise UsageError(f"--{name} and --spark do not go together")
+    if any(source.path == STANDARD_INPUT for source in asked.sources):
+        raise UsageError("Spark cannot read standard input", hint="leave out --spark")
+    needs_output = not (asked.summary or asked.query.check or request.sql or request.explain)
+    if asked.output is None and needs_output:
+        raise UsageError("--spark needs --output DIR", hint="a directory for the parts")
+    if asked.query.form == "text" and request.partition_by:
+        raise UsageError("--partition-by needs --format json, csv or parquet")
+    if request.partition_by and request.single_file:
+        raise UsageError("--partition-by and --single-file do not go together")
+    if asked.query.form == "json":
+        from kraftops.dump.smallfiles import is_small_file
+
+        for source in asked.sources:
+            if is_small_file(source.path):
+                raise UsageError(f"{source.path} is no log", hint="dump it without --spark")
+
+
+def _refuse_local(asked: Plan) -> None:
+    """Refuse paths that the workers of a cluster may see otherwise.
+
+    Raises:
+        UsageError: there is one.
+    """
+    paths = [source.path for source in asked.sources]
+    if not asked.summary and asked.output is not None:
+        paths.append(asked.output)
+    for path in paths:
+        if not is_remote(path):
+            raise UsageError(
+                f"{path} is a path of this machine, and the workers are others",
+                hint="--shared-paths, if all of them see the same there",
+            )
+
+
+def _splits(asked: Plan, cores: int) -> list[Split]:
+    return plan(asked.sources, cores, max_bytes=asked.query.max_bytes)
+
+
+@contextmanager
+def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[_Job]:
+    """Start Spark, plan, and give what can be run."""
+    start = time.monotonic()
+    with SparkProgress() as progress, started(request.settings()) as session:
+        splits = _splits(asked, session.cores)
+        if asked.query.filter.topics and not request.explain:
+            from kraftops.spark.topicids import topic_ids
+
+            found = topic_ids(session, splits, asked.query)
+            asked = replace(asked, query=replace(asked.query, filter=found))
+        yield _Job(asked, request, session, splits, progress, terminal, start)
+
+
+def _dump(job: _Job) -> int:
+    from kraftops.spark.dump import Output, dump
+
+    assert job.asked.output is not None
+    output = Output(job.asked.output, job.request.single_file, job.request.overwrite)
+    outcome = dump(job.session, job.splits, job.asked.query, output, job.progress.show)
+    job.progress.erase()
+    for line in _lines(job.asked, outcome):
+        job.terminal.line(line)
+    noun = "lines" if job.asked.query.form == "text" else "records"
+    job.end(f"{outcome.records:,} {noun}", outcome.damaged)
+    return exit_code(job.asked, outcome.report)
+
+
+def _lines(asked: Plan, outcome: Outcome) -> Iterator[str]:
+    yield from outcome.lines
+    if asked.query.form == "text":
+        yield from outcome.report.summary()
+
+
+def _summary(job: _Job) -> int:
+    from kraftops.spark.counting import count
+    from kraftops_cli.dump_summary import print_summaries
+
+    found = count(job.session, job.splits, job.asked.query, job.progress.show)
+    job.progress.erase()
+    for reason in found.refusals:
+        job.terminal.error(reason)
+    shown = [summary.as_dict() for summary in found.summaries.values()]
+    print_summaries(job.asked, job.terminal, shown)
+    records = sum(summary.records.count for summary in found.summaries.values())
+    job.end(f"{records:,} records")
+    return 1 if found.refusals else 0
+
+
+def _check(job: _Job) -> int:
+    """Print a row for each damage."""
+    from kraftops.dump.rowchunks import row_writer
+    from kraftops.spark.checking import check
+
+    found = check(job.session, job.splits, job.asked.query, job.progress.show)
+    job.progress.erase()
+    form = job.asked.query.form
+    write = row_writer(form, job.terminal.write) if form != "text" else None
+    if form == "csv":
+        from kraftops.dump.csvrows import csv_header
+
+        job.terminal.write(csv_header())
+    for row in found.rows:
+        if write:
+            write(row)
+        else:
+            job.terminal.write(f"{row.file}: {row.error}\n")
+    for reason in found.refusals:
+        job.terminal.error(reason)
+    if found.more:
+        job.terminal.line(f"{found.more:,} more of the same splits are not shown")
+    job.end(f"{len(found.rows) + found.more:,} damaged places")
+    if found.refusals and len(found.refusals) >= len(job.asked.sources):
+        return 1
+    return DAMAGED if found.rows or found.refusals else 0

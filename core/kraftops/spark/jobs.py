@@ -1,0 +1,59 @@
+"""Run work on splits as a job of Spark, and stop it without leaving anything behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from kraftops.spark.planning import Split
+from kraftops.spark.session import Session, job_errors
+from kraftops.spark.watching import Show, watched
+
+R = TypeVar("R")
+_CANCEL_SECONDS = 10.0
+
+
+def run(
+    session: Session,
+    splits: Sequence[Split],
+    work: Callable[[Iterable[Split]], Iterable[R]],
+    show: Show | None = None,
+    counts: Callable[[], tuple[int, int]] = lambda: (0, 0),
+) -> list[R]:
+    """Return what *work* yields of all splits, in their order; each is a task of its own.
+
+    Args:
+        session: where to run it.
+        splits: what there is to read.
+        work: called in workers, so that it must be something that can be pickled.
+        show: is told what is done.
+        counts: what it is told of records and of damaged splits.
+
+    Raises:
+        SparkError: the job failed.
+        KeyboardInterrupt: Ctrl-C; no task runs any more.
+    """
+    if not splits:
+        return []
+    context = session.context
+    try:
+        with job_errors(), watched(context, len(splits), show, counts):
+            made: list[Any] = context.parallelize(splits, len(splits)).mapPartitions(work).collect()
+            return made
+    except KeyboardInterrupt:
+        cancel(session)
+        raise
+
+
+def cancel(session: Session) -> None:
+    """End all jobs, and wait until they are gone."""
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, OSError):
+        session.context.cancelAllJobs()
+        tracker = session.context.statusTracker()
+        latest = time.monotonic() + _CANCEL_SECONDS
+        while tracker.getActiveJobsIds() and time.monotonic() < latest:
+            time.sleep(0.05)

@@ -1,0 +1,93 @@
+"""Splits: what one task of Spark reads, by the sizes of the files and the number of cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kraftops.dump.query import NO_LIMIT
+from kraftops.dump.sources import Source
+from kraftops.dump.splitting import Part, plan_parts, total_size
+from kraftops.log.files import file_name
+
+LEAST_BYTES = 16 << 20
+MOST_BYTES = 256 << 20
+_TASKS_A_CORE = 4  # so that the last ones do not wait long for one
+_ARCHIVE_FACTOR = 4  # how much more is in an archive than it takes, about
+_FILE_BYTES = 64 << 10  # what it costs to open a file, in bytes that could be read meanwhile
+_MOST_PIECES = 10_000
+
+
+class Piece(NamedTuple):
+    """A part of a file, and what its directory says of it: decoder, topic and partition."""
+
+    part: Part
+    decoder: str | None = None
+    topic: str | None = None
+    partition: int | None = None
+
+
+class Split(NamedTuple):
+    """What one task reads: pieces in order; *size* is about how many bytes they are."""
+
+    number: int
+    pieces: tuple[Piece, ...]
+    size: int
+
+
+def split_bytes(total: int, cores: int) -> int:
+    """Return how large splits should be: several for each core, none too small or too large."""
+    return max(LEAST_BYTES, min(MOST_BYTES, total // (cores * _TASKS_A_CORE)))
+
+
+def plan(
+    sources: Sequence[Source],
+    cores: int,
+    *,
+    max_bytes: int = NO_LIMIT,
+    size: int | None = None,
+) -> list[Split]:
+    """Return the splits of sources, in order.
+
+    A file is cut at the boundaries of its batches, small files are put together. Of files that
+    nobody can read there are splits, too: who reads them says so.
+
+    Args:
+        sources: what to read.
+        cores: how many tasks run at a time.
+        max_bytes: how much of each log is read.
+        size: how large splits should be; by data and cores if that is not said.
+    """
+    if size is None:
+        size = split_bytes(total_size(source.path for source in sources), cores)
+    return list(_packed(_pieces(sources, size, max_bytes), size))
+
+
+def _pieces(sources: Iterable[Source], target: int, max_bytes: int) -> Iterator[tuple[Piece, int]]:
+    """Yield pieces and about how many bytes each is."""
+    for source in sources:
+        path, about = source.path, (source.decoder, source.topic, source.partition)
+        size = total_size([path])
+        if size <= target:
+            name = file_name(path)
+            is_archive = name is not None and bool(name.archive)
+            yield Piece(Part(path), *about), size * _ARCHIVE_FACTOR if is_archive else size
+            continue
+        for part in plan_parts([path], target, max_bytes):
+            # Numbers of devices and files are those of one machine.
+            piece = Piece(part._replace(file_id=None), *about)
+            yield piece, size if part.stop is None else part.stop - part.start
+
+
+def _packed(pieces: Iterable[tuple[Piece, int]], target: int) -> Iterator[Split]:
+    number, size = 0, 0
+    held: list[Piece] = []
+    for piece, bytes_ in pieces:
+        cost = bytes_ + _FILE_BYTES
+        if held and (size + cost > target or len(held) >= _MOST_PIECES):
+            yield Split(number, tuple(held), size)
+            number, held, size = number + 1, [], 0
+        held.append(piece)
+        size += cost
+    if held:
+        yield Split(number, tuple(held), size)

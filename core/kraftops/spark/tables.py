@@ -1,0 +1,121 @@
+"""The table `log`, for SQL and for Spark's own writers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
+
+from kraftops.dump.query import Query
+from kraftops.dump.sources import Source
+from kraftops.spark.session import Session, job_errors
+from kraftops.spark.sourceoptions import query_text
+from kraftops.spark.targets import Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+VIEW = "log"
+MOST_SHOWN = 1000
+"""Rows of an answer that are shown on a screen."""
+
+
+def log_table(session: Session, sources: Sequence[Source], query: Query) -> DataFrame:
+    """Return the rows that *query* asks for as a table, which is also the view `log`.
+
+    Raises:
+        SparkError: Spark does not have it.
+    """
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    spark = session.spark
+    with job_errors():
+        spark.dataSource.register(KraftopsDataSource)
+        reader = spark.read.format("kraftops")
+        for name, value in _options(session, sources, query).items():
+            reader = reader.option(name, value)
+        table = reader.load()
+        table.createOrReplaceTempView(VIEW)
+    return table
+
+
+def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[str, str]:
+    return {
+        "sources": json.dumps([astuple(source) for source in sources]),
+        "query": query_text(query),
+        "pushdown": "true",
+        "cores": str(session.cores),
+        "tries": str(session.settings.tries),
+    }
+
+
+def answer(session: Session, sql: str) -> DataFrame:
+    """Return what SQL asks for.
+
+    Raises:
+        SparkError: it is no SQL, or asks for what is not there.
+    """
+    with job_errors():
+        return session.spark.sql(sql)
+
+
+def rows_of(table: DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table as plain data, in order.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    with job_errors():
+        for row in table.toLocalIterator():
+            yield row.asDict(recursive=True)
+
+
+def write_table(table: DataFrame, target: Target, form: str, partition_by: str | None) -> None:
+    """Have Spark write a table as json, csv or parquet.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    with job_errors():
+        if partition_by:
+            table = _with_partition(table, partition_by)
+        if form == "csv":
+            table = _flat(table)
+        writer = table.write.mode("append").format(form)
+        if form == "csv":
+            writer = writer.option("header", "true").option("escape", '"')
+        elif form == "json":
+            writer = writer.option("ignoreNullFields", "false")
+        if partition_by:
+            writer = writer.partitionBy(partition_by)
+        writer.save(f"file://{target.place}")
+
+
+def _with_partition(table: DataFrame, by: str) -> DataFrame:
+    """Return a table with the column that it is cut by, which moves into names of directories."""
+    from pyspark.sql import functions as f
+
+    if by == "date":
+        moment = f.timestamp_millis(f.col("timestamp"))
+        return table.withColumn("date", f.date_format(moment, "yyyy-MM-dd"))
+    if by == "topic":
+        folder = f.regexp_extract(f.col("file"), r"([^/]+)-\d+(?:\.[^/]*)?/[^/]*$", 1)
+        named = f.when(folder != "", folder)
+        return table.withColumn("topic", f.coalesce(f.col("topicId"), named))
+    return table.withColumn("type", f.coalesce(f.col("type"), f.col("kind")))
+
+
+def _flat(table: DataFrame) -> DataFrame:
+    """Return a table that CSV can hold: what has parts as JSON, bytes as base64."""
+    from pyspark.sql import functions as f
+    from pyspark.sql import types
+
+    for field in table.schema.fields:
+        kind = field.dataType
+        if isinstance(kind, types.ArrayType | types.StructType | types.MapType):
+            found = f.col(field.name)
+            table = table.withColumn(field.name, f.when(f.size(found) > 0, f.to_json(found)))
+        elif isinstance(kind, types.BinaryType):
+            table = table.withColumn(field.name, f.base64(f.col(field.name)))
+    return table

@@ -1,0 +1,50 @@
+"""The ids of topics that are asked for by name, looked up before a job or as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kraftops.dump.filters import Filter
+from kraftops.dump.query import Query
+from kraftops.dump.sources import Source
+from kraftops.dump.splitting import Part
+from kraftops.dump.topics import with_topic_ids
+from kraftops.spark.dumping import query_of
+from kraftops.spark.jobs import run
+from kraftops.spark.planning import Piece, Split
+from kraftops.spark.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class _LookUp:
+    """Looks the ids up in splits, in a worker."""
+
+    query: Query
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[frozenset[str]]:
+        for split in splits:
+            yield _found(split.pieces, self.query).topic_ids
+
+
+def topic_ids(session: Session, splits: Sequence[Split], query: Query) -> Filter:
+    """Return the filter of a query with the ids of its topics, looked up by a job.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    if not query.filter.topics:
+        return query.filter
+    found = run(session, splits, _LookUp(query))
+    return replace(query.filter, topic_ids=query.filter.topic_ids.union(*found))
+
+
+def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:
+    """Return the same, looked up by this process."""
+    pieces = [Piece(Part(source.path), source.decoder) for source in sources]
+    return _found(pieces, query)
+
+
+def _found(pieces: Iterable[Piece], query: Query) -> Filter:
+    parts = [piece.part for piece in pieces if query_of(query, piece.decoder).decoder == "metadata"]
+    return with_topic_ids(query.filter, parts, query.dialect)
