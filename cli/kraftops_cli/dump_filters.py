@@ -93,7 +93,7 @@ def refuse_unknown_types(asked: Filter, decoders: AbstractSet[str | None]) -> No
     """
     if not asked.types or decoders - {None, "user"}:
         return
-    from kraftops.records.types import CONTROL_TYPES
+    from kraftops.records.control import CONTROL_TYPES
 
     if not asked.types <= parse_types(CONTROL_TYPES):
         raise UsageError(

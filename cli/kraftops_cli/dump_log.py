@@ -21,6 +21,7 @@ from kraftops_cli.dump_filters import (
     refuse_unknown_types,
 )
 from kraftops_cli.dump_run import Plan, run
+from kraftops_cli.spark_options import spark_options, spark_request
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
@@ -94,10 +95,19 @@ snapshots; segments that end in .gz, .zst or .xz, as they are; - is standard inp
 stands for its segments in the order of their offsets, that of __cluster_metadata for its newest
 snapshot and the segments after it (--from-start: for all segments); a log directory for all its
 partitions. Their decoder is chosen by the name of the topic, unless --raw is given. A name with *,
-? or [ that no file has is a pattern.
+? or [ that no file has is a pattern. With --salvage, standard input and archives are first copied
+to a temporary file without a name.
 
 With --format json the small files of a log directory (quorum-state, partition.metadata,
 leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",
+    ),
+    (
+        "Choosing",
+        """\
+Of several options all must hold; of one that is repeated, any, but all of --where. A PATH begins
+with a column of the row and leads by names and numbers into its JSON: value.leader, value.isr.0,
+headers.0.key. --type, --topic, --key and --where show records, as with --deep-iteration; the other
+filters choose batches where only batches are printed.""",
     ),
     (
         "Rows",
@@ -114,9 +124,11 @@ and secret configuration values are <redacted>, except in Kafka's text.""",
         "Checking",
         """\
 With --check the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a batch
-has a wrong CRC, the end of a log is no whole batch, bytes are no batch, a record cannot be
-decoded, or an index does not fit its log; there is a line for each of these on standard error.
-Zero padding is no damage. The output is the same as without.""",
+has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
+record cannot be decoded, an index does not fit its log, is out of order or ends within an entry, or
+a producer snapshot is corrupt; there is a line for each of these on standard error. Zero padding is
+no damage. The output is the same as without. Records are checked as they are decoded: without a
+decoder, only that they can be told apart, and with filters, only those that are asked for.""",
     ),
     (
         "Exit status",
@@ -245,6 +257,7 @@ is printed all the same.
     default=MAX_INFLATED_BYTES,
     help="Refuse a batch that inflates beyond N bytes.  [default: 268435456]",
 )
+@spark_options
 @click.option(
     "--version", is_flag=True, help="Print the version of Kafka that this tool stands for."
 )
@@ -261,7 +274,13 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
     query = _query(ctx, options)
     _refuse_repeated(ctx, names, terminal)
-    return run(_plan(ctx, names, query, options), terminal)
+    on_spark = spark_request(ctx, options)
+    plan = _plan(ctx, names, query, options)
+    if on_spark:
+        from kraftops_cli.dump_spark import run_spark
+
+        return run_spark(plan, on_spark, terminal)
+    return run(plan, terminal)
 
 
 def _plan(ctx: click.Context, names: list[str], query: Query, options: dict[str, object]) -> Plan:
@@ -316,8 +335,10 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
     if options["print_data_log"] or any(options[name] for name in classes):
         decoders.append("user")
     known = {name: options[name] for name in Query.__slots__ if name in options}
-    known["filter"] = parsed_filter(options, decoders[0] if decoders else None)
-    known["deep_iteration"] = bool(options["deep_iteration"] or decoders or options["types"])
+    known["filter"] = asked = parsed_filter(options, decoders[0] if decoders else None)
+    # What chooses records by what is in them shows records, not batches.
+    is_deep = options["deep_iteration"] or decoders or options["types"]
+    known["deep_iteration"] = bool(is_deep or asked.needs_rows)
     return Query(
         decoder=decoders[0] if decoders else None,
         key_decoder=classes["key_decoder_class"],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from kraftops.dump.makers import Maker, part_maker
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.sources import Source
@@ -216,7 +217,7 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
     if before:
         _run_parts(replace(plan, sources=tuple(before), jobs=1), fd, report, terminal)
     query = plan.query_of(last.path)
-    maker = _maker(query)
+    maker = part_maker(query)
     findings = Findings(report)
 
     def tell(found: Found) -> None:
@@ -226,7 +227,7 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
     for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
         if (known := _with_topics_of(part, query)) != query:
             query = known
-            maker = _maker(query)
+            maker = part_maker(query)
         for chunk in maker(part, tell):
             write_all(fd, chunk.encode("utf-8", "surrogateescape"))
 
@@ -249,9 +250,6 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     return open_output(plan.output, [source.path for source in plan.sources])
 
 
-Maker = Callable[[Part, Callable[[Found], None]], Iterator[str]]
-
-
 class _Makers:
     """Makes the text of any part, by the query of its source."""
 
@@ -263,22 +261,8 @@ class _Makers:
         query = self._plan.query_of(part.path)
         maker = self._by_query.get(query)
         if maker is None:
-            maker = self._by_query[query] = _maker(query)
+            maker = self._by_query[query] = part_maker(query)
         return maker(part, tell)
-
-
-def _maker(query: Query) -> Maker:
-    if query.form != "text":
-        from kraftops.dump.rowchunks import RowParts
-
-        return RowParts(query)
-    if query.salvage or not query.filter.is_empty:
-        from kraftops.dump.chosentext import ChosenText
-
-        return ChosenText(query)
-    from kraftops.dump.text import TextParts
-
-    return TextParts(query)
 
 
 def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:

@@ -60,7 +60,7 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
 
         run_ordered(parts, produce, terminal.fd, jobs, on_result)
     found = [summary.as_dict() for summary in summaries.values()]
-    _print(plan, terminal, found)
+    print_summaries(plan, terminal, found)
     return 1 if refused else 0
 
 
@@ -82,7 +82,8 @@ def _count(plan: Plan, part: Part) -> _Counted:
     return _Counted(part.path, size, summary)
 
 
-def _print(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
+def print_summaries(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
+    """Print summaries as text or JSON, to the output that is asked for."""
     if plan.query.form == "json":
         import json
 

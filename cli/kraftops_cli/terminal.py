@@ -31,7 +31,7 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Write *text* to standard output, file names as the bytes that they were."""
-        self._out.write(_encoded(text))
+        self._out.write(encoded(text))
 
     def json(self, command: str, data: Mapping[str, object]) -> None:
         """Write *data* as a JSON object on one line, with the command that made it."""
@@ -69,7 +69,7 @@ class Terminal:
             self.line(f"hint: {hint}")
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
     """Return text in UTF-8, file names as the bytes that they were, other surrogates as Java's."""
     try:
         return text.encode("utf-8", "surrogateescape")
@@ -79,7 +79,7 @@ def _encoded(text: str) -> bytes:
 
 def printable(text: str) -> str:
     """Return *text* in a form that standard error can take, on one line."""
-    return _encoded(text.translate(_CONTROLS)).decode("utf-8", "backslashreplace")
+    return encoded(text.translate(_CONTROLS)).decode("utf-8", "backslashreplace")
 
 
 def drop_output() -> None:

@@ -49,6 +49,19 @@ FOUND = [
         GOOD + resealed(patched(NEXT, 22, b"\6")), [], ["unknown codec 6"], id="unknown codec"
     ),
     pytest.param(
+        GOOD + batch_around(b"\xff" * 20, 1) + NEXT,
+        [],
+        ["record 1 of 1: "],
+        id="record of which no line is printed",
+    ),
+    pytest.param(
+        GOOD + batch_around(b"", 4), [], ["record 1 of 4: "], id="fewer records than are counted"
+    ),
+    pytest.param(GOOD + patched(NEXT, 16, b"\3"), [], ["magic 3 is not known"], id="magic 3"),
+    pytest.param(  # what compaction leaves
+        GOOD + batch_bytes([Record(5, 20, b"k", b"far")]), [], [], id="gap in the offsets"
+    ),
+    pytest.param(
         no_ops(0, 1) + UNKNOWN, [META], ["Unknown metadata id 99"], id="undecodable record"
     ),
     pytest.param(
@@ -110,6 +123,53 @@ def test_wrong_index_is_damage(tmp_path: Path) -> None:
     assert done.errors
 
 
+INDEXES = [
+    ("idx/swapped", "index", "is not beyond 44, that of the entry before"),
+    ("idx/cut3", "index", "bytes are no entry"),
+    ("idx/cut3", "timeindex", "bytes are no entry"),
+]
+
+
+@pytest.mark.parametrize(("case", "suffix", "reason"), INDEXES)
+def test_damage_that_kafka_passes_over_in_an_index_is_found(
+    case: str, suffix: str, reason: str
+) -> None:
+    name = f"{'0' * 20}.{suffix}"
+
+    plain = run_here("--files", name, cwd=IN / case)
+    done = run_here("--files", name, "--check", cwd=IN / case)
+
+    assert (plain.code, plain.errors) == (0, [])
+    assert (done.code, done.out) == (2, plain.out)
+    assert len(done.errors) == 1
+    assert reason in done.errors[0]
+
+
+def test_damaged_transaction_index_is_found(tmp_path: Path) -> None:
+    (tmp_path / "0.txnindex").write_bytes(bytes(34 + 5))
+
+    assert run_here("--files", "0.txnindex", cwd=tmp_path).code == 0
+    done = run_here("--files", "0.txnindex", "--check", cwd=tmp_path)
+
+    assert done.code == 2
+    assert done.errors == ["0.txnindex: position 34: 5 bytes are no entry"]
+
+
+@pytest.mark.parametrize("change", [flipped, lambda data: data[:7]])
+def test_damaged_producer_snapshot_is_found(
+    change: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    source = IN / "user/txn/00000000000000000018.snapshot"
+    (tmp_path / source.name).write_bytes(change(source.read_bytes()))
+
+    plain = run_here("--files", source.name, cwd=tmp_path)
+    done = run_here("--files", source.name, "--check", cwd=tmp_path)
+
+    assert (plain.code, done.code) == (0, 2)
+    assert (done.out, done.errors) == (plain.out, plain.errors)
+    assert len(done.errors) == 1
+
+
 @pytest.mark.parametrize("suffix", ["index", "timeindex", "snapshot", "txnindex"])
 def test_sound_index_is_no_damage(suffix: str, tmp_path: Path) -> None:
     source = IN / "user/txn"
@@ -143,6 +203,20 @@ def test_file_that_cannot_be_read_counts_only_if_none_can(
     assert done.code == code
     missing = sum("No such file or directory" in line for line in done.errors)
     assert missing == sum(name.startswith("no") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("names", "code"), [(["typo"], 1), (["typo", "none.log"], 1), (["typo", "good.log"], 0)]
+)
+def test_name_of_no_known_file_is_nothing_that_was_read(
+    names: list[str], code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "good.log").write_bytes(GOOD)
+
+    done = run_here("--files", ",".join(names), "--check", cwd=tmp_path)
+
+    assert done.code == code
+    assert "Ignoring unknown file typo" in done.errors
 
 
 def test_parquet_is_checked_too(tmp_path: Path) -> None:
@@ -214,3 +288,29 @@ def test_codes_of_a_check_win_over_kafkas(
 
     assert run_here(*given, cwd=tmp_path).code == code
     assert run_here(*given, "--check", cwd=tmp_path).code == checked
+
+
+@each_form
+@pytest.mark.parametrize(
+    ("arguments", "code"), [([], 0), (["--check"], 2), (["--offset", "0..9"], 0)]
+)
+def test_half_a_batch_at_the_end_has_the_same_code_in_every_form(
+    form: str, arguments: list[str], code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "0.log").write_bytes(GOOD + NEXT[:-5])
+
+    done = run_here("--files", "0.log", "--format", form, *arguments, cwd=tmp_path)
+
+    assert done.code == code
+
+
+def test_batches_that_are_asked_for_are_checked_with_their_records(tmp_path: Path) -> None:
+    """Also where only the lines of batches are printed."""
+    bad = batch_around(b"\xff" * 9, 1)
+    (tmp_path / "0.log").write_bytes(GOOD + NEXT + patched(bad, 0, (2).to_bytes(8)))
+
+    for asked, code in (("0..1", 0), ("1..2", 2)):
+        done = run_here("--files", "0.log", "--check", "--offset", asked, cwd=tmp_path)
+
+        assert done.code == code
+        assert len(done.errors) == bool(code)

@@ -371,3 +371,20 @@ def test_source_is_not_changed(metadata: Path, tmp_path: Path) -> None:
     assert {p.name: p.read_bytes() for p in metadata.iterdir()} == {
         p.name: p.read_bytes() for p in copy.iterdir()
     }
+
+
+@pytest.mark.parametrize("asked", [["--key", "b"], ["--where", "value=two"], ["--where", "key=b"]])
+def test_filter_by_what_is_in_records_shows_records(asked: list[str], tmp_path: Path) -> None:
+    """Without a decoder, too: their batches alone would not say which they are."""
+    records = [Record(0, 10, b"a", b"one"), Record(1, 11, b"b", b"two")]
+    rest = batch_bytes([Record(2, 20, b"c", b"three")])
+    (tmp_path / "0.log").write_bytes(batch_bytes(records) + rest)
+
+    done = run_here("--files", "0.log", *asked, cwd=tmp_path)
+
+    assert done.code == 0
+    lines = done.text.splitlines()[2:]
+    assert [line.split(" CreateTime")[0][:20] for line in lines] == [
+        "baseOffset: 0 lastOf",
+        "| offset: 1",
+    ]

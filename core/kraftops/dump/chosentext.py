@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.batchline import UndecodableBatch, batch_line, legacy_batch_line
-from kraftops.dump.checking import check_crc
+from kraftops.dump.checking import RecordCheck, check_crc
 from kraftops.dump.query import Query
 from kraftops.dump.recordlines import FastLines, RecordLines
 from kraftops.dump.report import Report
@@ -124,6 +124,7 @@ class _Chosen:
         self._rows = RowMaker(path, replace(query, check=False), report)
         self._lines = RecordLines(path, query, report)
         self._fast = _fast_lines(query, self._lines)
+        self._check_records = RecordCheck(path, query, report)
 
     def units(self, batch: Batch) -> Iterator[Unit]:
         """Yield what is asked for of a batch."""
@@ -143,16 +144,18 @@ class _Chosen:
             self._report.failure(self._path, batch.position, reason_of(error))
 
     def _units(self, batch: Batch, header: Header) -> Iterator[Unit]:
-        first = ""
-        if not self._query.deep_iteration and header.base_timestamp >= self._query.filter.until:
+        if not self._query.deep_iteration:
+            if header.base_timestamp < self._query.filter.until:
+                yield Unit(self._head, batch_line(batch, header), "")
+                self._check_records(batch)
             return
-        if not self._query.deep_iteration or self._query.filter.is_empty:
+        first = ""
+        if self._query.filter.is_empty:
             first = batch_line(batch, header)
             yield Unit(self._head, first, "")
-        if self._query.deep_iteration:
-            for line in self._record_lines(batch, header):
-                first = first or batch_line(batch, header)
-                yield Unit(self._head, first, line)
+        for line in self._record_lines(batch, header):
+            first = first or batch_line(batch, header)
+            yield Unit(self._head, first, line)
 
     def _record_lines(self, batch: Batch, header: Header) -> Iterator[str]:
         rows, query = self._rows, self._query
@@ -203,6 +206,7 @@ class _Chosen:
         if not self._query.deep_iteration:
             if self._query.filter.fits_place(head.offset, head.timestamp if head.magic else None):
                 yield Unit(self._head, first, "")
+                self._check_records(batch)
             return
         lines: list[str] = []
         for message in legacy.records(batch, self._query.max_inflated_bytes):
@@ -213,9 +217,16 @@ class _Chosen:
 
 
 def _fast_lines(query: Query, lines: RecordLines) -> FastLines | None:
-    asked = query.filter
-    if asked.needs_rows:
-        return None
+    asked, fast = query.filter, lines.means.fast
     if query.decoder != "metadata" and (asked.types or asked.has_since):
         return None  # it knows neither types nor records that are earlier than the first
-    return lines.means.fast
+    if not asked.needs_rows:
+        return fast
+    if not fast or not asked.where:
+        return None
+    from kraftops.dump.jsonlines import fast_rows
+    from kraftops.dump.wherelines import WhereLines, is_told_by_json
+
+    in_json = replace(query, form="json")
+    rows = fast_rows(in_json) if is_told_by_json(query, in_text=True) else None
+    return WhereLines(rows, fast, asked) if rows else None

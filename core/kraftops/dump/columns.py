@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 16384
 _BATCH_CHARACTERS = 32 << 20  # of keys and values
-_TYPES = {
+TYPES = {
     "int64": ("position", "baseOffset", "offset", "timestamp", "producerId"),
     "int32": ("leaderEpoch", "sequence", "keySize", "valueSize", "partitionId", "brokerId"),
     "int16": ("producerEpoch", "version"),
@@ -34,25 +34,31 @@ def arrow_schema() -> pa.Schema:
         raise UsageError(
             "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
         ) from None
-    kinds = {column: getattr(pa, kind)() for kind, names in _TYPES.items() for column in names}
+    kinds = {column: getattr(pa, kind)() for kind, names in TYPES.items() for column in names}
     kinds["headers"] = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
     return pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
 
 
 def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield *rows* in record batches of up to 16384, or fewer where they are large."""
+    """Yield *rows* in record batches of up to 16384, or fewer where they are large.
+
+    *schema* may be that of some columns only.
+    """
     import pyarrow as pa
 
+    wanted = [COLUMNS.index(name) for name in schema.names]
+    headers_at = COLUMNS.index("headers")
     for some in _bounded(rows):
-        columns: list[list[Any]] = [list(column) for column in zip(*some, strict=True)]
-        at = COLUMNS.index("headers")
-        columns[at] = [
-            [{"key": key, "value": value} for key, value in headers] for headers in columns[at]
-        ]
+        every: list[tuple[Any, ...]] = list(zip(*some, strict=True))
+        columns = [_headers(every[at]) if at == headers_at else every[at] for at in wanted]
         arrays = [
             pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _headers(column: Iterable[Any]) -> list[Any]:
+    return [[{"key": key, "value": value} for key, value in headers] for headers in column]
 
 
 def _bounded(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -88,7 +88,7 @@ class Filter:
         if self.topics and not _is_about(row, self.topics, self.topic_ids):
             return False
         return all(
-            _may_hold(row, path, text) and _text_at(row, path) == text for path, text in self.where
+            _may_hold(row, path, text) and _text_in(row, path) == text for path, text in self.where
         )
 
     def matches(self, row: Row) -> bool:
@@ -196,7 +196,7 @@ def parse_where(text: str) -> tuple[str, str]:
     return path, value
 
 
-def _text_at(row: Row, path: str) -> str | None:
+def _text_in(row: Row, path: str) -> str | None:
     """Return the text of what is at a dotted path of a row; None where nothing is."""
     column, _, rest = path.partition(".")
     found: Any = row[COLUMNS.index(column)]
@@ -204,7 +204,12 @@ def _text_at(row: Row, path: str) -> str | None:
         found = [{"key": key, "value": value} for key, value in row.headers]
     elif rest and isinstance(found, str) and row.kind != USER:
         found = _parsed(found)
-    for part in rest.split(".") if rest else ():
+    return text_at(found, rest) if rest else _text_of(found)
+
+
+def text_at(found: Any, path: str) -> str | None:
+    """Return the text of what is at a dotted path of parsed JSON; None where nothing is."""
+    for part in path.split("."):
         if isinstance(found, dict):
             if part not in found:
                 return None
@@ -218,13 +223,13 @@ def _text_at(row: Row, path: str) -> str | None:
 
 def _may_hold(row: Row, path: str, text: str) -> bool:
     """Tell whether *text* can be in the JSON that *path* leads into; if not, it is not parsed."""
-    if not path.startswith(("key.", "value.")) or row.kind == USER or not _is_shown_as_it_is(text):
+    if not path.startswith(("key.", "value.")) or row.kind == USER or not is_shown_as_it_is(text):
         return True
     return text in ((row.key if path[0] == "k" else row.value) or "")
 
 
 @cache
-def _is_shown_as_it_is(text: str) -> bool:
+def is_shown_as_it_is(text: str) -> bool:
     """Tell whether JSON has a value that is written *text* in these letters, and no others.
 
     Not so text with escapes, objects and arrays, and doubles, of which there are several forms.

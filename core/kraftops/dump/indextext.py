@@ -55,9 +55,15 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
             else:
                 yield f"{path} passed sanity check.\n"
             return
+        _check_end(path, index, query, report)
+        previous = None
         for number, (offset, position) in enumerate(index):
             if number and offset == base_offset:
                 return
+            if query.check and previous is not None and offset <= previous:
+                reason = f"offset {offset} is not beyond {previous}, that of the entry before"
+                report.finding(path, number * index.layout.size, reason)
+            previous = offset
             try:
                 batch = _batch_at(log, position, query.max_message_size)
                 last_offset = None if batch is None else _last_offset(batch)
@@ -80,6 +86,7 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
         if query.index_sanity_check:
             yield from _checked_time_index(path, index, report)
             return
+        _check_end(path, index, query, report)
         with _Search(log, name, report) as search:
             previous = -1  # what Kafka takes for no timestamp
             for number, entry in enumerate(index):
@@ -92,6 +99,15 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
                 if not query.verify_index_only:
                     yield f"timestamp: {entry.timestamp} offset: {entry.offset}\n"
                 previous = entry.timestamp
+
+
+def _check_end(
+    path: str, index: OffsetIndex | TimeIndex | TxnIndex, query: Query, report: Report
+) -> None:
+    """Note bytes behind the last entry, if that is asked for; Kafka's tool passes over them."""
+    if query.check and index.left_over:
+        position = len(index) * index.layout.size
+        report.finding(path, position, f"{index.left_over} bytes are no entry")
 
 
 def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator[str]:
@@ -248,10 +264,12 @@ def _last_offset(batch: Batch) -> int:
     return v2.int64(batch.header.last_offset)
 
 
-def _txn_index(name: FileName, _: Query, report: Report) -> Iterator[str]:
+def _txn_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
     # Its offsets are absolute, but Kafka opens none whose name has no base offset.
     with LogFile(name.path) as file:
-        for number, txn in enumerate(TxnIndex(file, name.base_offset)):
+        index = TxnIndex(file, name.base_offset)
+        _check_end(name.path, index, query, report)
+        for number, txn in enumerate(index):
             version = txn.version >> 8  # Kafka looks at one byte of two
             if version > 0:
                 report.failure(
@@ -274,11 +292,12 @@ def _producers(name: FileName, _: Query, report: Report) -> Iterator[str]:
     try:
         producers = read_producers(data)
     except CrcMismatch as error:
-        report.remark(f"Snapshot is corrupt (CRC is no longer valid). {error.message}")
+        reason = f"Snapshot is corrupt (CRC is no longer valid). {error.message}"
+        report.remark(reason, is_damage=True)
         return
     except DecodeError as error:
         cause = Underflow.cause if isinstance(error, Underflow) else error.message
-        report.remark(f"Snapshot failed schema validation: {cause}")
+        report.remark(f"Snapshot failed schema validation: {cause}", is_damage=True)
         return
     for producer in producers:
         first_txn = producer.first_txn_offset

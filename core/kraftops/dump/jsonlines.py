@@ -94,8 +94,18 @@ class JsonLines:
 
 
 def _fast_rows(query: Query) -> FastRows | None:
-    if query.filter.needs_rows:
+    if not query.filter.needs_rows:
+        return fast_rows(query)
+    if not query.filter.where:
         return None
+    from kraftops.dump.wherelines import WhereRows, is_told_by_json
+
+    rows = fast_rows(query) if is_told_by_json(query) else None
+    return WhereRows(rows, query.filter) if rows else None
+
+
+def fast_rows(query: Query) -> FastRows | None:
+    """Return what quickly prints the rows of a query, those that other fields rule out too."""
     if query.decoder == "metadata":
         from kraftops.dump.metadatalines import MetadataLines
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 
 from kraftops.dump.payloads import LARGEST_DECODED
 from kraftops.dump.query import Query
-from kraftops.dump.rows import BASE64, CONTROL, USER, Meaning, base64_of
+from kraftops.dump.rows import BASE64, COLUMNS, CONTROL, USER, Meaning, Row, base64_of
 from kraftops.errors import DecodeError
 from kraftops.javatext import json_string
 from kraftops.log.batch import Record
@@ -26,11 +27,14 @@ from kraftops.schema.text import renderer_factory
 Read = Callable[[Record], Meaning]
 _REDACTED = json_string(REDACTED.encode())
 _ID_COLUMNS = ("topicId", "partitionId", "brokerId")
+_VALUE_COLUMNS = frozenset(COLUMNS[Row._fields.index("key") :])
 _BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
 
 
 def reader(query: Query) -> Read:
     """Return a function of a record, of no control batch, to its meaning."""
+    if query.columns is not None and not _needs_values(query):
+        return _shallow(query)
     if query.decoder == "metadata":
         return _bounded("metadata", _framed("metadata", query.dialect, query.show_secrets))
     if query.decoder == "remote":
@@ -38,6 +42,38 @@ def reader(query: Query) -> Read:
     if query.decoder in ("offsets", "transaction", "share"):
         return _bounded(query.decoder, _coordinator(query.decoder))
     return _user(query)
+
+
+def _needs_values(query: Query) -> bool:
+    """Tell whether somebody looks at more of a record than what kind and type it is."""
+    columns = query.columns or frozenset()
+    return query.check or query.filter.needs_rows or not columns.isdisjoint(_VALUE_COLUMNS)
+
+
+def _shallow(query: Query) -> Read:
+    """Return a function to a meaning without keys, values and what is in them."""
+    kind = query.decoder or USER
+    if kind in ("metadata", "remote"):
+        return _framed_head(kind, query.dialect if kind == "metadata" else "remote-log-metadata")
+    if kind in ("offsets", "transaction", "share"):
+        return reader(replace(query, columns=None))
+    return lambda _: Meaning(kind)
+
+
+def _framed_head(kind: str, dialect_name: str) -> Read:
+    from kraftops.records.dialects import dialect, type_name
+
+    spoken = dialect(dialect_name)
+
+    def meaning(record: Record) -> Meaning:
+        try:
+            frame = spoken.read_frame(record.value or b"")
+        except DecodeError:
+            return Meaning(kind)
+        message = spoken.messages.get(frame.type)
+        return Meaning(kind, type_name(message) if message else str(frame.type), frame.version)
+
+    return meaning
 
 
 def id_fields(message: Message) -> dict[str, str]:

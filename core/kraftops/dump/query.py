@@ -18,7 +18,7 @@ class Query:
 
     *decoder* is `metadata`, `offsets`, `transaction`, `remote`, `share`, `user`, or None for the
     metadata of records alone; *dialect* is that of the metadata log. *form* is `text`, `json`,
-    `csv` or `parquet`.
+    `csv` or `parquet`. *columns* are those of rows that anybody looks at; None is all.
     """
 
     decoder: str | None = None
@@ -37,3 +37,4 @@ class Query:
     salvage: bool = False
     check: bool = False
     filter: Filter = field(default_factory=Filter)
+    columns: frozenset[str] | None = None

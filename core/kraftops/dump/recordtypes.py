@@ -9,9 +9,9 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record, read_record
 from kraftops.memo import Memo
-from kraftops.records.control import control_type
-from kraftops.records.coordinator import COORDINATORS, messages
-from kraftops.records.dialects import Dialect, dialect, snake_case, type_name
+from kraftops.records.control import CONTROL_TYPES, control_type
+from kraftops.records.coordinator import COORDINATORS, messages, type_names
+from kraftops.records.dialects import Dialect, dialect, type_name
 from kraftops.schema.compile import compiled
 from kraftops.schema.read import Data
 from kraftops.varint import read_varint
@@ -20,18 +20,6 @@ USER = "user"
 UNKNOWN = "UNKNOWN"
 _REMOTE = "remote-log-metadata"
 _FRAME = 6  # bytes behind the offset delta: a key length of one, a value length of two, the frame
-
-
-_CONTROL = (
-    "ABORT",
-    "COMMIT",
-    "LEADER_CHANGE",
-    "SNAPSHOT_HEADER",
-    "SNAPSHOT_FOOTER",
-    "KRAFT_VERSION",
-    "KRAFT_VOTERS",
-)
-"""The types of control records by number (Kafka's `ControlRecordType`)."""
 
 
 class Label(NamedTuple):
@@ -65,7 +53,8 @@ def control_name(key: bytes | None) -> str:
         number = control_type(key)
     except DecodeError:
         return UNKNOWN
-    return _CONTROL[number] if 0 <= number < len(_CONTROL) else f"{UNKNOWN}({number})"
+    is_known = 0 <= number < len(CONTROL_TYPES)
+    return CONTROL_TYPES[number] if is_known else f"{UNKNOWN}({number})"
 
 
 def label_reader(decoder: str, dialect_name: str = "kafka") -> LabelOf:
@@ -74,7 +63,7 @@ def label_reader(decoder: str, dialect_name: str = "kafka") -> LabelOf:
         spoken = _dialect(decoder, dialect_name)
         return lambda record: _frame_label(record.value or b"", spoken)
     if decoder in COORDINATORS:
-        labels = Memo(partial(_key_label, _key_names(decoder)))
+        labels = Memo(partial(_key_label, type_names(decoder)))
 
         def keyed(record: Record) -> Label:
             if record.key is None or len(record.key) < 2:
@@ -96,13 +85,6 @@ def _frame_label(value: bytes, spoken: Dialect) -> Label:
         return Label(UNKNOWN, None)
     message = spoken.messages.get(number)
     return Label(type_name(message) if message else f"{UNKNOWN}({number})", version)
-
-
-def _key_names(decoder: str) -> dict[int, str]:
-    return {
-        number: snake_case(key.name.removesuffix("Key"))
-        for number, (key, _) in messages(decoder).items()
-    }
 
 
 def _key_label(names: dict[int, str], head: bytes) -> Label:

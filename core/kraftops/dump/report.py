@@ -44,12 +44,18 @@ class Report:
         self.refused += 1
         self._lines.append(f"{self._tool}: {reason}")
 
+    def ignored(self, path: str) -> None:
+        """Note a file that is none of those which Kafka's tool knows: that tool goes on."""
+        self.refused += 1
+        self.remark(f"Ignoring unknown file {path}")
+
     def note(self, path: str, position: int, reason: str) -> None:
         """Note something odd at a byte of a file."""
         self._lines.append(f"{path}: position {position}: {reason}")
 
-    def remark(self, line: str) -> None:
+    def remark(self, line: str, *, is_damage: bool = False) -> None:
         """Note a line about no position."""
+        self.has_damage |= is_damage
         self._lines.append(line)
 
     def gap(self, path: str, offset: int, following: int) -> None:
@@ -75,6 +81,10 @@ class Report:
         """Note an entry of a time index whose offset ends no batch; *found* -1 is none."""
         self.has_damage = True
         self._time_not_found.setdefault(os.path.abspath(path), []).append((offset, found))
+
+    def forget_gaps(self) -> None:
+        """Do as if offsets were not looked at."""
+        self._gaps.clear()
 
     @property
     def has_lines(self) -> bool:

@@ -137,12 +137,8 @@ def walk(
     stop = part.stop
     if is_limited:
         stop = query.max_bytes if stop is None else min(stop, query.max_bytes)
-    if query.salvage and isinstance(log, LogFile):
-        for found in salvaged(log, part.start, stop):
-            if isinstance(found, Gap):
-                yield from _damage(part, found.position, gap_text(found), query, report)
-            else:
-                yield found
+    if query.salvage:
+        yield from _salvaged(log, part, stop, query, report)
         return
     batches = log.batches(part.start, stop)
     yield from batches
@@ -157,9 +153,27 @@ def walk(
         yield from _damage(part, end.position, detail, query, report)
     elif end.reason is EndReason.PARTIAL and is_limited:
         return
+    elif end.reason is EndReason.PARTIAL and part.is_last:
+        detail = f"{end.left} bytes that are no whole batch"
+        yield from _damage(part, end.position, detail, query, report, is_fatal=False)
     elif end.reason is not EndReason.END and part.is_last:
-        detail = end.detail or f"{end.left} bytes that are no whole batch"
-        yield from _damage(part, end.position, detail, query, report)
+        yield from _damage(part, end.position, end.detail, query, report)
+
+
+def _salvaged(
+    log: LogFile | LogStream, part: Part, stop: int | None, query: Query, report: Report
+) -> Iterator[Batch | Row]:
+    if isinstance(log, LogStream):
+        with log.kept() as kept:
+            yield from _salvaged(kept, part, stop, query, report)
+            if kept.damage:
+                yield from _damage(part, kept.size, kept.damage, query, report)
+        return
+    for found in salvaged(log, part.start, stop):
+        if isinstance(found, Gap):
+            yield from _damage(part, found.position, gap_text(found), query, report)
+        else:
+            yield found
 
 
 def gap_text(gap: Gap) -> str:
@@ -169,8 +183,18 @@ def gap_text(gap: Gap) -> str:
     return f"{gap.size} bytes could not be salvaged{offsets}: {gap.reason}"
 
 
-def _damage(part: Part, position: int, detail: str, query: Query, report: Report) -> Iterator[Row]:
-    report.failure(part.path, position, detail)
+def _damage(
+    part: Part,
+    position: int,
+    detail: str,
+    query: Query,
+    report: Report,
+    *,
+    is_fatal: bool = True,
+) -> Iterator[Row]:
+    """Report damage, of which Kafka's tool dies if *is_fatal*, and yield its row."""
+    note = report.failure if is_fatal else report.finding
+    note(part.path, position, detail)
     row = damage_row(file_text(part.path), position, None, f"position {position}: {detail}")
     if query.filter.matches(row):
         yield row

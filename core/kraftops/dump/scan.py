@@ -228,13 +228,9 @@ def _type_peek(query: Query) -> Callable[[Record], str | None] | None:
 
         return framed
     if query.decoder in ("offsets", "transaction", "share"):
-        from kraftops.records.coordinator import messages
-        from kraftops.records.dialects import snake_case
+        from kraftops.records.coordinator import type_names
 
-        known = {
-            number: snake_case(key.name.removesuffix("Key"))
-            for number, (key, _) in messages(query.decoder).items()
-        }
+        known = type_names(query.decoder)
 
         def keyed(record: Record) -> str | None:
             return known.get(int.from_bytes((record.key or b"\xff\xff")[:2], signed=True))

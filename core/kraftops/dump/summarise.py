@@ -46,7 +46,7 @@ def summarise(
         dialect: of the metadata log.
         start: the first byte of a batch.
         stop: where to end; None is the end.
-        salvage: go on behind damage; of no use where a log can only be read in order.
+        salvage: go on behind damage; a log that can only be read in order is copied to a file.
         max_inflated_bytes: the most that a batch may inflate to.
 
     Raises:
@@ -56,10 +56,15 @@ def summarise(
     summary = Summary(decoder or USER)
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
         feed = _Feed(summary, log.path, dialect, max_inflated_bytes)
-        if salvage and isinstance(log, LogFile):
-            _add_salvaged(feed, log, start, log.size if stop is None else min(stop, log.size))
-        else:
+        if not salvage:
             _add_batches(feed, log, start, stop)
+        elif isinstance(log, LogStream):
+            with log.kept() as kept:
+                _add_salvaged(feed, kept, start, stop)
+                if kept.damage:
+                    summary.add_damage(log.path, kept.size, 0, kept.damage)
+        else:
+            _add_salvaged(feed, log, start, stop)
     return summary
 
 
@@ -77,8 +82,9 @@ def _add_batches(feed: _Feed, log: LogFile | LogStream, start: int, stop: int | 
         feed.summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
 
 
-def _add_salvaged(feed: _Feed, log: LogFile, start: int, stop: int) -> None:
+def _add_salvaged(feed: _Feed, log: LogFile, start: int, stop: int | None) -> None:
     """Count all whole batches of a log, and what lies between them."""
+    stop = log.size if stop is None else min(stop, log.size)
     end = start
     for found in salvaged(log, start, stop):
         end = found.position + found.size

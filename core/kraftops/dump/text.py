@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kraftops.dump.batchline import UndecodableBatch, batch_line, legacy_batch_line
-from kraftops.dump.checking import check_crc
+from kraftops.dump.checking import RecordCheck, check_crc
 from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.recordlines import Means, RecordLines
 from kraftops.dump.report import Report
@@ -73,7 +73,7 @@ class TextParts:
             yield f"Dumping {path}\n"
         name = file_name(path)
         if name is None:
-            report.remark(f"Ignoring unknown file {path}")
+            report.ignored(path)
             return
         if name.renamed and is_first:
             report.remark(f"{path}: this file {RENAMED[name.renamed]}")
@@ -130,6 +130,7 @@ class TextParts:
         if query.deep_iteration:
             records = RecordLines(name.path, query, report, self._means)
             self._records, self._means = records, records.means
+        check_records = RecordCheck(name.path, query, report) if query.check else None
         out: list[str] = []
         append = out.append
         full = part.start + _CHUNK_BYTES
@@ -141,8 +142,9 @@ class TextParts:
             try:
                 if batch.is_legacy:
                     append(legacy_batch_line(batch))
-                    if query.check:
+                    if check_records:
                         check_crc(name.path, batch, report)
+                        check_records(batch)
                     if records:
                         for _ in records.add_legacy(batch, append):
                             yield "".join(out)
@@ -150,8 +152,9 @@ class TextParts:
                 else:
                     header = batch.header
                     append(batch_line(batch, header))
-                    if query.check:
+                    if check_records:
                         check_crc(name.path, batch, report)
+                        check_records(batch)
                     if records:
                         for _ in records.add(batch, header, append):
                             yield "".join(out)

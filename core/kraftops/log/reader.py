@@ -251,14 +251,18 @@ class LogFile:
     def read_at(self, position: int, size: int) -> bytes:
         """Return up to *size* bytes at *position*, fewer only at the end of the file.
 
+        A walk over the batches goes on undisturbed.
+
         Raises:
             SourceError: the file cannot be read.
         """
+        walked_to = self._file.tell()
         self._file.seek(position)
         parts: list[bytes] = []
         while size > 0 and (part := self._read(min(size, BLOCK))):
             parts.append(part)
             size -= len(part)
+        self._file.seek(walked_to)
         return b"".join(parts)
 
     def _read(self, size: int) -> bytes:

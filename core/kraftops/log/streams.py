@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from typing import Self
 
 from kraftops.errors import SourceError
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
-from kraftops.log.reader import BLOCK, LogFile, LogReader
+from kraftops.log.reader import BLOCK, DamagedArchive, LogFile, LogReader
 
 _STDIN_FD = 0
 
@@ -58,16 +59,60 @@ class LogStream:
         Raises:
             SourceError: standard input was read already; while iterating, there is no reading on.
         """
+        return LogReader(_read_in(_between(self._blocks(), start, stop)), start, None)
+
+    def kept(self) -> KeptLog:
+        """Return all of the log in a file of its own, to be read at will; a context manager.
+
+        Raises:
+            SourceError: it cannot be read, or kept, or is standard input, and was read already.
+        """
+        return KeptLog(self.path, self._blocks())
+
+    def _blocks(self) -> Iterator[bytes]:
         if self._file:
             from kraftops.log.archives import inflated_blocks
 
-            blocks = inflated_blocks(self._file, os.path.splitext(self.path)[1])
-        elif self._is_used:
+            return inflated_blocks(self._file, os.path.splitext(self.path)[1])
+        if self._is_used:
             raise SourceError("standard input can be read only once")
-        else:
-            blocks = _stdin_blocks()
         self._is_used = True
-        return LogReader(_read_in(_between(blocks, start, stop)), start, None)
+        return _stdin_blocks()
+
+
+class KeptLog(LogFile):
+    """What a stream gave, in a temporary file without a name."""
+
+    def __init__(self, path: str, blocks: Iterable[bytes]) -> None:
+        """Keep *blocks* of the log *path*.
+
+        Raises:
+            SourceError: they cannot be read, or kept.
+        """
+        from tempfile import TemporaryFile
+
+        self.path = path
+        self.damage = ""
+        """Why the archive gave no more, if it is damaged."""
+        self.size = 0
+        try:
+            with ExitStack() as on_error:
+                self._file = on_error.enter_context(TemporaryFile(buffering=0))
+                try:
+                    for block in blocks:
+                        self._add(block)
+                except DamagedArchive as error:
+                    self.damage = error.message
+                on_error.pop_all()
+        except OSError as error:
+            name = "standard input" if path == STANDARD_INPUT else path
+            raise SourceError(f"cannot keep {name} to salvage it: {error.strerror}") from None
+
+    def _add(self, block: bytes) -> None:
+        left = memoryview(block)
+        while left:
+            left = left[self._file.write(left) :]
+        self.size += len(block)
 
 
 def _between(blocks: Iterator[bytes], start: int, stop: int | None) -> Iterator[bytes]:

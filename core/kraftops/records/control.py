@@ -8,16 +8,18 @@ from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
 from kraftops.schema.tables.control import MESSAGES
 
-_MARKERS = {0: "ABORT", 1: "COMMIT"}
-_NAMES = {
-    0: "ABORT",
-    1: "COMMIT",
-    2: "LEADER_CHANGE",
-    3: "SNAPSHOT_HEADER",
-    4: "SNAPSHOT_FOOTER",
-    5: "KRAFT_VERSION",
-    6: "KRAFT_VOTERS",
-}
+CONTROL_TYPES = (
+    "ABORT",
+    "COMMIT",
+    "LEADER_CHANGE",
+    "SNAPSHOT_HEADER",
+    "SNAPSHOT_FOOTER",
+    "KRAFT_VERSION",
+    "KRAFT_VOTERS",
+)
+"""The types of control records by number; all logs may have them."""
+
+_MARKERS = (0, 1)
 _TYPES = {
     2: ("LeaderChange: ", "LeaderChangeMessage"),
     3: ("SnapshotHeader ", "SnapshotHeaderRecord"),
@@ -47,7 +49,7 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
         if len(value) < 6:
             raise Underflow(f"a transaction marker of {len(value)} bytes")
         epoch = int.from_bytes(value[2:6], signed=True)
-        return f"endTxnMarker: {_MARKERS[number]} coordinatorEpoch: {epoch}"
+        return f"endTxnMarker: {CONTROL_TYPES[number]} coordinatorEpoch: {epoch}"
     label, name = _TYPES[number]
     return label + _message_text(MESSAGES[name], value, version)
 
@@ -57,7 +59,7 @@ def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
     number = None
     try:
         number = control_type(key)
-        if number not in _NAMES:
+        if not 0 <= number < len(CONTROL_TYPES):
             return Unknown(f"unknown control record type {number}", value, number)
         if value is None or len(value) < 2:
             return Unknown("a control record without a whole value", value, number)
@@ -69,7 +71,7 @@ def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
         data, _ = compiled(message, known).read(value, start)
     except DecodeError as error:
         return Unknown(error.message, value, number)
-    return Decoded(_NAMES[number], version, data)
+    return Decoded(CONTROL_TYPES[number], version, data)
 
 
 def control_type(key: bytes | None) -> int:

@@ -13,6 +13,7 @@ from importlib import import_module
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.memo import Memo
+from kraftops.records.dialects import snake_case
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import Compiled, compiled
 from kraftops.schema.message import Message
@@ -33,6 +34,14 @@ def messages(decoder: str) -> _Messages:
     for message in table.values():
         found.setdefault(message.key, []).append(message)
     return {number: (key, value) for number, (key, value) in found.items()}
+
+
+def type_names(decoder: str) -> dict[int, str]:
+    """Return the names of a decoder's record types, as OFFSET_COMMIT, by number."""
+    return {
+        number: snake_case(key.name.removesuffix("Key"))
+        for number, (key, _) in messages(decoder).items()
+    }
 
 
 def decode(

@@ -25,6 +25,7 @@ from kraftops.log.archives import inflated_blocks
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.codecs import compress
 from kraftops.log.reader import BLOCK, EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from tests.segments import IN, batches_of, patched, reader_of
 
@@ -459,3 +460,57 @@ def test_archives_are_known_by_their_ending(name: str, is_stream: bool, tmp_path
         assert isinstance(log, LogStream) is is_stream
         assert log.path == str(path)
         assert (log.size is None) is is_stream
+
+
+# Streams that are kept
+
+
+@each_archive
+def test_archive_that_is_kept_can_be_salvaged_like_the_log_in_it(
+    ending: str, packed: Callable[[bytes, str], Path], tmp_path: Path
+) -> None:
+    damaged = LOG[:5_000] + NOISE + LOG[5_000:]
+    plain = tmp_path / "1.log"
+    plain.write_bytes(damaged)
+
+    with LogFile(str(plain)) as log:
+        expected = list(salvaged(log))
+    with open_log(str(packed(PACKERS[ending](damaged), ending))) as stream:
+        assert isinstance(stream, LogStream)
+        with stream.kept() as kept:
+            found = list(salvaged(kept))
+
+    assert found == expected
+    assert any(isinstance(one, Gap) for one in found)
+    assert not kept.damage
+
+
+def test_of_a_cut_archive_all_is_kept_that_it_gives(packed: Callable[[bytes, str], Path]) -> None:
+    path = packed(gzip.compress(LOG)[:-9], ".gz")
+
+    with LogStream(str(path)) as stream, stream.kept() as kept:
+        assert "cut short" in kept.damage
+        assert LOG.startswith(kept.read_at(0, kept.size))
+        assert kept.size > len(LOG) - 1_000
+
+
+def test_standard_input_is_kept_once_and_only_where_there_is_room(
+    stdin: Callable[[bytes], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin(LOG)
+    with LogStream("-") as stream:
+        with stream.kept() as kept:
+            assert kept.read_at(100, len(LOG)) == LOG[100:]
+        with pytest.raises(SourceError, match="only once"):
+            stream.kept()
+
+    def full(**_: object) -> io.FileIO:
+        return open("/dev/full", "wb", buffering=0)
+
+    stdin(LOG)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with LogStream("-") as stream, pytest.raises(SourceError) as caught:
+        stream.kept()
+    assert caught.value.message == (
+        "cannot keep standard input to salvage it: No space left on device"
+    )
