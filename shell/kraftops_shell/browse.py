@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops.tree.node import Directory, Node
+from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.paths import escaped
 from kraftops_shell.reading import Call
 from kraftops_shell.session import Session
@@ -55,6 +55,15 @@ def _print_tree(session: Session, node: Node, indent: str) -> None:
         session.out(f"{indent}{session.leaf_text(node)}\n")
         return
     below = indent + "  "
+    if node.is_flat:
+        text, get = session.leaf_text, node.get
+        lines = [
+            f"{indent}{name}:\n{below}{text(leaf)}\n"
+            for name in node.sorted_names()
+            if isinstance(leaf := get(name), Leaf)
+        ]
+        session.out("".join(lines))
+        return
     for name in node.sorted_names():
         session.out(f"{indent}{name}:\n")
         child = node.get(name)

@@ -29,6 +29,11 @@ def _below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str
     """Yield the paths below a node."""
     if not isinstance(node, Directory):
         return
+    if node.is_flat:
+        names = [f"{prefix}/{shown(name)}" for name in node.sorted_names()]
+        if names:
+            yield "\n".join(names)
+        return
     for name in node.sorted_names():
         path = f"{prefix}/{shown(name)}"
         yield path

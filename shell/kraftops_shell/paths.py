@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.tree.node import Directory, Node
 from kraftops_shell.globs import component_pattern
+
+_WILDCARD = re.compile(r"[*?{]")
+_MEANING_MORE = re.compile(r"([*?{\\])")
+_TAKEN_AS_IT_IS = re.compile(r"\\([*?{\\])")
 
 
 class Match(NamedTuple):
@@ -27,8 +32,21 @@ class Match(NamedTuple):
 
 
 def escaped(name: str) -> str:
-    """Return a name as one component of a path of ours."""
+    r"""Return a name as one component of a path of ours: `\/` is a slash, `\*` a star.
+
+    Backslashes stay what they are, unless there is a wildcard that needs one.
+    """
+    if _WILDCARD.search(name) and component_pattern(name):
+        name = _MEANING_MORE.sub(r"\\\1", name)
     return name.replace("/", "\\/")
+
+
+def split_last(path: str, *, with_escapes: bool) -> tuple[str, str]:
+    """Return a path up to its last slash, and what follows it as it is."""
+    end = path.rfind("/")
+    while with_escapes and end > 0 and path[end - 1] == "\\":
+        end = path.rfind("/", 0, end)
+    return path[: end + 1], path[end + 1 :]
 
 
 def components(path: str, *, with_escapes: bool = False) -> list[str]:
@@ -57,25 +75,42 @@ def matches(
     fixed = 0 if path.startswith("/") else len(list(working))
     parts = absolute(path, working, with_escapes=with_escapes)
     kept = min(fixed, len(parts)) if parts[:fixed] == list(working)[:fixed] else 0
-    yield from _descend(root, (), parts, kept)
+    yield from _Descent(parts, kept, with_escapes).from_(root, ())
 
 
-def _descend(node: Node, names: tuple[str, ...], parts: list[str], literal: int) -> Iterator[Match]:
-    depth = len(names)
-    if depth == len(parts):
-        yield Match(names, node)
-        return
-    if not isinstance(node, Directory):
-        return
-    part = parts[depth]
-    pattern = component_pattern(part) if depth >= literal else None
-    if pattern is None:
-        child = node.get(part)
-        if child is not None:
-            yield from _descend(child, (*names, part), parts, literal)
-        return
-    for name in dict.fromkeys(node.sorted_names()):
-        if pattern.fullmatch(name):
+class _Descent(NamedTuple):
+    """A walk to what components name, of which the first are *literal*."""
+
+    parts: list[str]
+    literal: int
+    with_escapes: bool
+
+    def from_(self, node: Node, names: tuple[str, ...]) -> Iterator[Match]:
+        """Yield what is reached from the node that these names led to."""
+        depth = len(names)
+        if depth == len(self.parts):
+            yield Match(names, node)
+            return
+        if not isinstance(node, Directory):
+            return
+        for name in self._children(node, depth):
             child = node.get(name)
             if child is not None:
-                yield from _descend(child, (*names, name), parts, literal)
+                yield from self.from_(child, (*names, name))
+
+    def _children(self, node: Directory, depth: int) -> Iterator[str]:
+        part = self.parts[depth]
+        if depth < self.literal:
+            yield part
+            return
+        pattern = component_pattern(part)
+        if pattern:
+            yield from filter(pattern.fullmatch, dict.fromkeys(node.sorted_names()))
+        elif self.with_escapes and _TAKEN_AS_IT_IS.search(part) and node.get(part) is None:
+            yield _without_escapes(part)
+        else:
+            yield part
+
+
+def _without_escapes(part: str) -> str:
+    return _TAKEN_AS_IT_IS.sub(r"\1", part)

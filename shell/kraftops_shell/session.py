@@ -1,18 +1,20 @@
-"""A session of the shell: where it is, what it writes to, and the lines it was given."""
+"""A session of the shell: where it is, what it writes to, and the lines that it was given."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
 from kraftops.tree.node import Directory, Leaf
+from kraftops_shell.history import History
 from kraftops_shell.paths import Match, matches
 from kraftops_shell.reading import BadLineError, Call, read_call
 from kraftops_shell.table import Command, commands
-from kraftops_shell.words import words
 
 OK, FAILED = 0, 1
+_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 @dataclass
@@ -26,10 +28,12 @@ class Session:
     """Whether Kafka's shell is spoken: its commands, messages and exit codes."""
     is_one_shot: bool = False
     width: int = 0
-    """Columns of the terminal; 0 where there is none."""
+    """Columns for names side by side; 0 where there is no terminal for them."""
+    text_width: int = 80
+    """Columns for text that is wrapped."""
     leaf_text: Callable[[Leaf], str] = field(default=lambda leaf: leaf.text)
     working: tuple[str, ...] = ()
-    lines: list[str] = field(default_factory=list)
+    history: History = field(default_factory=History)
     is_over: bool = False
     has_failed: bool = False
 
@@ -37,13 +41,6 @@ class Session:
     def commands(self) -> dict[str, Command]:
         """The commands that there are."""
         return commands(kafka=self.is_kafka, one_shot=self.is_one_shot)
-
-    def run_line(self, line: str) -> int:
-        """Run a line that was typed; return the exit code of its command."""
-        if not line.strip():
-            return OK
-        self.lines.append(line)
-        return self.run(words(line))
 
     def run(self, line: Sequence[str]) -> int:
         """Run the words of a line; return the exit code of its command.
@@ -85,16 +82,14 @@ def leave(session: Session, _call: Call) -> None:
 
 def history(session: Session, call: Call) -> None:
     """Print the lines that were given, the last of them or all."""
-    count = len(session.lines)
+    count = None
     if call.words:
-        try:
-            count = int(call.words[0])
-        except ValueError:
-            text = call.words[0]
+        text = call.words[0]
+        if not _INTEGER.fullmatch(text):
             raise BadLineError(
                 f"argument numEntriesToShow: could not convert '{text}' to Integer "
                 f'(For input string: "{text}")'
-            ) from None
-    first = max(0, len(session.lines) - max(count, 0))
-    for number, line in enumerate(session.lines[first:], first):
+            )
+        count = int(text)
+    for number, line in session.history.last(count):
         session.out(f"{number:5}  {line}\n")

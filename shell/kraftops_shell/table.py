@@ -45,7 +45,7 @@ COMMANDS: tuple[Command, ...] = (
         "cat",
         "Show the contents of metadata files.",
         "kraftops_shell.browse:cat",
-        (Argument("targets", "+", "The metadata nodes to display."),),
+        (Argument("targets", "+", "The metadata files to display."),),
     ),
     Command(
         "cd",

@@ -7,6 +7,4 @@ from kraftops.tree.node import Leaf
 
 def json_text(leaf: Leaf) -> str:
     """Return the value of a leaf as JSON on one line."""
-    import json
-
-    return json.dumps(leaf.data, ensure_ascii=False, separators=(",", ":"))
+    return leaf.json

@@ -2,39 +2,66 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 _QUOTES = "'\""
+_NO_BLANKS = "\x85\u00a0\u2007\u202f"
+"""What Python takes for white space, and Java does not."""
+
+
+class Token(NamedTuple):
+    """A word and where it begins in its line; *quote* is open at its end, empty if none is."""
+
+    text: str
+    start: int
+    quote: str = ""
 
 
 def words(line: str) -> list[str]:
     """Return the words of a line.
 
     Words end at blanks. A quote that begins a word holds it together to the next one of its kind,
-    or to the end of the line; elsewhere it is a character like others. A backslash takes the next
-    character as it is, also in quotes.
+    or to the end of the line; elsewhere it does so, too, and stays a character of the word. A
+    backslash takes the next character as it is, also in quotes. Words without characters are none.
     """
-    found: list[str] = []
+    return [token.text for token in tokens(line)]
+
+
+def tokens(line: str) -> list[Token]:
+    """Return the words of a line with their places."""
+    found: list[Token] = []
     word: list[str] = []
+    start: int | None = None
     quote = ""
-    is_word = False
-    letters = iter(line)
-    for letter in letters:
+    is_quoted = False
+    letters = enumerate(line)
+    for at, letter in letters:
+        if not quote and is_blank(letter):
+            if word:
+                found.append(Token("".join(word), start or 0))
+            word, start = [], None
+            continue
+        start = at if start is None else start
         if letter == "\\":
-            word.append(next(letters, ""))
-            is_word = True
-        elif quote:
-            if letter == quote:
-                quote = ""
-            else:
+            word.append(next(letters, (0, ""))[1])
+        elif letter == quote:
+            quote = ""
+            if not is_quoted:
                 word.append(letter)
-        elif letter.isspace():
-            if is_word:
-                found.append("".join(word))
-            word, is_word = [], False
-        elif letter in _QUOTES and not is_word:
-            quote, is_word = letter, True
+            is_quoted = False
+        elif not quote and letter in _QUOTES:
+            quote = letter
+            if word:
+                word.append(letter)
+            else:
+                is_quoted = True
         else:
             word.append(letter)
-            is_word = True
-    if is_word:
-        found.append("".join(word))
+    if word or quote:
+        found.append(Token("".join(word), start or 0, quote))
     return found
+
+
+def is_blank(letter: str) -> bool:
+    """Tell whether words end at this character, by Java's `Character.isWhitespace`."""
+    return letter.isspace() and letter not in _NO_BLANKS

@@ -15,10 +15,16 @@ class Kind(Enum):
     UNREADABLE = "unreadable"  # a record that nobody can read
     DAMAGE = "damage"  # bytes that are no batch; what follows is not read
     GAP = "gap"  # offsets that no batch has
+    REPEAT = "repeat"  # offsets that were there before; their records are left out
     START = "start"  # the log begins later than the metadata did
     TRANSACTION = "transaction"  # a metadata transaction that never ends
     EPOCH = "epoch"  # a leader epoch below one before it
     SNAPSHOT = "snapshot"  # a snapshot that is not whole and was passed over
+    STATE = "state"  # what the records amount to cannot be
+    RELEASE = "release"  # what some release of Kafka does not know
+    UPGRADE = "upgrade"  # a registration that keeps the metadata.version back
+    REPLICA = "replica"  # what is not the same in two replicas of one log
+    STRAY = "stray"  # a partition on disk that belongs somewhere else, or nowhere
 
 
 CUTS_SHORT = frozenset({Kind.DAMAGE, Kind.TRANSACTION})
@@ -35,6 +41,8 @@ class Finding(NamedTuple):
     position: int | None = None
     address: int | None = None
     """Of the record, for `MetadataImage.record`."""
+    cure: str | None = None
+    """What to do about it, where something can be done."""
 
     def __str__(self) -> str:
         place = [] if self.source is None else [self.source]

@@ -50,6 +50,8 @@ def kafka_frame(head: bytes) -> tuple[int, int, int]:
     sort = _SORTS.get(number, ODD)
     if sort is ODD or version > KNOWN_VERSIONS[number] or size - 3 < _LEAST[number]:
         return UNFIT
+    if number == NO_OP and size - 3 != _LEAST[number]:
+        return UNFIT
     # Directories came with version 1: without them a partition's record is decoded.
     if number == PARTITION and not version:
         return UNFIT

@@ -27,6 +27,10 @@ Resource = tuple[int, str]
 """What a configuration is for: its type and name; no name stands for the default."""
 
 
+_LONG_CHAIN = 8
+_KEPT_STATES = 1 << 12
+
+
 class Provenance(NamedTuple):
     """The last batch in an image; *timestamp*, in ms, is the newest of it. All -1 when empty.
 
@@ -98,6 +102,7 @@ class MetadataImage:
         """Levels and addresses of the other features."""
         self.producer_ids: int | None = None
         self.quorum = Quorum()
+        self._states: dict[int, tuple[int, Data]] = {}
         self.record_findings = RecordFindings()
         self.log_findings: list[Finding] = []
 
@@ -155,10 +160,17 @@ class MetadataImage:
 
     def partition_state(self, addresses: Sequence[int]) -> Data:
         """Return the state that the record of a partition and these of its changes make."""
-        state = partitions.registered(self.read(addresses[0])[1])
-        for address in addresses[1:]:
-            state = self.changed_partition(_applied(state), address)
-        return _applied(state)
+        # Who asks after every change of many must not begin anew each time.
+        done, state = self._states.get(addresses[0], (0, {}))
+        if not 0 < done <= len(addresses):
+            done, state = 1, _applied(partitions.registered(self.read(addresses[0])[1]))
+        for address in addresses[done:]:
+            state = _applied(self.changed_partition(state, address))
+        if len(addresses) > _LONG_CHAIN:
+            if len(self._states) >= _KEPT_STATES:
+                self._states.clear()
+            self._states[addresses[0]] = len(addresses), state
+        return state
 
     def changed_partition(self, state: Data, address: int) -> Data | str:
         """Return the state of a partition after the record at *address*, or why it stays."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from itertools import count
+from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.findings import Finding, Kind
@@ -50,13 +51,25 @@ def load(
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     names = [os.fspath(one) for one in given]
-    limits = Limits(
+    limits = limits_of(at_offset, at_time)
+    return loaded(names, limits, dialect, progress).image
+
+
+def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
+    """Return which records make the state after the one of an offset, or at a time."""
+    return Limits(
         until=Limits().until if at_offset is None else at_offset,
         time=Limits().time if at_time is None else at_time,
     )
+
+
+def loaded(
+    names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
+) -> Loader:
+    """Return the loader that has read what *names* stand for; errors as those of `load`."""
     for attempt in count(1):
         try:
-            return _load(names, limits, dialect, progress)
+            return _loaded(names, limits, dialect, progress)
         except _GoneError as error:
             if attempt == _TRIES:
                 raise SourceError(error.message) from None
@@ -67,9 +80,7 @@ class _GoneError(SourceError):
     """A file of a directory that was there is not any more."""
 
 
-def _load(
-    names: list[str], limits: Limits, dialect: str, progress: Progress | None
-) -> MetadataImage:
+def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress | None) -> Loader:
     files = files_of(names)
     first = loader = None
     for pieces, findings in plans(files, limits):
@@ -91,7 +102,15 @@ def _load(
         if loader.is_over:
             raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
         raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
-    return loader.image
+    return loader
+
+
+class Tail(NamedTuple):
+    """How far a segment was read: to byte *position*; *last* is the batch that ends there."""
+
+    path: str
+    position: int = 0
+    last: Batch | None = None
 
 
 class Loader:
@@ -104,18 +123,25 @@ class Loader:
         progress: Progress | None = None,
         *,
         may_grow: bool = False,
+        replay: Replay | None = None,
     ) -> None:
-        """Load into *image*; the last file's end *may* be growing."""
+        """Load into *image*, by *replay* if that is given; the last file's end *may* be growing."""
         self.image = image
         self.has_records = False
-        """Whether a batch was whole and sound."""
+        """Whether a batch was whole and sound, and within the limits."""
         self._limits = limits or Limits()
-        self._replay = Replay(image, self._limits)
+        self._replay = replay or Replay(image)
+        self._replay.limits = self._limits
         self._progress = progress
         self._may_grow = may_grow
         self._next_offset: int | None = None
+        self._logged: int | None = None  # the offset after the last batch that was no snapshot's
+        self._repeated = ""  # the file whose offsets were last found to come again
         self._epoch = -1
         self._is_log = False  # a snapshot's offsets are its own
+        self._sources: dict[str, int] = {}
+        self.tail: Tail | None = None
+        """Where the log can be read on."""
 
     @property
     def is_over(self) -> bool:
@@ -130,14 +156,15 @@ class Loader:
         """
         for number, piece in enumerate(pieces):
             log = self._open(piece.path)
-            file = log if isinstance(log, LogFile) else None
-            source = self.image.store.add_source(piece.path, file, piece.end_offset)
+            source = self._add_source(log, piece)
             batches = log.batches()
             if piece.is_snapshot:
                 if not self._read_snapshot(batches, source, piece):
                     return False
-            elif not self._read_segment(batches, source, piece, number == len(pieces) - 1):
-                return True
+            elif not self._read_segment(
+                batches, source, piece.path, is_last=number == len(pieces) - 1
+            ):
+                break
             if self.is_over:
                 break
         self._replay.finish()
@@ -148,23 +175,43 @@ class Loader:
 
         *source* is their number in the image's store.
         """
+        self.tail = Tail(path)
         for batch in batches:
             reason = self._damage_of(batch)
             if reason is None:
                 self._compare(batch, path)
                 try:
-                    self._replay.add(batch, source)
+                    if self._replay.add(batch, source):
+                        self.has_records = True
                 except DecodeError as error:
                     reason = error.message
             if reason is not None:
                 self._note(Kind.DAMAGE, f"{reason}; what follows is not read", path, batch.position)
                 return False
-            self.has_records = True
+            self.tail = Tail(path, batch.position + batch.size, batch)
             if self._progress:
                 self._progress(batch.size)
             if self.is_over:
                 break
         return True
+
+    def read_on(self, path: str, start: int = 0) -> bool:
+        """Read a segment from byte *start*, where a batch begins; tell whether all is sound.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        log = self._open(path)
+        source = self._sources.get(path)
+        if source is None:
+            source = self._add_source(log, Piece(path, None, False))
+        return self._read_segment(log.batches(start), source, path, is_last=True)
+
+    def _add_source(self, log: LogFile | LogStream, piece: Piece) -> int:
+        file = log if isinstance(log, LogFile) else None
+        source = self.image.store.add_source(piece.path, file, piece.end_offset)
+        self._sources[piece.path] = source
+        return source
 
     def _open(self, path: str) -> LogFile | LogStream:
         try:
@@ -192,10 +239,10 @@ class Loader:
             return True
         return False
 
-    def _read_segment(self, batches: LogReader, source: int, piece: Piece, is_last: bool) -> bool:
+    def _read_segment(self, batches: LogReader, source: int, path: str, *, is_last: bool) -> bool:
         """Read a segment; tell whether reading can go on behind it."""
         self._is_log = True
-        is_sound = self.add(batches, source, piece.path)
+        is_sound = self.add(batches, source, path)
         end = batches.end
         if not is_sound or end is None:
             return is_sound
@@ -203,7 +250,7 @@ class Loader:
             return True
         if end.reason is EndReason.PARTIAL and is_last and self._may_grow:
             return True  # a server is about to write the rest of it
-        self._note(Kind.DAMAGE, _end_text(end), piece.path, end.position)
+        self._note(Kind.DAMAGE, _end_text(end), path, end.position)
         return False
 
     def _damage_of(self, batch: Batch) -> str | None:
@@ -228,6 +275,16 @@ class Loader:
         elif expected is not None and offset > expected:
             reason = f"offsets {expected} to {offset - 1} are missing"
             self._note(Kind.GAP, reason, path, batch.position)
+        if self._logged is not None and offset < self._logged:
+            if path != self._repeated:
+                reason = f"offsets from {offset} on come again: they are left out"
+                self._note(Kind.REPEAT, reason, path, batch.position)
+            self._repeated = path
+            limits = self._replay.limits
+            self._replay.limits = limits._replace(after=max(limits.after, self._logged - 1))
+            if header.last_offset < self._logged:
+                return
+        self._logged = header.last_offset + 1
         if header.leader_epoch < self._epoch:
             reason = f"leader epoch {header.leader_epoch} comes after {self._epoch}"
             self._note(Kind.EPOCH, reason, path, batch.position)

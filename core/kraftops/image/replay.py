@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kraftops.errors import DecodeError
 from kraftops.image import frames
 from kraftops.image import partition as partitions
 from kraftops.image.dialects import RecordReader
@@ -47,7 +48,7 @@ class Limits(NamedTuple):
     time: int = 1 << 63
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """Records *first* to *stop* of a batch, which begin at *position*."""
 
     address: int
@@ -70,42 +71,52 @@ class Replay:
         self._rules = Rules(image)
         self._unreadable = 0  # records of this batch
         self._began: int | None = None  # the address of the record that opened a transaction
-        self._waiting: list[_Span] = []  # what is in it so far
+        self._waiting: list[Span] = []  # what is in it so far
         is_kafka = image.dialect == "kafka"
         self._frames = Memo(frames.kafka_frame if is_kafka else frames.odd_frame)
         self._shapes = Memo(frames.partition_shape)
         tests = enumerate(_tests(image.meaning), frames.CHANGES)
         self._tails = {sort: Memo(test) for sort, test in tests}
 
-    def add(self, batch: Batch, source: int) -> None:
+    def add(self, batch: Batch, source: int) -> bool:
         """Apply a batch of magic 2 whose checksum holds; *source* is its number in the store.
+
+        Return whether any of it is within the limits.
 
         Raises:
             DecodeError: it does not hold the records that it counts; those before are applied.
         """
         header = batch.header
-        inside = held(batch)
         limits = self.limits
         if header.last_offset <= limits.after:
-            return
+            return False
+        if header.record_count < 0:
+            raise DecodeError(f"a batch of {header.record_count} records")
+        inside = held(batch)
         first, position, stop, last = 0, inside.start, header.record_count, header.last_offset
         time = header.max_timestamp
         if header.base_offset <= limits.after or last > limits.until or time > limits.time:
             first, position, stop, last, time = self._within(inside, stop)
             if first == stop:
-                return
+                return False
         address = self.image.store.add(source, batch)
         if header.is_control:
-            self._control(inside, _Span(address, position, first, stop))
-            return
+            self._control(inside, Span(address, position, first, stop))
+            return True
         self._rules.begin_unit()
         self._unreadable = 0
+        span = Span(address, position, first, stop)
         try:
-            self._records(inside, _Span(address, position, first, stop))
-        finally:
-            if self._began is None:
-                counted = header.base_offset + stop - 1 - self._unreadable
-                self.image.provenance = Provenance(last, header.leader_epoch, time, counted)
+            end = self._records(inside, span, time)
+        except DecodeError:
+            self._reach_damage(inside, span)
+            raise
+        if self._began is None:
+            self._reach(inside, stop, last, time)
+        if stop == header.record_count and end < len(inside.data):
+            left = len(inside.data) - end
+            raise DecodeError(f"{left} bytes are left after {header.record_count} records")
+        return True
 
     def finish(self) -> None:
         """Note what is left open at the end of the log."""
@@ -125,7 +136,7 @@ class Replay:
         """
         after, until, time = self.limits
         first, position, last, at = 0, inside.start, -1, inside.start
-        newest = -1
+        newest = -(1 << 63)
         for number in range(count):
             record, end = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
             stamp = record.timestamp if inside.append_time is None else inside.append_time
@@ -137,7 +148,7 @@ class Replay:
             last, newest, at = record.offset, max(newest, stamp), end
         return first, position, count, last, newest
 
-    def _control(self, inside: Held, span: _Span) -> None:
+    def _control(self, inside: Held, span: Span) -> None:
         """Take in control records, which change no state but that of the quorum."""
         quorum, at = self.image.quorum, span.position
         for _ in range(span.first, span.stop):
@@ -157,16 +168,42 @@ class Replay:
             elif found.type == "SNAPSHOT_FOOTER":
                 self.has_footer = True
 
-    def _records(self, inside: Held, span: _Span) -> None:
-        """Apply records, or keep those of an open transaction for its end."""
+    def _reach(self, inside: Held, stop: int, last: int, time: int) -> None:
+        """Note that the image has the first *stop* records of a batch, up to offset *last*."""
+        counted = inside.base_offset + stop - 1 - self._unreadable
+        self.image.provenance = Provenance(last, inside.epoch, time, counted)
+
+    def _reach_damage(self, inside: Held, span: Span) -> None:
+        """Note that the image has the records of a batch before one that cannot be read."""
+        at, newest, number, last = span.position, -(1 << 63), span.first, -1
+        try:
+            while number < span.stop:
+                record, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
+                stamp = record.timestamp if inside.append_time is None else inside.append_time
+                number, last, newest = number + 1, record.offset, max(newest, stamp)
+        except DecodeError:
+            if self._began is None and number > span.first:
+                self._reach(inside, number, last, newest)
+
+    def _records(self, inside: Held, span: Span, time: int) -> int:
+        """Apply records, or keep those of an open transaction for its end.
+
+        Return the position behind them.
+        """
         data = inside.data + _PAD
         while span.first < span.stop:
-            if self._began is None:
-                span = self._apply(data, inside, span)
-            else:
+            if self._began is not None:
                 span = self._wait(inside, span)
+                continue
+            span = self._apply(data, inside, span)
+            before = span.first - 1
+            if self._began is not None and before:
+                # What the batch has before the transaction counts now, and not at its end.
+                offset = self.image.record(self._began).offset
+                self._reach(inside, before, offset - 1, time)
+        return span.position
 
-    def _apply(self, b: bytes, inside: Held, span: _Span) -> _Span:
+    def _apply(self, b: bytes, inside: Held, span: Span) -> Span:
         """Apply records up to one that begins a transaction; return those that are left."""
         base, p, first, stop = span
         end = len(b) - len(_PAD)
@@ -229,7 +266,7 @@ class Replay:
                                 p = e
                                 number += 1
                             continue
-                elif sort == nothing:
+                elif sort == nothing and not b[body]:
                     p = e
                     number += 1
                     continue
@@ -242,17 +279,14 @@ class Replay:
             number += 1
             if self._began is not None:
                 break
-        return _Span(base, p, number, stop)
+        return Span(base, p, number, stop)
 
     def _decoded(self, record: Record, address: int) -> str | None:
         """Apply a record by what it says; return why that cannot be, if it cannot."""
-        if record.key is not None or record.headers:
+        found = self._read(record)
+        if isinstance(found, str):
             self._unreadable += 1
-            return "a metadata record with a key or headers"
-        found = self.image.meaning(record.value)
-        if isinstance(found, Unknown):
-            self._unreadable += 1
-            return found.reason
+            return found
         number, data = found
         if number == BEGIN_TRANSACTION:
             self._began = address
@@ -262,7 +296,14 @@ class Replay:
             return "no metadata transaction is open"
         return self._rules.apply(number, data, address)
 
-    def _wait(self, inside: Held, span: _Span) -> _Span:
+    def _read(self, record: Record) -> tuple[int, Data] | str:
+        """Return type and data of a record, or why nobody can read it."""
+        if record.key is not None or record.headers:
+            return "a metadata record with a key or headers"
+        found = self.image.meaning(record.value)
+        return found.reason if isinstance(found, Unknown) else found
+
+    def _wait(self, inside: Held, span: Span) -> Span:
         """Keep records for the end of the transaction; return those after that end, if it is here.
 
         Markers are no part of what is kept.
@@ -274,28 +315,33 @@ class Replay:
             record, at = read_record(
                 inside.data, position, inside.base_offset, inside.base_timestamp
             )
-            found = self.image.meaning(record.value)
-            if isinstance(found, Unknown) or found[0] not in TRANSACTION_MARKERS:
+            found = self._read(record)
+            if isinstance(found, str):
+                self._unreadable += 1
                 continue
-            self._waiting.append(_Span(base, start, first, number))
+            if found[0] not in TRANSACTION_MARKERS:
+                continue
+            self._waiting.append(Span(base, start, first, number))
             start, first = at, number + 1
             if found[0] == BEGIN_TRANSACTION:
                 reason = "a metadata transaction is open already"
                 self.image.record_findings.add(base + position, reason)
                 continue
             self._end_transaction(is_aborted=found[0] == ABORT_TRANSACTION)
-            return _Span(base, at, first, stop)
-        self._waiting.append(_Span(base, start, first, stop))
-        return _Span(base, at, stop, stop)
+            return Span(base, at, first, stop)
+        self._waiting.append(Span(base, start, first, stop))
+        return Span(base, at, stop, stop)
 
     def _end_transaction(self, *, is_aborted: bool) -> None:
         waiting, self._waiting, self._began = self._waiting, [], None
         if is_aborted:
             self._rules.begin_unit()
             return
+        unreadable = self._unreadable
         for span in waiting:
             inside = self.image.store.batch(span.address >> POSITION_BITS)
             self._apply(inside.data + _PAD, inside, span)
+        self._unreadable = unreadable  # each batch counts its own
 
 
 def _behind_varint(buffer: bytes, pos: int) -> int:

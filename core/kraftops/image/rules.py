@@ -34,7 +34,8 @@ class Rules:
 
     def __init__(self, image: MetadataImage) -> None:
         self.image = image
-        self._had_topics: dict[bytes, bool] = {}
+        self._had_topics: dict[bytes, str | None] = {}  # and their names
+        self._had_names: dict[str, bool] = {}
         self._had_acls: dict[bytes, bool] = {}
         self._had_configs: dict[Resource, bool] = {}
         self._rules: dict[int, Rule] = {
@@ -68,6 +69,7 @@ class Rules:
         """Have what follows be a batch, or transaction, of its own."""
         if self._had_topics or self._had_acls or self._had_configs:
             self._had_topics.clear()
+            self._had_names.clear()
             self._had_acls.clear()
             self._had_configs.clear()
 
@@ -95,7 +97,7 @@ class Rules:
 
     def _put_topic(self, data: Data, address: int) -> None:
         topic_id, name = cast("bytes", data["topicId"]), cast("str", data["name"])
-        self._had_topics.setdefault(topic_id, topic_id in self.image.topics)
+        self._had_names.setdefault(name, name in self.image.topic_ids)
         self._drop_topic(topic_id)
         topic = Topic(topic_id, name, address)
         topic.is_deleting = bool(data.get("deleting"))
@@ -106,8 +108,10 @@ class Rules:
         """Take a topic and its partitions out of the image."""
         image = self.image
         topic = image.topics.pop(topic_id, None)
+        self._had_topics.setdefault(topic_id, topic and topic.name)
         if topic is None:
             return None
+        self._had_names.setdefault(topic.name, True)
         for key in topic.keys() if image.changes else ():
             image.changes.pop(key, None)
         if image.topic_ids.get(topic.name) == topic_id:
@@ -116,11 +120,12 @@ class Rules:
 
     def _remove_topic(self, data: Data, _address: int) -> str | None:
         topic_id = cast("bytes", data["topicId"])
-        had = self._had_topics.setdefault(topic_id, topic_id in self.image.topics)
         topic = self._drop_topic(topic_id)
-        if topic is None:
-            return None if had else _UNKNOWN_TOPIC
-        resource = (_TOPIC_RESOURCE, topic.name)
+        # One that this batch has removed already is removed again.
+        name = self._had_topics[topic_id] if topic is None else topic.name
+        if name is None:
+            return _UNKNOWN_TOPIC
+        resource = (_TOPIC_RESOURCE, name)
         # Configurations that came in this batch stay, as they do in Kafka.
         if self._had_configs.get(resource, resource in self.image.configs):
             self.image.configs.pop(resource, None)
@@ -157,7 +162,9 @@ class Rules:
         if name:
             topic_id = image.topic_ids.get(name)
             if topic_id is None:
-                return "there is no topic with this name"
+                # One that this batch has removed may well be named.
+                is_known = self._had_names.get(name)
+                return None if is_known else "there is no topic with this name"
             chosen = [image.topics[topic_id]]
         self._append_where_changed(chosen, address)
         return None

@@ -81,7 +81,7 @@ def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[F
         oldest = files.snapshots[-1]
         raise UsageError(
             f"{oldest.path} is the oldest snapshot, and it is newer than that",
-            f"the earliest state that can be shown is that at offset {_end_offset(oldest)}",
+            f"the earliest state that can be shown is that at offset {(_end_offset(oldest) or 0) - 1}",
         )
     for snapshot in chosen:
         end = _end_offset(snapshot)
@@ -100,6 +100,28 @@ def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[F
         pieces = [Piece(files.bootstrap, None, True)]
     if pieces:
         yield pieces, findings
+
+
+def whole_log(files: LogFiles) -> Iterator[list[Piece]]:
+    """Yield ways to read as much of a log as there is, the longest first.
+
+    That is from the first record, or from the oldest snapshot with which the segments go on.
+    """
+    segments = [Piece(one.path, None, False) for one in files.segments]
+    start = _base_offset(files.segments[0]) if files.segments else None
+    if start == 0:
+        yield segments
+    elif start is None:
+        yield from ([Piece(one.path, _end_offset(one), True)] for one in files.snapshots)
+    else:
+        for snapshot in reversed(files.snapshots):
+            end = _end_offset(snapshot) or 0
+            if end >= start:
+                after = [Piece(one.path, None, False) for one in _after(files.segments, end)]
+                yield [Piece(snapshot.path, end, True), *after]
+        yield segments
+    if files.bootstrap:
+        yield [Piece(files.bootstrap, None, True)]
 
 
 def _in_directory(directory: str) -> Iterator[str]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from kraftops.errors import KraftopsError, SourceError
+from kraftops.errors import SourceError
 from kraftops.log.batch import (
+    CRC_START,
     HEADER_SIZE,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
     Batch,
     inflated,
+    is_valid,
     read_record,
 )
 from kraftops.log.reader import LogFile
@@ -24,6 +26,7 @@ POSITION_BITS = 28  # no batch inflates beyond 256 MiB
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48
 _KEPT_BYTES = 16 << 20
+_CRC_AT = 17
 
 
 class LoggedRecord(NamedTuple):
@@ -58,6 +61,7 @@ class RecordStore:
         self._names: list[str] = []
         self._shifts: list[int | None] = []
         self._batches: array[int] = array("q")  # the file's number and the position in it
+        self._crcs: array[int] = array("Q")
         self._kept: dict[int, Held] = {}
         self._kept_bytes = 0
         self._held: dict[int, Batch] = {}
@@ -76,9 +80,14 @@ class RecordStore:
         """Return the address of the batch's first byte, to which positions are added."""
         number = len(self._batches)
         self._batches.append(source << _FILE_SHIFT | batch.position)
+        self._crcs.append(int.from_bytes(batch.data[_CRC_AT:CRC_START]))
         if self._files[source] is None:
             self._held[number] = batch
         return number << POSITION_BITS
+
+    def numbers(self) -> range:
+        """Return the numbers of all batches, in the order in which they were added."""
+        return range(len(self._batches))
 
     def record(self, address: int) -> LoggedRecord:
         """Return the record at an address.
@@ -127,10 +136,11 @@ class RecordStore:
             raise changed
         size = int.from_bytes(head[8:12]) + LOG_OVERHEAD
         data = head + file.read_at(position + HEADER_SIZE, size - HEADER_SIZE)
-        try:
-            return held(Batch(position, size, data))
-        except KraftopsError:
-            raise changed from None
+        again = Batch(position, size, data)
+        crc = self._crcs[number]
+        if again.header.crc != crc or not is_valid(again, crc):
+            raise changed
+        return held(again)
 
 
 def held(batch: Batch) -> Held:

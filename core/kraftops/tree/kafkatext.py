@@ -25,6 +25,8 @@ from kraftops.uuids import to_text
 
 _UNBOUNDED = 0x7FFF
 _HALVES = Struct(">qq")
+_YEAR_2000 = 946_684_800_000  # ms
+_CALENDAR_CYCLE = 146_097 * 86_400_000  # ms of 400 years
 _UUIDS: Memo[str] = Memo(to_text)
 
 
@@ -52,7 +54,7 @@ def broker_text(state: Data) -> str:
         f"fenced={_bool(state['fenced'])}, "
         f"inControlledShutdown={_bool(state['inControlledShutdown'])}, "
         f"isMigratingZkBroker={_bool(state['isMigratingZkBroker'])}, "
-        f"directories={_directories(state['logDirs'])}, "
+        f"directories={_directories(_sorted(state['logDirs']))}, "
         f"cordonedDirectories={'null' if cordoned is None else _directories(cordoned)})"
     )
 
@@ -107,15 +109,15 @@ def provenance_text(provenance: Provenance) -> str:
 
 
 def time_text(timestamp: int) -> str:
-    """Return ms since the epoch as Java's `ZonedDateTime` prints UTC, zeros at the end left out."""
+    """Return ms since the epoch as Java's `ISO_ZONED_DATE_TIME` prints UTC, of years of any size."""
     from datetime import UTC, datetime, timedelta
 
-    try:
-        time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=timestamp)
-    except OverflowError:
-        return str(timestamp)
+    cycles, rest = divmod(timestamp - _YEAR_2000, _CALENDAR_CYCLE)
+    time = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(milliseconds=rest)
+    year = time.year + 400 * cycles
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
     fraction = f".{time.microsecond // 1000:03}".rstrip("0").rstrip(".")
-    return f"{time.year:04}-{time:%m-%dT%H:%M:%S}{fraction}Z"
+    return f"{sign}{abs(year):04}-{time:%m-%dT%H:%M:%S}{fraction}Z"
 
 
 def _listeners(data: Data) -> str:
@@ -145,10 +147,13 @@ def _range(feature: Data) -> str:
     return f"{first}+" if last == _UNBOUNDED else f"{first}-{last}"
 
 
-def _directories(values: object) -> str:
+def _sorted(values: object) -> list[bytes]:
     """Return directory ids as a registration sorts them: by their halves, as signed numbers."""
-    ids = sorted(cast("list[bytes]", values), key=_HALVES.unpack)
-    return "[" + ", ".join(_UUIDS[one] for one in ids) + "]"
+    return sorted(cast("list[bytes]", values), key=_HALVES.unpack)
+
+
+def _directories(values: object) -> str:
+    return "[" + ", ".join(_UUIDS[one] for one in cast("list[bytes]", values)) + "]"
 
 
 def _bool(value: object) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 from kraftops.errors import DecodeError
 from kraftops.image.image import MetadataImage, Resource
+from kraftops.image.plain import is_healthy, plain_partition
 from kraftops.image.topics import Topic
 from kraftops.schema.read import Data
 from kraftops.tree import leaves
@@ -58,7 +59,7 @@ class Row(NamedTuple):
     make: Callable[[View], Node]
 
 
-def tree(
+def tree_of(
     image: MetadataImage,
     *,
     form: Has = Has.OURS,
@@ -122,7 +123,7 @@ def _records(image: Image, addresses: dict[str, int], kind: LeafKind) -> Directo
         address = addresses.get(name)
         return None if address is None else Leaf(kind, image, address)
 
-    return Directory(lambda: addresses, get)
+    return Directory(lambda: addresses, get, is_flat=True)
 
 
 def _brokers(view: View) -> Node:
@@ -287,7 +288,7 @@ def _topic(image: Image, topic: Topic) -> Directory:
             return None
         return Leaf(leaves.PARTITION, image, (topic, number))
 
-    return Directory(names, get)
+    return Directory(names, get, is_flat=True)
 
 
 _STATES: dict[str, Callable[[Data], bool]] = {
@@ -311,6 +312,9 @@ def _topics_by_state(view: View) -> Node:
             for topic_name, topic_id in image.topic_ids.items():
                 topic = image.topics[topic_id]
                 for number in topic.numbers():
+                    plain = plain_partition(image, topic, number)
+                    if plain is not None and is_healthy(plain):
+                        continue
                     partition = image.partition(topic, number)
                     for state, test in _STATES.items():
                         if partition is not None and test(partition):
@@ -324,7 +328,8 @@ def _topics_by_state(view: View) -> Node:
                 return None
             topic = image.topics[image.topic_ids[topic_name]]
             return fixed(
-                {str(number): Leaf(leaves.PARTITION, image, (topic, number)) for number in numbers}
+                {str(number): Leaf(leaves.PARTITION, image, (topic, number)) for number in numbers},
+                is_flat=True,
             )
 
         return Directory(lambda: of(name), get)
@@ -357,6 +362,7 @@ def _kraft_version(view: View) -> Node:
 def _control(view: View, address: int | None, show: Callable[[Data], object]) -> Node:
     """Return a leaf that shows something of a control record."""
     value = None if address is None else show(view.image.read_control(address))
+    value = leaves.plain_value(value)
     return Leaf(leaves.constant(value, addresses=_some(address)), view.image)
 
 
@@ -377,19 +383,19 @@ def _findings(view: View) -> Node:
 
     def get(name: str) -> Node | None:
         number = _integer(name)
-        for at, finding in enumerate(image.findings):
-            if at == number:
-                value = {
-                    "kind": finding.kind.value,
-                    "reason": finding.reason,
-                    "source": finding.source,
-                    "position": finding.position,
-                    "offset": finding.offset,
-                }
-                return Leaf(leaves.constant(value, addresses=_some(finding.address)), image)
-        return None
+        finding = None if number is None else image.finding(number)
+        if finding is None:
+            return None
+        value = {
+            "kind": finding.kind.value,
+            "reason": finding.reason,
+            "source": finding.source,
+            "position": finding.position,
+            "offset": finding.offset,
+        }
+        return Leaf(leaves.constant(value, addresses=_some(finding.address)), image)
 
-    return Directory(names, get)
+    return Directory(names, get, is_flat=True)
 
 
 def _constant(value: object) -> Callable[[View], Node]:
@@ -428,6 +434,8 @@ LAYOUT = (
 
 def _integer(name: str) -> int | None:
     """Return the number that Java's `Integer.parseInt` reads in a name; None if there is none."""
+    if name.isdecimal() and len(name) < 10:  # nearly all
+        return int(name)
     match = re.fullmatch(r"[+-]?\d{1,12}", name)
     return int(name) if match else None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from kraftops.image.image import MetadataImage
-from kraftops.image.topics import Topic
+from kraftops.image.plain import plain_partition
+from kraftops.image.topics import PARTITION_KEY, Topic
 from kraftops.javatext import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
 from kraftops.schema.read import UNKNOWN_TAGS, Data
@@ -21,6 +22,7 @@ from kraftops.tree.names import (
     code_name,
 )
 from kraftops.tree.node import LeafKind
+from kraftops.tree.partitiontext import plain_json, plain_kafka_text
 from kraftops.uuids import to_text
 
 Image = MetadataImage
@@ -78,14 +80,15 @@ def _protocol(code: int) -> str:
 
 def _plain(data: Data) -> Data:
     """Return data without bytes, which are UUIDs here, and without tags that nobody knows."""
-    return {name: _plain_value(value) for name, value in data.items() if name != UNKNOWN_TAGS}
+    return {name: plain_value(value) for name, value in data.items() if name != UNKNOWN_TAGS}
 
 
-def _plain_value(value: object) -> object:
+def plain_value(value: object) -> object:
+    """Return what JSON can say of a value, UUIDs as text."""
     if isinstance(value, bytes):
         return to_text(value)
     if isinstance(value, list):
-        return [_plain_value(one) for one in value]
+        return [plain_value(one) for one in value]
     return _plain(value) if isinstance(value, dict) else value
 
 
@@ -121,11 +124,35 @@ def _broker_addresses(image: Image, key: object) -> Sequence[int]:
     return image.brokers[cast("int", key)].addresses
 
 
-PARTITION = _state_kind(
-    lambda image, key: image.partition_state(_partition_addresses(image, key)),
-    partition_data,
-    kafkatext.partition_text,
+def _partition_state(image: Image, key: object) -> Data:
+    return image.partition_state(_partition_addresses(image, key))
+
+
+def _partition_text(image: Image, key: Any) -> str:
+    plain = plain_partition(image, *key)
+    if plain is None:
+        return kafkatext.partition_text(_partition_state(image, key))
+    return plain_kafka_text(plain)
+
+
+def _partition_json(image: Image, key: Any) -> str | None:
+    topic, number = key
+    plain = plain_partition(image, topic, number)
+    return None if plain is None else plain_json(plain, number, topic.id)
+
+
+def _partition_newest(image: Image, key: Any) -> int | None:
+    topic, number = key
+    chain = image.changes.get(PARTITION_KEY.pack(number, topic.id)) if image.changes else None
+    return chain[-1] if chain else topic.place(number)
+
+
+PARTITION = LeafKind(
+    lambda image, key: partition_data(_partition_state(image, key)),
+    _partition_text,
     _partition_addresses,
+    _partition_json,
+    _partition_newest,
 )
 """Keys: topic and number."""
 

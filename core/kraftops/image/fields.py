@@ -1,0 +1,23 @@
+"""What is different between two values of a node, field by field."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class FieldChange(NamedTuple):
+    """A field of a value before and after; its name is empty where the value has no fields."""
+
+    name: str
+    old: object
+    new: object
+
+
+def field_changes(old: object, new: object) -> tuple[FieldChange, ...]:
+    """Return the fields that are not the same in two values; of a missing one the value is None."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        names = dict.fromkeys([*old, *new])
+        pairs = [FieldChange(name, old.get(name), new.get(name)) for name in names]
+    else:
+        pairs = [FieldChange("", old, new)]
+    return tuple(pair for pair in pairs if pair.old != pair.new)

@@ -1,0 +1,83 @@
+"""What is different between two trees, path by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from kraftops.image.fields import FieldChange, field_changes
+from kraftops.tree.node import Directory, Leaf, Node, java_sorted
+
+ECHOES = frozenset(
+    {
+        ("image", "provenance"),
+        ("image", "topics", "byId"),
+        ("image", "topics", "byState"),
+        ("local",),
+    }
+)
+"""Nodes that tell of states as a whole, or again what others tell: no difference of their own."""
+
+
+class DifferenceKind(Enum):
+    """How a leaf differs."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+class Difference(NamedTuple):
+    """A leaf that is not the same in two trees; where one has none, the value is None."""
+
+    kind: DifferenceKind
+    names: tuple[str, ...]
+    old: object
+    new: object
+
+    @property
+    def fields(self) -> tuple[FieldChange, ...]:
+        """What is different in the values."""
+        return field_changes(self.old, self.new)
+
+
+def diff(old: Node | None, new: Node | None, names: Sequence[str] = ()) -> Iterator[Difference]:
+    """Yield the leaves that differ between two nodes, in the order of their paths.
+
+    A node that is None is not there. Of whole trees, what is among `ECHOES` is left out, unless
+    *names*, those of the nodes themselves, lead there.
+
+    Raises:
+        KraftopsError: while iterating, a source cannot be read any more.
+    """
+    yield from _between(old, new, tuple(names))
+
+
+def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iterator[Difference]:
+    if isinstance(old, Leaf) and isinstance(new, Leaf):
+        if not _is_same(old, new):
+            yield Difference(DifferenceKind.CHANGED, names, old.data, new.data)
+        return
+    for node, kind in ((old, DifferenceKind.REMOVED), (new, DifferenceKind.ADDED)):
+        if isinstance(node, Leaf):
+            there = node.data
+            is_old = kind is DifferenceKind.REMOVED
+            yield Difference(kind, names, there if is_old else None, None if is_old else there)
+    before = old if isinstance(old, Directory) else None
+    after = new if isinstance(new, Directory) else None
+    known = {name for one in (before, after) if one for name in one.names()}
+    for name in java_sorted(known):
+        below = (*names, name)
+        if below not in ECHOES:
+            yield from _between(
+                before.get(name) if before else None, after.get(name) if after else None, below
+            )
+
+
+def _is_same(old: Leaf, new: Leaf) -> bool:
+    if old.kind is new.kind and old.image.store is new.image.store:
+        addresses = old.addresses
+        if addresses and addresses == new.addresses:
+            return True
+    return old.json == new.json

@@ -1,0 +1,114 @@
+"""The lines that were given: in the session, and in the file that outlives it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+KAFKAS_LIMIT = 500
+_LIMIT = 10_000
+_FOLDER, _FILE = "kraftops", "metadata-shell-history"
+
+
+class History:
+    """The last lines that were given, by numbers that stay theirs.
+
+    As in Kafka's shell, a line that begins with a blank is not kept, nor one like that before it.
+    """
+
+    def __init__(self, limit: int = _LIMIT, lines: Iterable[str] = ()) -> None:
+        """Begin with some lines; after *limit* of them, the oldest are forgotten."""
+        self._lines = deque(lines, limit)
+        self._first = 0
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def add(self, line: str) -> bool:
+        """Keep a line; tell whether it was one to keep."""
+        kept = line.strip()
+        if not kept or line.startswith(" ") or (self._lines and kept == self._lines[-1]):
+            return False
+        if len(self._lines) == self._lines.maxlen:
+            self._first += 1
+        self._lines.append(kept)
+        return True
+
+    def last(self, count: int | None = None) -> list[tuple[int, str]]:
+        """Return the last lines, or all, oldest first, with their numbers, which begin with 0."""
+        start = 0 if count is None else max(0, len(self._lines) - max(count, 0))
+        return list(enumerate(islice(self._lines, start, None), self._first + start))
+
+    def at(self, number: int) -> str | None:
+        """Return the line of a number; None if there is none."""
+        at = number - self._first
+        return self._lines[at] if 0 <= at < len(self._lines) else None
+
+    @property
+    def end(self) -> int:
+        """The number of the next line."""
+        return self._first + len(self._lines)
+
+
+def history_path(environment: Mapping[str, str]) -> str | None:
+    """Return where lines are kept for the next session; None where there is no place for them."""
+    folder = environment.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(folder):  # such are to be ignored, says the XDG specification
+        home = environment.get("HOME", "")
+        if not os.path.isabs(home):
+            return None
+        folder = os.path.join(home, ".local", "state")
+    return os.path.join(folder, _FOLDER, _FILE)
+
+
+class HistoryFile:
+    """A file of lines, for its owner's eyes only; what cannot be kept is forgotten silently."""
+
+    def __init__(self, path: str) -> None:
+        """Use the file at *path*, which need not be there."""
+        self._path = path
+
+    def load(self) -> list[str]:
+        """Return the lines that are kept, oldest first; a file that has grown too long is cut."""
+        try:
+            with open(self._path, encoding="utf-8", errors="surrogateescape") as file:
+                lines = [line.rstrip("\n") for line in file]
+        except OSError:
+            return []
+        if len(lines) > 2 * _LIMIT:
+            self._replace(lines[-_LIMIT:])
+        return lines[-_LIMIT:]
+
+    def add(self, line: str) -> None:
+        """Keep a line; sessions that run at the same time do not overwrite each other's."""
+        try:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        except OSError:
+            return
+        try:
+            os.fchmod(fd, 0o600)
+            os.write(fd, _encoded([line]))
+        except OSError:
+            pass  # a full disk is no reason to stop
+        finally:
+            os.close(fd)
+
+    def _replace(self, lines: list[str]) -> None:
+        temporary = f"{self._path}.{os.getpid()}"
+        try:
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(fd, "wb") as file:
+                file.write(_encoded(lines))
+            os.replace(temporary, self._path)
+        except OSError:
+            return
+
+
+def _encoded(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
