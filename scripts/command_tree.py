@@ -41,6 +41,7 @@ _DECODER_CLASSES = Values(Kind.WORDS, words=tuple(DECODERS))
 _RELEASES = dict.fromkeys(v.release for v in METADATA_VERSIONS)
 VALUES = {
     "--add-scram-file": Values(Kind.FILES),
+    "--command-config": Values(Kind.FILES),
     "--config": Values(Kind.FILES),
     "--files": Values(
         Kind.FILES,

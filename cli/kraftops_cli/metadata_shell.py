@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING, cast
+
 import click
 
 from kraftops_cli.argparse4j import clicks_arguments_without_files
-from kraftops_cli.command import ToolCommand, ToolGroup
+from kraftops_cli.command import BadArguments, ToolCommand, ToolGroup
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
+
+if TYPE_CHECKING:
+    from kraftops.image.image import MetadataImage
+    from kraftops_shell.console import Console
+    from kraftops_shell.history import HistoryFile
 
 KAFKAS_NAME = "kafka-metadata-shell"
 _FORMS = ("kafka", "json")
@@ -21,7 +29,28 @@ EXAMPLES = (
 EXIT_STATUS = """\
 0  done; what could not be applied is said on standard error
 1  a command failed, or there was nothing to read
-2  damage, or a metadata transaction that never ends, cuts the log short"""
+2  damage, or a metadata transaction that never ends, cuts the log short
+
+Of lines that come from a pipe or a file, the highest of their codes counts in our form."""
+INTERACTIVE = """\
+Without a command, lines are read and answered until exit or the end of the input. Words are split
+at blanks; quotes and backslashes work as in other shells.
+
+On a terminal, Tab completes commands, flags and paths, the arrow keys and Ctrl-R find earlier
+lines, Ctrl-C abandons a line, and Ctrl-D leaves. Output that is longer than the terminal goes
+through a pager.
+
+In our form, a command may be followed by | and a command line of the system's shell, or by > or >>
+and a file. In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines."""
+ENVIRONMENT = """\
+PAGER: the pager, less by default; empty for none
+
+LESS: the options of less, FIRX by default
+
+NO_COLOR: if it is not empty, nothing is coloured"""
+FILES = """\
+$XDG_STATE_HOME/kraftops/metadata-shell-history, or the same below ~/.local/state: the lines of
+interactive sessions in our form, for --no-history left as it is"""
 
 
 def _arguments(command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]) -> list[str]:
@@ -76,7 +105,11 @@ def _taken_out(
     command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
 ) -> tuple[list[str], list[str]]:
     """Return the tool's own options among the words of a command, and the other words."""
+    from kraftops_shell.table import commands
+
     options = _options(command, ctx)
+    called = commands(kafka=False, one_shot=True).get(args[0]) if args else None
+    its_own = {flag.name for flag in called.flags} if called else set()
     mine: list[str] = []
     rest: list[str] = []
     left = list(args)
@@ -85,7 +118,7 @@ def _taken_out(
         name, equals, _ = word.partition("=")
         if word == "--":
             return mine, [*rest, word, *left]
-        if name not in options or not rest:
+        if name not in options or name in its_own or not rest:
             rest.append(word)
             continue
         mine.append(word)
@@ -117,19 +150,40 @@ class _Time(click.ParamType[int]):
 @click.command(
     cls=ToolCommand,
     syntax=_arguments,
-    ours=frozenset({"form", "at_offset", "at_time", "dialect", "show_secrets"}),
-    exclusive=(("at_offset", "at_time"),),
+    ours=frozenset(
+        {
+            "at_offset",
+            "at_time",
+            "color",
+            "config",
+            "dialect",
+            "form",
+            "keeps_history",
+            "show_secrets",
+        }
+    ),
+    exclusive=(("at_offset", "at_time"), ("snapshot", "config")),
     name="metadata-shell",
     examples=EXAMPLES,
-    sections=(("Exit status", EXIT_STATUS),),
+    sections=(
+        ("Interactive use", INTERACTIVE),
+        ("Environment", ENVIRONMENT),
+        ("Files", FILES),
+        ("Exit status", EXIT_STATUS),
+    ),
     help="Browse the metadata of a cluster as a tree of files.",
 )
 @click.option(
     "-s",
     "--snapshot",
     metavar="SOURCE",
-    required=True,
     help="A snapshot, a segment, or a directory that holds the metadata log.",
+)
+@click.option(
+    "-c",
+    "--config",
+    metavar="FILE",
+    help="The configuration of a node, whose metadata log is the source.",
 )
 @click.option(
     _FORM_OPTION,
@@ -141,43 +195,144 @@ class _Time(click.ParamType[int]):
 @click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago.")
 @click.option("--dialect", default="kafka", help="Whose records these are.", show_default=True)
 @click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys.")
+@click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    help="Colour JSON, or only on a terminal.",
+    show_default=True,
+)
+@click.option(
+    "--no-history",
+    "keeps_history",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="Do not keep the lines of an interactive session.",
+)
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
 def metadata_shell(
     ctx: click.Context,
     /,
-    snapshot: str,
+    snapshot: str | None,
+    config: str | None,
     form: str | None,
-    at_offset: int | None,
-    at_time: int | None,
-    dialect: str,
-    show_secrets: bool,
     words: tuple[str, ...],
+    **options: object,
 ) -> int:
-    """Load the image and run the command; return the exit code."""
-    from kraftops.image.findings import CUTS_SHORT
-    from kraftops.image.loading import load
-    from kraftops.tree.layout import Has, tree
+    """Load the image; run the command, or those that are typed; return the exit code."""
+    from kraftops.tree.layout import Has, tree_of
     from kraftops_shell.session import Session
-    from kraftops_shell.values import json_text
 
     terminal: Terminal = ctx.obj
     is_kafka = (form or _usual_form(ctx)) == "kafka"
-    image = load(snapshot, at_offset=at_offset, at_time=at_time, dialect=dialect)
-    code = 0
-    for finding in image.log_findings:
-        terminal.line(f"{snapshot}: {finding}")
-        if finding.kind in CUTS_SHORT:
-            code = 2
-    if image.record_findings:
-        terminal.line(f"{snapshot}: {len(image.record_findings)} records could not be applied")
-    root = tree(
+    source = snapshot or (_metadata_log(config) if config else "")
+    if not source:
+        raise BadArguments(
+            "argument --snapshot/-s is required", ctx, "--config finds the source of a node"
+        )
+    is_announced = is_kafka and not words and os.path.exists(source)
+    if is_announced:
+        terminal.write("Loading...\n")
+        terminal.flush()
+    image = _loaded(source, options)
+    code = _tell_findings(terminal, source, image)
+    root = tree_of(
         image,
         form=Has.KAFKA if is_kafka else Has.OURS,
-        show_secrets=show_secrets,
+        show_secrets=bool(options["show_secrets"]),
         version=KAFKA_VERSION if is_kafka else VERSION,
     )
     session = Session(root, terminal.write, terminal.line, is_kafka, is_one_shot=bool(words))
-    if not is_kafka:
-        session.leaf_text = json_text
-    return max(session.run(words), code)
+    if is_kafka and words:
+        return max(session.run(words), code)
+
+    from kraftops_cli.shell_console import console_of
+
+    console = console_of(terminal, str(options["color"]))
+    if words:
+        from kraftops_shell.outlets import Straight, direct
+
+        with Straight(console) as outlet:
+            direct(session, console, outlet)
+            return max(session.run(words), code)
+
+    from kraftops_shell.repl import OurShell, talk_kafkas
+
+    if is_kafka:
+        terminal.write("Starting...\n")
+        return max(talk_kafkas(session, console), code)
+    shell = OurShell(
+        session,
+        console,
+        lambda: _about(source, image),
+        _history_file(console) if options["keeps_history"] else None,
+    )
+    return max(shell.talk(), code)
+
+
+def _metadata_log(config: str) -> str:
+    """Return the directory of the metadata log of the node with this configuration."""
+    from kraftops.storage.config import load_config
+
+    return load_config(config, environment=os.environ).metadata_log_dir
+
+
+def _loaded(source: str, options: dict[str, object]) -> MetadataImage:
+    """Return the image of a source; what takes long shows how far it is."""
+    from kraftops.image.loading import load
+    from kraftops_cli.progress import Progress, is_wanted
+
+    is_shown = is_wanted(-1)
+    with Progress(_size(source) if is_shown else 0, is_shown=is_shown) as progress:
+        return load(
+            source,
+            at_offset=cast("int | None", options["at_offset"]),
+            at_time=cast("int | None", options["at_time"]),
+            dialect=str(options["dialect"]),
+            progress=progress.advance if is_shown else None,
+        )
+
+
+def _size(source: str) -> int:
+    """Return how many bytes are read of a source, about; 0 where nobody knows."""
+    from kraftops.errors import KraftopsError
+    from kraftops.image.replay import Limits
+    from kraftops.image.sources import files_of, plans
+
+    try:
+        pieces, _ = next(plans(files_of([source]), Limits()))
+        return sum(os.path.getsize(piece.path) for piece in pieces)
+    except (KraftopsError, OSError, StopIteration):
+        return 0  # whoever loads it says what is wrong
+
+
+def _tell_findings(terminal: Terminal, source: str, image: MetadataImage) -> int:
+    """Say what is wrong with the log; return the exit code that this calls for."""
+    from kraftops.image.findings import CUTS_SHORT
+
+    code = 0
+    for finding in image.log_findings:
+        terminal.line(f"{source}: {finding}")
+        if finding.kind in CUTS_SHORT:
+            code = 2
+    if image.record_findings:
+        terminal.line(f"{source}: {len(image.record_findings)} records could not be applied")
+    return code
+
+
+def _about(source: str, image: MetadataImage) -> str:
+    """Return what is browsed, in a line."""
+    from kraftops.dump.times import iso_time
+
+    _, _, timestamp, offset = image.provenance
+    time = iso_time(timestamp) if timestamp >= 0 else None
+    return f" offset {offset}  {time or 'no time'}  {source}"
+
+
+def _history_file(console: Console) -> HistoryFile | None:
+    from kraftops_shell.history import HistoryFile, history_path
+
+    path = history_path(console.environment)
+    return HistoryFile(path) if path else None

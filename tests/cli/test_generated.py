@@ -189,7 +189,9 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
     ("line", "offered"),
     [
         pytest.param(
-            "kraftops ", ["coordinator-partition", "dump-log", "storage"], id="subcommands"
+            "kraftops ",
+            ["cluster", "coordinator-partition", "dump-log", "metadata-shell", "storage"],
+            id="subcommands",
         ),
         pytest.param("kraftops --v", ["--version"], id="options of the group"),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
@@ -345,7 +347,9 @@ def test_syntax_is_right(name: str) -> None:
     ("line", "offered"),
     [
         pytest.param(
-            "kraftops ", ["coordinator-partition", "dump-log", "storage"], id="subcommands"
+            "kraftops ",
+            ["cluster", "coordinator-partition", "dump-log", "metadata-shell", "storage"],
+            id="subcommands",
         ),
         pytest.param("kraftops dump-log --dia", ["--dialect"], id="options of a subcommand"),
         pytest.param("kafka-dump-log --dialect kip-631-", ["kip-631-draft"], id="choices"),
