@@ -17,13 +17,20 @@ import click
 from kraftops_cli import main
 from kraftops_cli.cluster import cluster
 from kraftops_cli.dump_log import dump_log
+from kraftops_cli.metadata_shell import metadata_shell
 from kraftops_cli.storage import storage
 from kraftops_cli.terminal import Terminal
 
 DUMP_LOG = str(Path(sys.executable).with_name("kafka-dump-log"))
 STORAGE = str(Path(sys.executable).with_name("kafka-storage"))
 CLUSTER = str(Path(sys.executable).with_name("kafka-cluster"))
-COMMANDS: dict[str, click.Command] = {DUMP_LOG: dump_log, STORAGE: storage, CLUSTER: cluster}
+METADATA_SHELL = str(Path(sys.executable).with_name("kafka-metadata-shell"))
+COMMANDS: dict[str, click.Command] = {
+    DUMP_LOG: dump_log,
+    STORAGE: storage,
+    CLUSTER: cluster,
+    METADATA_SHELL: metadata_shell,
+}
 """By the path of the installed program."""
 ENVIRONMENT = {
     name: value for name, value in os.environ.items() if name != "HOME" and "KRAFTOPS" not in name

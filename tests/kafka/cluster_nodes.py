@@ -17,7 +17,6 @@ from tests.kafka.configs import (
     broker,
     combined,
     controllers,
-    directory_id,
     initial_controllers,
 )
 from tests.kafka.nodes import Node, NodeError, running, until
@@ -85,9 +84,9 @@ class Cluster:
 @contextmanager
 def running_cluster(jars: Path, folder: Path, shape: Shape) -> Iterator[Cluster]:
     """Format and start a cluster; it is ready."""
-    configs = _configured(folder, shape)
+    configs = configured(folder, shape)
     for config in configs:
-        _format(config, configs, shape)
+        formatted(config, configs, shape)
     with ExitStack() as stack:
         nodes = {c.node_id: stack.enter_context(running(jars, c)) for c in configs}
         cluster = Cluster(nodes)
@@ -123,7 +122,8 @@ def wait_for_leader(cluster: Cluster, limit: float = 60) -> int:
     return cluster.leader()
 
 
-def _configured(folder: Path, shape: Shape) -> list[Config]:
+def configured(folder: Path, shape: Shape) -> list[Config]:
+    """Write the configurations of all nodes of a cluster."""
     static = not shape.is_dynamic
     if shape.is_combined:
         configs = [combined(folder, static=static)]
@@ -157,7 +157,8 @@ def _changed(config: Config, shape: Shape) -> Config:
     return _written(config.path, config.node_id, settings, ports)
 
 
-def _format(config: Config, configs: list[Config], shape: Shape) -> None:
+def formatted(config: Config, configs: list[Config], shape: Shape) -> None:
+    """Format one of the nodes of a cluster."""
     voters = [each for each in configs if CONTROLLER in each.ports]
     is_voter = shape.is_dynamic and CONTROLLER in config.ports
     asked = FormatRequest(
@@ -170,6 +171,3 @@ def _format(config: Config, configs: list[Config], shape: Shape) -> None:
     plan = plan_format(load_config(str(config.path)), asked)
     check_plan(plan)
     assert [*format_directories(plan)]
-
-
-__all__ = ["Cluster", "Shape", "directory_id", "restarted", "running_cluster", "wait_ready"]

@@ -133,7 +133,10 @@ def test_dry_run_changes_nothing(asking: tuple[str, str]) -> None:
 
     assert (done.code, done.text) == (0, "Broker 103 would be unregistered.\n")
     assert data["changed"] is False
-    assert data["brokers"] == [{"id": 103, "wasRegistered": True}, {"id": 102, "wasRegistered": True}]
+    assert data["brokers"] == [
+        {"id": 103, "wasRegistered": True},
+        {"id": 102, "wasRegistered": True},
+    ]
     assert len(told("describe", *asking)["brokers"]) == 3
 
 

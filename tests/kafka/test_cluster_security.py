@@ -9,7 +9,7 @@ import pytest
 from kraftops.wire.addresses import parse_bootstrap
 from kraftops.wire.livelog import CaughtUp, LiveLog
 from kraftops.wire.settings import load_settings
-from tests.console import CLUSTER, run_command
+from tests.console import CLUSTER, Done, run_command
 from tests.core.wire.certificates import Signed, authority, signed_by
 from tests.core.wire.test_jks import jks
 from tests.kafka.cluster_nodes import Cluster, Shape, running_cluster
@@ -33,7 +33,7 @@ class Secured:
     folder: Path
     ca: Signed
 
-    def run(self, listener: str, *lines: str, command: str = "cluster-id"):  # type: ignore[no-untyped-def]
+    def run(self, listener: str, *lines: str, command: str = "cluster-id") -> Done:
         path = self.properties(*lines)
         option = "-C" if listener in (CTLS, CPLAIN, CONTROLLER) else "-b"
         address = self.cluster.addresses(listener)
@@ -92,7 +92,8 @@ def secured(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
         broker_listeners={SCRAM: "SASL_SSL", TLS: "SSL", OAUTH: "SASL_PLAINTEXT"},
         controller_listeners={CTLS: "SSL", CPLAIN: "SASL_SSL"},
         credentials=tuple(
-            f"{each}=[name={ALICE},password={SECRET}]" for each in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+            f"{each}=[name={ALICE},password={SECRET}]"
+            for each in ("SCRAM-SHA-256", "SCRAM-SHA-512")
         ),
     )
     with running_cluster(jars, folder, shape) as cluster:

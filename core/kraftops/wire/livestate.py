@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from kraftops.records.meaning import Decoded
 from kraftops.records.metadata import decode
 from kraftops.wire.addresses import Address
 from kraftops.wire.fetching import SnapshotId
-from kraftops.wire.livelog import Begins, CaughtUp, LiveBatch, LiveLog
+from kraftops.wire.livelog import Begins, CaughtUp, Event, LiveBatch, LiveLog
 
 Data = dict[str, Any]
 """The fields of a record, by Kafka's names."""
@@ -48,18 +48,28 @@ def live_state(log: LiveLog) -> LiveState:
         WireError: what `LiveLog.read` raises, or a record cannot be read.
         AnswerError: it is not permitted to read the log.
     """
+    return state_of(log.read())
+
+
+def state_of(events: Iterable[Event]) -> LiveState:
+    """Return the state that events of a log make.
+
+    Raises:
+        WireError: a record cannot be read.
+    """
     replay = _Replay()
+    snapshot: SnapshotId | None = None
     offset = 0
-    for event in log.read():
+    for event in events:
         match event:
             case Begins():
-                replay = _Replay()
+                replay, snapshot = _Replay(), event.snapshot
             case LiveBatch():
                 for record_type, data in _records(event):
                     replay.apply(record_type, data)
             case CaughtUp():
                 offset = event.offset
-    return LiveState(replay.brokers, replay.features, replay.replicas(), log.snapshot, offset)
+    return LiveState(replay.brokers, replay.features, replay.replicas(), snapshot, offset)
 
 
 def _records(event: LiveBatch) -> Iterator[tuple[str, Data]]:

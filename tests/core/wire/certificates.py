@@ -1,6 +1,6 @@
 """Certificates for tests: an authority, and what it signs."""
 
-import datetime
+import datetime as dt
 import ipaddress
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-_DAY = datetime.timedelta(days=1)
+_DAY = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,7 @@ class Signed:
     def pkcs12(self, password: str, *others: "Signed") -> bytes:
         how = BestAvailableEncryption(password.encode())
         chain = [other.certificate for other in others]
-        return pkcs12.serialize_key_and_certificates(
-            b"me", self.key, self.certificate, chain, how
-        )
+        return pkcs12.serialize_key_and_certificates(b"me", self.key, self.certificate, chain, how)
 
 
 def authority(name: str = "ca") -> Signed:
@@ -52,11 +50,11 @@ def authority(name: str = "ca") -> Signed:
     return Signed(_signed(name, key, name, key, is_authority=True), key)
 
 
-def signed_by(issuer: Signed, name: str) -> Signed:
-    """Return a certificate of localhost with a new key."""
+def signed_by(issuer: Signed, name: str, host: str = "localhost") -> Signed:
+    """Return the certificate of a host with a new key."""
     key = ec.generate_private_key(ec.SECP256R1())
     common = issuer.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
-    return Signed(_signed(name, key, str(common), issuer.key, is_authority=False), key)
+    return Signed(_signed(name, key, str(common), issuer.key, host, is_authority=False), key)
 
 
 def trusted_pkcs12(password: str, *trusted: Signed) -> bytes:
@@ -71,11 +69,12 @@ def _signed(
     key: ec.EllipticCurvePrivateKey,
     issuer: str,
     issuer_key: ec.EllipticCurvePrivateKey,
+    host: str = "localhost",
     *,
     is_authority: bool,
 ) -> x509.Certificate:
-    now = datetime.datetime.now(datetime.UTC)
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    now = dt.datetime.now(dt.UTC)
+    names = [x509.DNSName(host), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     usage = x509.KeyUsage(
         digital_signature=True,
         key_cert_sign=is_authority,

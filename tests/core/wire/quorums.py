@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.wire.addresses import Address
-from kraftops.wire.codec import definition
+from kraftops.wire.codec import Answer, definition
 from kraftops.wire.fetching import SnapshotId
 from tests.core.wire.peers import CONTROLLER_APIS, Peer, answer, api_versions, read_request
 
@@ -89,7 +89,7 @@ class Controllers:
                 return
             connection.sendall(reply)
 
-    def _request(self, api: str, version: int, body: bytes):  # type: ignore[no-untyped-def]
+    def _request(self, api: str, version: int, body: bytes) -> Answer:
         return definition(f"{api}Request").decode(version, memoryview(body[1:]))[0]
 
     def _fetched(self, node: int, version: int, correlation: int, body: bytes) -> bytes:

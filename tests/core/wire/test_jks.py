@@ -1,5 +1,6 @@
 import hashlib
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,5 @@ def test_damage_is_an_error_or_nothing(data: st.DataObject) -> None:
     cut = store[: data.draw(st.integers(0, len(store)))]
 
     for each in (store, cut):
-        try:
+        with suppress(DecodeError):
             trusted_certificates(bytes(each), None)
-        except DecodeError as error:
-            assert "\n" not in error.message

@@ -149,7 +149,7 @@ def test_nobody_leads() -> None:
     with (
         quorum(state, 1, 2) as controllers,
         live(controllers) as log,
-        pytest.raises(WireError, match="^none of 2 addresses .* does not lead the quorum"),
+        pytest.raises(WireError, match=r"^none of 2 addresses .* does not lead the quorum"),
     ):
         told(log.read())
 
@@ -340,7 +340,7 @@ def test_refusal_is_told_with_the_permission() -> None:
         patch.setattr(
             Controllers,
             "_fetched",
-            lambda _, node, version, correlation, body: answer(
+            lambda _, __, version, correlation, ___: answer(
                 "Fetch", version, correlation, error_code=31, responses=[]
             ),
         )

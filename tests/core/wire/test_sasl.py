@@ -77,7 +77,7 @@ def plain() -> Step:
     return step
 
 
-def scram(digest: str, proves: bool = True) -> Step:
+def scram(digest: str, *, proves: bool = True) -> Step:
     """Return the server's side of RFC 5802 for the user `b,o=b`."""
     salt, rounds = b"salt", 4096
     first: list[str] = []
@@ -89,9 +89,7 @@ def scram(digest: str, proves: bool = True) -> Step:
             name, nonce = (field[2:] for field in bare.split(","))
             if name != "b=2Co=3Db":
                 return 58, "Authentication failed", b""
-            first.extend(
-                [bare, f"r={nonce}server,s={base64.b64encode(salt).decode()},i={rounds}"]
-            )
+            first.extend([bare, f"r={nonce}server,s={base64.b64encode(salt).decode()},i={rounds}"])
             return 0, None, first[1].encode()
         final, _, proof = text.rpartition(",p=")
         signed = f"{first[0]},{first[1]},{final}".encode()
@@ -144,7 +142,7 @@ def test_wrong_password_is_told_in_the_servers_words(tmp_path: Path) -> None:
 
 def test_server_that_does_not_know_the_password_is_found_out(tmp_path: Path) -> None:
     jaas = f'scram.ScramLoginModule required username="b,o=b" password="{SECRET}";'
-    with Peer(server("SCRAM-SHA-256", lambda: scram("sha256", False), [])) as peer:
+    with Peer(server("SCRAM-SHA-256", lambda: scram("sha256", proves=False), [])) as peer:
         assert "not those of SCRAM-SHA-256" in refusal(tmp_path, peer, "SCRAM-SHA-256", jaas)
 
 
@@ -239,7 +237,11 @@ def test_unsecured_token(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("status", "body", "reason"),
-    [(401, b"no", "no token: "), (200, b"{}", "no JSON with an access_token"), (200, b"<", "no JSON")],
+    [
+        (401, b"no", "no token: "),
+        (200, b"{}", "no JSON with an access_token"),
+        (200, b"<", "no JSON"),
+    ],
 )
 def test_endpoint_without_a_token_is_named(
     tmp_path: Path, status: int, body: bytes, reason: str

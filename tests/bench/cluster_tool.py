@@ -1,0 +1,197 @@
+"""Compare `kafka-cluster` with Kafka's own ClusterTool, and live metadata with files.
+
+    python tests/bench/cluster_tool.py [--runs 11] [--partitions 100000] [--write]
+
+Ours and Kafka's run in turn, whole processes, against one real node. Nothing else should run on
+the machine.
+"""
+
+import argparse
+import gc
+import os
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parents[1])]
+
+from make_snapshots import write_snapshot  # noqa: E402 - tests are no package
+from process import run_to_file  # noqa: E402
+from report import HEADER, Pair, machine, row, yes  # noqa: E402
+
+from kraftops.log.reader import LogFile, LogReader  # noqa: E402
+from kraftops.wire.addresses import Address, parse_bootstrap  # noqa: E402
+from kraftops.wire.livelog import CaughtUp, Event, LiveBatch, LiveLog  # noqa: E402
+from kraftops.wire.livestate import state_of  # noqa: E402
+from kraftops.wire.settings import Settings  # noqa: E402
+from tests.core.wire.certificates import authority, signed_by  # noqa: E402
+from tests.core.wire.test_jks import jks  # noqa: E402
+from tests.kafka.cluster_nodes import Shape, configured, formatted, running_cluster  # noqa: E402
+from tests.kafka.jars import java_command, kafka_jars  # noqa: E402
+from tests.kafka.nodes import running  # noqa: E402
+
+MAIN_CLASS = "org.apache.kafka.tools.ClusterTool"
+RESULTS = HERE / "RESULTS-cluster.md"
+PLAIN_BAR, SECURE_BAR = 5, 4
+LIMIT = 0.2  # seconds, of `cluster-id` on PLAINTEXT
+LIVE_BAR = 1.5
+SECURE = "SECURE"
+LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+CLIENT = """\
+security.protocol=SASL_SSL
+sasl.mechanism=SCRAM-SHA-512
+sasl.jaas.config={} username="alice" password="in-wonderland";
+ssl.truststore.location={}/trust.jks
+ssl.truststore.password=changeit
+"""
+
+
+def secure_shape(folder: Path) -> Shape:
+    """Return a node with a listener of SASL_SSL, and write what its clients need."""
+    ca = authority()
+    own = signed_by(ca, "server")
+    (folder / "server.pem").write_text(own.key_pem() + own.pem)
+    (folder / "trust.jks").write_bytes(jks([ca.der], "changeit"))
+    (folder / "client.properties").write_text(CLIENT.format(LOGIN, folder))
+    settings = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(folder / "server.pem"),
+        "listener.name.secure.sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "listener.name.secure.scram-sha-512.sasl.jaas.config": f"{LOGIN};",
+    }
+    return Shape(
+        is_combined=True,
+        is_dynamic=True,
+        settings=settings,
+        broker_listeners={SECURE: "SASL_SSL"},
+        credentials=("SCRAM-SHA-512=[name=alice,password=in-wonderland]",),
+    )
+
+
+def tools(jars: Path, folder: Path, runs: int) -> dict[str, list[Pair]]:
+    """Return the pairs of runs of `cluster-id`, by protocol."""
+    ours = str(Path(sysconfig.get_path("scripts"), "kafka-cluster"))
+    found: dict[str, list[Pair]] = {}
+    with running_cluster(jars, folder, secure_shape(folder)) as cluster:
+        cases = {
+            "cluster-id, PLAINTEXT": ["-b", cluster.brokers],
+            "cluster-id, SASL_SSL with SCRAM": [
+                *("-b", cluster.addresses(SECURE)),
+                *("-c", str(folder / "client.properties")),
+            ],
+        }
+        for name, options in cases.items():
+            arguments = ["cluster-id", *options]
+            commands = [ours, *arguments], java_command(jars, MAIN_CLASS, *arguments)
+            for number in range(runs + 1):
+                pair = Pair(*(run_to_file(command, folder / "output") for command in commands))
+                if number:  # the first pair warms the page cache
+                    found.setdefault(name, []).append(pair)
+    return found
+
+
+def in_file(path: Path) -> Iterator[Event]:
+    """Yield the batches of a snapshot as those of a live log."""
+    nowhere = Address("", 0)
+    with LogFile(str(path)) as log:
+        position = 0
+
+        def read(size: int) -> bytes:
+            nonlocal position
+            data = log.read_at(position, size)
+            position += len(data)
+            return data
+
+        for batch in LogReader(read, 0, log.size):
+            yield LiveBatch(nowhere, batch, is_of_snapshot=True)
+    yield CaughtUp(nowhere, 0, 0, 0)
+
+
+def loads(jars: Path, folder: Path, partitions: int, runs: int) -> list[tuple[float, float]]:
+    """Return seconds for the replay of a planted snapshot, live and from its file."""
+    # Else the controller would fence the snapshot's brokers, and the log grow by their partitions.
+    shape = Shape(settings={"broker.session.timeout.ms": "3600000"})
+    [config] = configured(folder, shape)
+    formatted(config, [config], shape)
+    directory = config.log_dirs[0] / "__cluster_metadata-0"
+    directory.mkdir(exist_ok=True)
+    path = write_snapshot(directory, partitions)
+    found = []
+    with running(jars, config) as node:
+        node.wait_ready()
+        addresses = parse_bootstrap(f"localhost:{next(iter(config.ports.values()))}")
+        for _ in range(runs):
+            begun = time.perf_counter()
+            with LiveLog(addresses, Settings()) as log:
+                live = state_of(log.read())
+            between = time.perf_counter()
+            filed = state_of(in_file(path))
+            found.append((between - begun, time.perf_counter() - between))
+            assert live.snapshot is not None
+            assert live.replicas == filed.replicas
+    return found
+
+
+def table(pairs: dict[str, list[Pair]], live: list[tuple[float, float]], partitions: int) -> str:
+    """Return the tables, in Markdown."""
+    bars = (PLAIN_BAR, SECURE_BAR)
+    lines = [
+        row(name, "wall", bar, found)
+        for (name, found), bar in zip(pairs.items(), bars, strict=True)
+    ]
+    plain = median(pair.ours.wall for pair in next(iter(pairs.values())))
+    lines.append(
+        f"| cluster-id, PLAINTEXT | wall ≤ {LIMIT} s | {plain:.3g} s | | | {yes(plain <= LIMIT)} |"
+    )
+    over_wire, from_file = (median(column) for column in zip(*live, strict=True))
+    ratio = median(a / b for a, b in live)
+    head = "| case | bar | live | file | achieved | met |\n|---|---|---:|---:|---:|---|"
+    replay = (
+        f"| replay of {partitions:,} partitions | ≤ {LIVE_BAR} of the file's | {over_wire:.3g} s"
+        f" | {from_file:.3g} s | {ratio:.2f} | {yes(ratio <= LIVE_BAR)} |"
+    )
+    lines += ["", head, replay]
+    return "\n".join([HEADER, *lines]) + "\n"
+
+
+def results(text: str, runs: int, load: float) -> str:
+    """Return the whole of the results file."""
+    return f"""# `kafka-cluster` against Kafka's ClusterTool, and live metadata against files
+
+Written by `python tests/bench/cluster_tool.py --runs {runs} --write`. Whole processes, ours and
+Kafka's in turn, medians of {runs} pairs; "achieved" is the median of the pairs' ratios. Of Java,
+Kafka's tool gets the heap and the flags of its own script. The live replay is that of a snapshot
+planted in a controller's directory, the other that of the same file.
+
+{machine(load)}
+{text}"""
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--runs", type=int, default=11, help="pairs of each case")
+    parser.add_argument("--partitions", type=int, default=100_000)
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} too")
+    given = parser.parse_args()
+    load = os.getloadavg()[0]
+    gc.disable()  # as in our commands
+    jars = kafka_jars()
+    if not jars:
+        raise SystemExit(1)
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        pairs = tools(jars, Path(one), given.runs)
+        live = loads(jars, Path(two), given.partitions, given.runs)
+    text = table(pairs, live, given.partitions)
+    sys.stdout.write(text)
+    if given.write:
+        RESULTS.write_text(results(text, given.runs, load), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
