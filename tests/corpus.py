@@ -19,6 +19,7 @@ from tests.console import Done
 DATA = Path(__file__).parent / "data"
 DUMPS = DATA / "dump-4.3.1"
 STORAGE = DATA / "storage-4.3.1"
+SHELL = DATA / "shell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,6 +127,8 @@ class Taste(NamedTuple):
     after_abort: bool = True
     """Records behind an abort in its batch: Kafka keeps what was aborted."""
     unreadable: bool = True
+    runs: bool = True
+    """Topics of up to 300 partitions."""
     odd_quotas: bool = True
     """Entities without parts, or with unknown ones: Kafka's tree breaks off."""
     double_begin: bool = True
@@ -143,7 +145,17 @@ CONFIGS = ("retention.ms", "cleanup.policy", "min.insync.replicas", "message.for
 _RESOURCES = (2, 2, 2, 4, 4, 16, 32, 8, 0, 77, -1)
 _DIRECTORIES = tuple(uuid(number) for number in (0, 1, 2, 77, 1 << 90, 1 << 127))
 _USERS = ("u", "v(w)", "\\", "")
-_TIMES = (0, 100, 60_000, FIRST_TIME, FIRST_TIME + 1_234, -1, -86_400_001, 253_402_300_800_000, -62_198_755_200_001)
+_TIMES = (
+    0,
+    100,
+    60_000,
+    FIRST_TIME,
+    FIRST_TIME + 1_234,
+    -1,
+    -86_400_001,
+    253_402_300_800_000,
+    -62_198_755_200_001,
+)
 _UNREADABLE = (
     None,
     b"",
@@ -189,7 +201,7 @@ class RandomLog:
         random = self.random
         if not self._open:
             self._removes_scram = random.random() < 0.4
-        if random.random() < 0.1:
+        if self.taste.runs and random.random() < 0.1:
             yield from self._run()
         for number in range(count):
             # Kafka's reader of snapshots dies where it can read nothing of a batch.
@@ -458,7 +470,7 @@ class RandomLog:
 
     def _quota(self) -> Made:
         random = self.random
-        kinds = ("user", "client-id", "ip")
+        kinds: tuple[str, ...] = ("user", "client-id", "ip")
         if self.taste.odd_quotas:
             kinds += ("planet",)
         count = random.randint(0 if self.taste.odd_quotas else 1, 3)
@@ -527,7 +539,9 @@ class RandomLog:
         random = self.random
         name = random.choice(("metadata.version", "kraft.version", "group.version", "x"))
         return self._made(
-            "FeatureLevelRecord", name=name, featureLevel=random.choice((0, 1, 6, 7, 30, 31, 32, -2))
+            "FeatureLevelRecord",
+            name=name,
+            featureLevel=random.choice((0, 1, 6, 7, 30, 31, 32, -2)),
         )
 
     def _producer_ids(self) -> Made:

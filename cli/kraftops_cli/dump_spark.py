@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from kraftops.dump.splitting import total_size
 from kraftops.errors import UsageError
 from kraftops.log.files import STANDARD_INPUT
-from kraftops.log.remote import is_remote
+from kraftops.spark.cutting import planned
 from kraftops.spark.planning import Split, plan
 from kraftops.spark.session import Session, started
+from kraftops.uris import is_remote
 from kraftops_cli.dump_run import DAMAGED, Plan, exit_code
 from kraftops_cli.spark_options import SparkRequest
 from kraftops_cli.spark_progress import SparkProgress
@@ -56,13 +57,18 @@ def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
     if request.explain and is_local:
         from kraftops_cli.spark_plan import plan_text
 
-        terminal.write(plan_text(asked, request, _splits(asked, request.settings().cores or 1)))
+        settings = request.settings()
+        splits = plan(
+            asked.sources,
+            settings.cores or 1,
+            max_bytes=asked.query.max_bytes,
+            size=settings.split_bytes,
+        )
+        terminal.write(plan_text(asked, request, splits))
         return 0
     size = total_size(source.path for source in asked.sources)
     if size < _SMALL and is_local:
-        terminal.line(
-            f"{max(size >> 20, 1)} MB are little for Spark: without --spark this is done sooner"
-        )
+        terminal.line("this is little for Spark: without --spark it is done sooner")
     with _running(asked, request, terminal) as job:
         if request.explain:
             from kraftops_cli.spark_plan import plan_text
@@ -127,16 +133,12 @@ def _refuse_local(asked: Plan) -> None:
             )
 
 
-def _splits(asked: Plan, cores: int) -> list[Split]:
-    return plan(asked.sources, cores, max_bytes=asked.query.max_bytes)
-
-
 @contextmanager
 def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[_Job]:
     """Start Spark, plan, and give what can be run."""
     start = time.monotonic()
     with SparkProgress() as progress, started(request.settings()) as session:
-        splits = _splits(asked, session.cores)
+        splits = planned(session, asked.sources, asked.query.max_bytes)
         if asked.query.filter.topics and not request.explain:
             from kraftops.spark.topicids import topic_ids
 

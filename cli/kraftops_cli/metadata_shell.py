@@ -20,37 +20,45 @@ if TYPE_CHECKING:
 KAFKAS_NAME = "kafka-metadata-shell"
 _FORMS = ("kafka", "json")
 _FORM_OPTION = "--format"
+_OWN_SOURCES = "verify"
+"""The command that can do without a source, since it takes its own."""
 
 EXAMPLES = (
     ("list what a directory's metadata log holds", f"{KAFKAS_NAME} -s /var/kafka-logs ls /image"),
     ("one partition as JSON", "kraftops metadata-shell -s DIR cat /image/topics/byName/orders/0"),
     ("the state after offset 4200", "kraftops metadata-shell -s DIR --at-offset 4200 tree /image"),
 )
-EXIT_STATUS = """\
-0  done; what could not be applied is said on standard error
-1  a command failed, or there was nothing to read
-2  damage, or a metadata transaction that never ends, cuts the log short
-
-Of lines that come from a pipe or a file, the highest of their codes counts in our form."""
 INTERACTIVE = """\
 Without a command, lines are read and answered until exit or the end of the input. Words are split
-at blanks; quotes and backslashes work as in other shells.
+at blanks; quotes and backslashes work as in other shells. help lists the commands, and man tells
+what one of them does.
 
 On a terminal, Tab completes commands, flags and paths, the arrow keys and Ctrl-R find earlier
 lines, Ctrl-C abandons a line, and Ctrl-D leaves. Output that is longer than the terminal goes
 through a pager.
 
 In our form, a command may be followed by | and a command line of the system's shell, or by > or >>
-and a file. In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines."""
+and a file. In Kafka's form, !!, !N, !text and ^old^new stand for earlier lines, and none of these
+lines is kept."""
 ENVIRONMENT = """\
-PAGER: the pager, less by default; empty for none
+PAGER: the pager; less if it is not set, none if it is empty.
 
-LESS: the options of less, FIRX by default
+LESS: the options of less; FIRX if it is not set.
 
-NO_COLOR: if it is not empty, nothing is coloured"""
+NO_COLOR: if it is not empty, nothing is coloured.
+
+KRAFTOPS_DEBUG: if it is not empty, errors are shown with where they come from."""
 FILES = """\
-$XDG_STATE_HOME/kraftops/metadata-shell-history, or the same below ~/.local/state: the lines of
-interactive sessions in our form, for --no-history left as it is"""
+$XDG_STATE_HOME/kraftops/metadata-shell-history: earlier lines. Without that variable, it is below
+~/.local/state."""
+EXIT_STATUS = """\
+0: done; what could not be applied is said on standard error. Also whenever lines were typed on a
+terminal, or in Kafka's form.
+1: a command failed, or there was nothing to read. Of lines from a pipe, the highest code counts.
+2: diff or verify has findings; or damage, or a metadata transaction that never ends, cuts the log
+short.
+130: interrupted.
+141: the reader of the output has gone."""
 
 
 def _arguments(command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]) -> list[str]:
@@ -223,11 +231,12 @@ def metadata_shell(
 ) -> int:
     """Load the image; run the command, or those that are typed; return the exit code."""
     from kraftops.tree.layout import Has, tree_of
+    from kraftops_shell.origin import Origin
     from kraftops_shell.session import Session
 
     terminal: Terminal = ctx.obj
     is_kafka = (form or _usual_form(ctx)) == "kafka"
-    source = snapshot or (_metadata_log(config) if config else "")
+    source = snapshot or (_metadata_log(config) if config else "") or _implied(words)
     if not source:
         raise BadArguments(
             "argument --snapshot/-s is required", ctx, "--config finds the source of a node"
@@ -245,6 +254,14 @@ def metadata_shell(
         version=KAFKA_VERSION if is_kafka else VERSION,
     )
     session = Session(root, terminal.write, terminal.line, is_kafka, is_one_shot=bool(words))
+    session.origin = Origin(
+        image,
+        (source,),
+        at_offset=cast("int | None", options["at_offset"]),
+        at_time=cast("int | None", options["at_time"]),
+        show_secrets=bool(options["show_secrets"]),
+        version=VERSION,
+    )
     if is_kafka and words:
         return max(session.run(words), code)
 
@@ -270,6 +287,12 @@ def metadata_shell(
         _history_file(console) if options["keeps_history"] else None,
     )
     return max(shell.talk(), code)
+
+
+def _implied(words: tuple[str, ...]) -> str:
+    """Return the first source of a command that names its own; empty if it does not."""
+    sources = words[1:2] if words and words[0] == _OWN_SOURCES else ()
+    return next((word for word in sources if not word.startswith("-")), "")
 
 
 def _metadata_log(config: str) -> str:

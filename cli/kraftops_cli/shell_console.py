@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import cache
+from typing import BinaryIO
 
 from kraftops_cli.terminal import Terminal, encoded
 from kraftops_shell.console import Console
@@ -10,22 +12,22 @@ from kraftops_shell.console import Console
 
 def console_of(terminal: Terminal, color: str) -> Console:
     """Return the streams and the environment of this process."""
-    lines = open(0, "rb", closefd=False)  # noqa: SIM115 - lives as the process does
-
-    def read() -> str:
-        return lines.readline().decode("utf-8", "surrogateescape")
-
     return Console(
         write=terminal.write,
         flush=terminal.flush,
         error=terminal.line,
-        read=read,
+        read=lambda: _input().readline().decode("utf-8", "surrogateescape"),
         encode=encoded,
         environment=dict(os.environ),
         is_input_terminal=_is_terminal(0),
         is_output_terminal=_is_terminal(1),
         color=color,
     )
+
+
+@cache
+def _input() -> BinaryIO:
+    return open(0, "rb", closefd=False)
 
 
 def _is_terminal(fd: int) -> bool:

@@ -6,6 +6,8 @@ import codecs
 import math
 import re
 
+from kraftops.uris import is_remote
+
 _ESCAPES = {number: f"\\u{number:04X}" for number in range(0x20)} | {
     ord(char): escape
     for char, escape in {
@@ -75,6 +77,11 @@ def double_text(number: float) -> str:
 
 
 def path_text(path: str) -> str:
-    """Return a path as `java.io.File` and `Path` keep it: no double slashes, none at the end."""
+    """Return a path as `java.io.File` and `Path` keep it: no double slashes, none at the end.
+
+    URIs, which Kafka's tools do not read, stay as they are.
+    """
+    if is_remote(path):
+        return path
     path = re.sub("/+", "/", path)
     return path.rstrip("/") or path[:1]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kraftops.tree.node import Directory, Leaf, Node
+from kraftops.tree.node import Directory, Leaf, Node, java_sorted
 from kraftops_shell.paths import escaped
-from kraftops_shell.reading import Call
+from kraftops_shell.reading import Call, number_of
 from kraftops_shell.session import Session
 
 
@@ -41,24 +41,32 @@ def pwd(session: Session, _call: Call) -> None:
 
 
 def tree(session: Session, call: Call) -> None:
-    """Print nodes and all that is below them."""
+    """Print nodes and all that is below them, or some levels of it."""
+    deepest = number_of(call, "-L")
     for target in call.words:
         found = session.matches(target)
         if not found:
             session.complain(f"tree: {target}: No such file or directory.")
         for match in found:
-            _print_tree(session, match.node, "")
+            _print_tree(session, match.node, "", deepest)
 
 
-def _print_tree(session: Session, node: Node, indent: str) -> None:
+def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) -> None:
     if not isinstance(node, Directory):
-        session.out(f"{indent}{session.leaf_text(node)}\n")
+        session.out(f"{session.indented_text(node, indent)}\n")
         return
     below = indent + "  "
+    if deepest is not None and len(below) > 2 * deepest:
+        return
+    if node.texts and session.is_kafka:
+        texts = node.texts()
+        names = java_sorted(texts)
+        session.out("".join([f"{indent}{name}:\n{below}{texts[name]}\n" for name in names]))
+        return
     if node.is_flat:
-        text, get = session.leaf_text, node.get
+        text, get = session.indented_text, node.get
         lines = [
-            f"{indent}{name}:\n{below}{text(leaf)}\n"
+            f"{indent}{name}:\n{text(leaf, below)}\n"
             for name in node.sorted_names()
             if isinstance(leaf := get(name), Leaf)
         ]
@@ -68,4 +76,4 @@ def _print_tree(session: Session, node: Node, indent: str) -> None:
         session.out(f"{indent}{name}:\n")
         child = node.get(name)
         if child is not None:
-            _print_tree(session, child, below)
+            _print_tree(session, child, below, deepest)

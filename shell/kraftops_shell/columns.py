@@ -15,13 +15,13 @@ def in_columns(names: Sequence[str], width: int) -> str:
     Names go down each column first. All but those of the last column are padded, so that lines may
     end in blanks.
     """
-    most = width // _NARROWEST
+    lengths = list(map(len, names))
+    most = min(width // _NARROWEST, width // (min(lengths, default=0) + _GAP))
     rows, widths = len(names), [0]
     for count in range(2, most + 1):
         height = ceil(len(names) / count)
         sizes = [
-            max(map(len, names[at * height : (at + 1) * height]), default=0) + _GAP
-            for at in range(count)
+            max(lengths[at * height : (at + 1) * height], default=0) + _GAP for at in range(count)
         ]
         if (count - 1) * height < len(names) and sum(sizes) <= width:
             rows, widths = height, sizes

@@ -23,8 +23,10 @@ _MANY = 256
 _OURS = re.compile(r"([\s'\"\\|>])")
 _KAFKAS = re.compile(r"([\s'\"\\!])")
 _FILE_VALUES = ("FILE", "DIR")
-_COMMAND_NAMES = "cmd"
-"""The argument of `man`."""
+_COMMAND_NAMES, _SOURCES = "cmd", "sources"
+"""The arguments of `man` and `verify`."""
+_SOURCE = "source:"
+"""Begins an argument of `diff` that is a file of the system."""
 
 
 class Candidate(NamedTuple):
@@ -33,14 +35,6 @@ class Candidate(NamedTuple):
     text: str
     length: int
     shown: str
-
-
-class _Word(NamedTuple):
-    """The word before the cursor; *quote* is the one that is open in it."""
-
-    text: str
-    quote: str
-    length: int
 
 
 class _Found(NamedTuple):
@@ -53,44 +47,32 @@ class _Found(NamedTuple):
 
 def candidates(session: Session, before: str) -> list[Candidate]:
     """Return what the text before the cursor may go on with, sorted."""
-    tokens, is_file = _tokens(session, before)
-    word = _last_word(tokens, before)
+    tokens, start = _tokens(before, kafka=session.is_kafka)
+    word, length = Token("", 0, 0), 0
+    if tokens and start + tokens[-1].end == len(before):
+        word = tokens.pop()
+        length = word.end - word.start
     earlier = [token.text for token in tokens]
-    found = _files(word.text) if is_file else _right_words(session, earlier, word.text)
+    found = _files(word.text) if start else _right_words(session, earlier, word.text)
     return [
-        Candidate(_quoted(one, word.quote, kafka=session.is_kafka), word.length, one.shown)
+        Candidate(_quoted(one, word.quote, kafka=session.is_kafka), length, one.shown)
         for one in found
     ]
 
 
-def _tokens(session: Session, before: str) -> tuple[list[Token], bool]:
-    """Return the words of a line, and whether they are those of a file for the output."""
-    if session.is_kafka:
-        return words.tokens(before), False
+def _tokens(before: str, *, kafka: bool) -> tuple[list[Token], int]:
+    """Return the words of the last command, and where its part of the line begins.
+
+    That is 0 for a command of the shell; others are programs or files of the system.
+    """
+    if kafka:
+        return words.tokens(before), 0
+    start = 0
     line = syntax.scan(before)
-    if line.operator == "|":
-        return [], True  # programs are not looked for, their files may be
-    if line.operator:
-        return [
-            token._replace(start=token.start + line.rest_start)
-            for token in syntax.scan(line.rest).tokens
-        ], True
-    return line.tokens, False
-
-
-def _last_word(tokens: list[Token], before: str) -> _Word:
-    """Take the word that the cursor is in from the words; it is empty where a new one begins."""
-    if tokens and (tokens[-1].quote or not _ends_in_blank(before)):
-        last = tokens.pop()
-        return _Word(last.text, last.quote, len(before) - last.start)
-    return _Word("", "", 0)
-
-
-def _ends_in_blank(text: str) -> bool:
-    if not text or not words.is_blank(text[-1]):
-        return bool(text) and text[-1] in "|>"
-    backslashes = len(text) - 1 - len(text[:-1].rstrip("\\"))
-    return backslashes % 2 == 0
+    while line.operator:
+        start += line.rest_start
+        line = syntax.scan(line.rest)
+    return line.tokens, start
 
 
 def _right_words(session: Session, earlier: list[str], word: str) -> Iterable[_Found]:
@@ -101,18 +83,18 @@ def _right_words(session: Session, earlier: list[str], word: str) -> Iterable[_F
     if command is None:
         return []
     flags = {} if session.is_kafka else {flag.name: flag for flag in command.flags}
-    before = flags.get(earlier[-1])
-    if before is not None and before.value is not None:
-        return _values(before, word)
-    if flags and word.startswith("-"):
-        return [
-            _Found(f"{name}=" if flag.value else name, name, bool(flag.value))
-            for name, flag in flags.items()
-            if name.startswith(word)
-        ]
-    argument = _argument(command, earlier[1:], flags)
+    flag, argument = _due(command, earlier[1:], flags)
+    if word.startswith("-") and (flag is None or flag.is_list):
+        return _of(flags, word)
+    if flag:
+        return _files(word) if flag.value in _FILE_VALUES else _of(flag.choices, word)
     if argument is None:
         return []
+    if argument.name == _SOURCES:
+        return _files(word)
+    if word.startswith(_SOURCE) and not session.is_kafka:
+        files = _files(word.removeprefix(_SOURCE))
+        return [one._replace(text=_SOURCE + one.text) for one in files]
     if argument.is_path:
         return _paths(session, word)
     return _of(known, word) if argument.name == _COMMAND_NAMES else []
@@ -122,23 +104,23 @@ def _of(names: Iterable[str], word: str) -> list[_Found]:
     return [_Found(name, name) for name in names if name.startswith(word)]
 
 
-def _values(flag: Flag, word: str) -> Iterable[_Found]:
-    return _files(word) if flag.value in _FILE_VALUES else _of(flag.choices, word)
-
-
-def _argument(command: Command, earlier: list[str], flags: dict[str, Flag]) -> Argument | None:
-    """Return which argument of a command comes after *earlier* words."""
+def _due(
+    command: Command, earlier: list[str], flags: dict[str, Flag]
+) -> tuple[Flag | None, Argument | None]:
+    """Return which flag wants a value after *earlier* words, or which argument comes next."""
     count = 0
-    is_value = False
+    waiting: Flag | None = None
     for word in earlier:
-        if is_value or word in flags:
-            is_value = not is_value and flags[word].value is not None
+        if word in flags:
+            waiting = flags[word] if flags[word].value else None
+        elif waiting:
+            waiting = waiting if waiting.is_list else None
         elif not word.startswith("-"):
             count += 1
-    if count < len(command.arguments):
-        return command.arguments[count]
+    if waiting or count < len(command.arguments):
+        return waiting, None if waiting else command.arguments[count]
     last = command.arguments[-1] if command.arguments else None
-    return last if last and last.number in ("*", "+") else None
+    return None, last if last and last.number in ("*", "+") else None
 
 
 def _paths(session: Session, word: str) -> Iterator[_Found]:

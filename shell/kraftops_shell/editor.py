@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,18 @@ class Editor:
     """Reads lines from a terminal that can move its cursor."""
 
     def __init__(
-        self, session: Session, *, toolbar: Callable[[], str] | None, has_color: bool
+        self,
+        session: Session,
+        show: Callable[[str], object],
+        *,
+        toolbar: Callable[[], str] | None,
+        has_color: bool,
     ) -> None:
         """Edit lines of *session*, whose history is there to go back to.
 
         Args:
             session: what completions are taken from.
+            show: takes text for the terminal.
             toolbar: what to show below the line; nothing if there is none.
             has_color: whether colours may be used.
         """
@@ -31,6 +38,8 @@ class Editor:
         from prompt_toolkit.output import ColorDepth
         from prompt_toolkit.shortcuts import CompleteStyle
 
+        self._show = show
+        self._pasted: deque[str] = deque()
         self._history = _history(session.history)
         self._prompt: PromptSession[str] = PromptSession(
             history=self._history,
@@ -44,13 +53,19 @@ class Editor:
         )
 
     def read(self, prompt: str) -> str:
-        """Return the line that is entered.
+        """Return the line that is entered; several that were pasted come one by one.
 
         Raises:
             EOFError: there are no more.
             KeyboardInterrupt: it is abandoned.
         """
-        return self._prompt.prompt(prompt)
+        if self._pasted:
+            line = self._pasted.popleft()
+            self._show(f"{prompt}{line}\n")
+            return line
+        first, *others = self._prompt.prompt(prompt).splitlines() or [""]
+        self._pasted.extend(others)
+        return first
 
     def keep(self, line: str) -> None:
         """Let a line be there to go back to."""

@@ -39,3 +39,11 @@ def component_pattern(component: str) -> re.Pattern[str] | None:
     if in_braces or not is_pattern:
         return None
     return re.compile("".join(parts))
+
+
+def text_pattern(text: str) -> re.Pattern[str]:
+    """Return what a text matches that may be a pattern; without wildcards, it is what it says.
+
+    The wildcards stand for slashes too.
+    """
+    return component_pattern(text) or re.compile(re.escape(text))

@@ -58,13 +58,20 @@ def components(path: str, *, with_escapes: bool = False) -> list[str]:
 
 def absolute(path: str, working: Iterable[str], *, with_escapes: bool = False) -> list[str]:
     """Return the components from the root on, `.` and `..` taken out before any look-up."""
+    return _resolved(path, working, with_escapes=with_escapes)[0]
+
+
+def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple[list[str], int]:
+    """Return the components from the root on, and how many are left of the working directory's."""
     found = [] if path.startswith("/") else list(working)
+    kept = len(found)
     for part in components(path, with_escapes=with_escapes):
         if part == "..":
             del found[-1:]
+            kept = min(kept, len(found))
         elif part != ".":
             found.append(part)
-    return found
+    return found, kept
 
 
 def matches(
@@ -72,9 +79,7 @@ def matches(
 ) -> Iterator[Match]:
     """Yield the nodes that a path names, with patterns several, in the order of their names."""
     # The working directory's names are names: a star in one of them is no pattern.
-    fixed = 0 if path.startswith("/") else len(list(working))
-    parts = absolute(path, working, with_escapes=with_escapes)
-    kept = min(fixed, len(parts)) if parts[:fixed] == list(working)[:fixed] else 0
+    parts, kept = _resolved(path, working, with_escapes=with_escapes)
     yield from _Descent(parts, kept, with_escapes).from_(root, ())
 
 

@@ -19,11 +19,15 @@ class BadLineError(Exception):
 
 
 class Call(NamedTuple):
-    """A command, its words, and the values of its flags: `True` where one takes none."""
+    """A command, its words, and the values of its flags: `True` where one takes none.
+
+    *lists* has those of the flags that take several.
+    """
 
     command: Command
     words: tuple[str, ...]
     flags: Mapping[str, str | bool]
+    lists: Mapping[str, tuple[str, ...]]
 
 
 def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool) -> Call | None:
@@ -52,10 +56,25 @@ def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
     raise BadLineError(f"invalid choice: '{name}' (choose from {choices})")
 
 
+def number_of(call: Call, flag: str) -> int | None:
+    """Return the number that a flag has; None where it was not given.
+
+    Raises:
+        BadLineError: it is no number, or below 0.
+    """
+    text = call.flags.get(flag)
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,9}", str(text)):
+        raise BadLineError(f"argument {flag}: '{text}' is no number")
+    return int(str(text))
+
+
 def _read(command: Command, words: Sequence[str], *, kafka: bool) -> Call:
     flags = {} if kafka else {flag.name: flag for flag in command.flags}
     found: list[str] = []
     given: dict[str, str | bool] = {}
+    lists: dict[str, tuple[str, ...]] = {}
     left = list(words)
     are_flags_over = False
     while left:
@@ -84,9 +103,15 @@ def _read(command: Command, words: Sequence[str], *, kafka: bool) -> Call:
             raise BadLineError(
                 f"argument {name}: invalid choice: '{value}' (choose from {choices})"
             )
+        if flag.is_list:
+            values = [value]
+            while left and not left[0].startswith("-"):
+                values.append(left.pop(0))
+            lists[name] = (*lists.get(name, ()), *values)
+            continue
         given[name] = value
     _check_count(command, found)
-    return Call(command, tuple(found), given)
+    return Call(command, tuple(found), given, lists)
 
 
 def _check_count(command: Command, words: list[str]) -> None:

@@ -58,6 +58,11 @@ class _PlainLines:
         """Forget the line: nobody can go back here."""
 
 
+class _OnInterrupt(Protocol):
+    def __call__(self, *, is_reading: bool) -> object:
+        """Do what an interrupt calls for, while a line is read or a command runs."""
+
+
 def talk_kafkas(session: Session, console: Console) -> int:
     """Be Kafka's shell until there are no more lines; return the exit code."""
     console.write("[ Kafka Metadata Shell ]\n")
@@ -66,7 +71,7 @@ def talk_kafkas(session: Session, console: Console) -> int:
     if console.is_for_editing:
         from kraftops_shell.editor import Editor
 
-        lines = Editor(session, toolbar=None, has_color=False)
+        lines = Editor(session, console.write, toolbar=None, has_color=False)
 
     def answer(typed: str) -> None:
         line = expanded(typed, session.history)
@@ -77,10 +82,10 @@ def talk_kafkas(session: Session, console: Console) -> int:
         measure(session, console, has_columns=console.is_for_editing)
         session.run(words.words(line))
 
-    def on_interrupt() -> None:
+    def on_interrupt(*, is_reading: bool) -> None:
         if not console.is_for_editing:
             raise KeyboardInterrupt
-        console.write("^C\n")
+        console.write("^C\n" if is_reading else "\n")
 
     _converse(session, console, lambda: lines.read(_KAFKAS_PROMPT), answer, on_interrupt)
     return OK
@@ -114,7 +119,7 @@ class OurShell:
         """
         console = self._console
         self._lines = self._begin()
-        is_terminal = console.is_input_terminal
+        is_terminal = console.is_input_terminal and console.is_output_terminal
 
         def read() -> str:
             try:
@@ -124,10 +129,10 @@ class OurShell:
                     console.write("\n")
                 raise
 
-        def on_interrupt() -> None:
+        def on_interrupt(*, is_reading: bool) -> None:
             if not is_terminal:
                 raise KeyboardInterrupt
-            if not console.is_for_editing:
+            if not (is_reading and console.is_for_editing):
                 console.write("\n")
 
         _converse(self._session, console, read, self.answer, on_interrupt)
@@ -135,10 +140,11 @@ class OurShell:
 
     def _begin(self) -> _Lines:
         console, session = self._console, self._session
-        if console.is_input_terminal and console.is_output_terminal:
+        is_terminal = console.is_input_terminal and console.is_output_terminal
+        if is_terminal:
             console.write(_WELCOME)
         if not console.is_for_editing:
-            return _PlainLines(console, is_prompting=console.is_input_terminal, is_strict=False)
+            return _PlainLines(console, is_prompting=is_terminal, is_strict=False)
         from kraftops_shell.editor import Editor
         from kraftops_shell.programs import pager_command
 
@@ -146,7 +152,7 @@ class OurShell:
         if self._file:
             session.history = History(lines=self._file.load())
         has_color = console.has_color(for_terminal=True)
-        return Editor(session, toolbar=self._about, has_color=has_color)
+        return Editor(session, console.write, toolbar=self._about, has_color=has_color)
 
     def answer(self, text: str) -> None:
         """Run a line."""
@@ -196,19 +202,22 @@ def _converse(
     console: Console,
     read: Callable[[], str],
     answer: Callable[[str], object],
-    on_interrupt: Callable[[], object],
+    on_interrupt: _OnInterrupt,
 ) -> None:
     """Answer lines until the session is over or there are no more."""
     gc.freeze()  # the image has no cycles, and is too big to be looked through again and again
     gc.enable()
     while not session.is_over:
+        is_reading = True
         try:
             console.flush()
-            answer(read())
+            line = read()
+            is_reading = False
+            answer(line)
         except EOFError:
             return
         except KeyboardInterrupt:
-            on_interrupt()
+            on_interrupt(is_reading=is_reading)
         except KraftopsError as error:
             _tell(console, error, error.message, error.hint)
         except OSError as error:
@@ -221,8 +230,8 @@ def _tell(console: Console, error: Exception, message: str, hint: str | None) ->
     if console.is_debugging:
         import traceback
 
-        for line in traceback.format_exception(error):
-            console.error(line.rstrip("\n"))
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            console.error(line)
         return
     console.error(message)
     if hint:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
+from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.history import History
+from kraftops_shell.origin import Origin
 from kraftops_shell.paths import Match, matches
 from kraftops_shell.reading import BadLineError, Call, read_call
 from kraftops_shell.table import Command, commands
@@ -32,6 +34,8 @@ class Session:
     text_width: int = 80
     """Columns for text that is wrapped."""
     leaf_text: Callable[[Leaf], str] = field(default=lambda leaf: leaf.text)
+    origin: Origin | None = None
+    """Where the image comes from; commands that read it again need this."""
     working: tuple[str, ...] = ()
     history: History = field(default_factory=History)
     is_over: bool = False
@@ -69,6 +73,25 @@ class Session:
             self.out(f"{message}\n")
         else:
             self.err(message)
+
+    @property
+    def source(self) -> Origin:
+        """Where the image comes from.
+
+        Raises:
+            UsageError: nobody knows.
+        """
+        if self.origin is None:
+            raise UsageError("nobody knows where this state comes from: it cannot be read again")
+        return self.origin
+
+    def indented_text(self, leaf: Leaf, indent: str) -> str:
+        """Return the text of a leaf for a line that begins with *indent*, and so do its others.
+
+        Kafka's shell indents only the first.
+        """
+        text = self.leaf_text(leaf)
+        return indent + (text if self.is_kafka else text.replace("\n", f"\n{indent}"))
 
     def matches(self, path: str) -> list[Match]:
         """Return what a path names, none where nothing is there."""

@@ -89,7 +89,7 @@ def scan(text: str) -> Line:
                 word.append(letter)
         elif letter.isspace() or letter in _SPECIAL:
             if start is not None:
-                found.append(Token("".join(word), start))
+                found.append(Token("".join(word), start, at))
             word, start = [], None
             if letter in _SPECIAL:
                 operator = ">>" if text.startswith(">>", at) else letter
@@ -106,5 +106,5 @@ def scan(text: str) -> Line:
                 word.append(letter)
         at += 1
     if start is not None:
-        found.append(Token("".join(word), start, quote))
+        found.append(Token("".join(word), start, len(text), quote))
     return Line(found)

@@ -10,10 +10,11 @@ _NO_BLANKS = "\x85\u00a0\u2007\u202f"
 
 
 class Token(NamedTuple):
-    """A word and where it begins in its line; *quote* is open at its end, empty if none is."""
+    """A word, where it begins and ends in its line, and the quote that is still open there."""
 
     text: str
     start: int
+    end: int
     quote: str = ""
 
 
@@ -38,7 +39,7 @@ def tokens(line: str) -> list[Token]:
     for at, letter in letters:
         if not quote and is_blank(letter):
             if word:
-                found.append(Token("".join(word), start or 0))
+                found.append(Token("".join(word), start or 0, at))
             word, start = [], None
             continue
         start = at if start is None else start
@@ -58,7 +59,7 @@ def tokens(line: str) -> list[Token]:
         else:
             word.append(letter)
     if word or quote:
-        found.append(Token("".join(word), start or 0, quote))
+        found.append(Token("".join(word), start or 0, len(line), quote))
     return found
 
 

@@ -24,7 +24,8 @@ def row_json(row: Row) -> str:
 def json_head(path: str, position: int, header: Header) -> str:
     """Return what the rows of a batch begin with, up to the offset."""
     return (
-        f'{{"file":{json_text(path)},"position":{position},"baseOffset":{header.base_offset},'
+        f'{{"file":{json_text(path)},"position":{_number(position)},'
+        f'"baseOffset":{header.base_offset},'
         '"offset":'
     )
 

@@ -7,6 +7,12 @@ from array import array
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from kraftops.uris import is_remote
+
+
+def _full(path: str) -> str:
+    return path if is_remote(path) else os.path.abspath(path)
+
 
 class Report:
     """Collects lines for the error stream while files are dumped, and Kafka's summaries."""
@@ -50,8 +56,9 @@ class Report:
         self.remark(f"Ignoring unknown file {path}")
 
     def note(self, path: str, position: int, reason: str) -> None:
-        """Note something odd at a byte of a file."""
-        self._lines.append(f"{path}: position {position}: {reason}")
+        """Note something odd at a byte of a file; a negative one is none."""
+        at = f"position {position}: " if position >= 0 else ""
+        self._lines.append(f"{path}: {at}{reason}")
 
     def remark(self, line: str, *, is_damage: bool = False) -> None:
         """Note a line about no position."""
@@ -60,27 +67,27 @@ class Report:
 
     def gap(self, path: str, offset: int, following: int) -> None:
         """Note that *following* is not the offset after *offset*."""
-        self._gaps.setdefault(os.path.abspath(path), array("q")).extend((offset, following))
+        self._gaps.setdefault(_full(path), array("q")).extend((offset, following))
 
     def index_mismatch(self, path: str, offset: int, found: int) -> None:
         """Note an entry of an offset index whose batch ends at another offset."""
         self.has_damage = True
-        self._index_mismatches.setdefault(os.path.abspath(path), {})[offset] = found
+        self._index_mismatches.setdefault(_full(path), {})[offset] = found
 
     def time_mismatch(self, path: str, timestamp: int, found: int) -> None:
         """Note an entry of a time index whose batch has another largest timestamp."""
         self.has_damage = True
-        self._time_mismatches.setdefault(os.path.abspath(path), []).append((timestamp, found))
+        self._time_mismatches.setdefault(_full(path), []).append((timestamp, found))
 
     def time_disorder(self, path: str, timestamp: int, previous: int) -> None:
         """Note an entry of a time index that is not later than the one before."""
         self.has_damage = True
-        self._time_disorder.setdefault(os.path.abspath(path), []).append((timestamp, previous))
+        self._time_disorder.setdefault(_full(path), []).append((timestamp, previous))
 
     def time_not_found(self, path: str, offset: int, found: int) -> None:
         """Note an entry of a time index whose offset ends no batch; *found* -1 is none."""
         self.has_damage = True
-        self._time_not_found.setdefault(os.path.abspath(path), []).append((offset, found))
+        self._time_not_found.setdefault(_full(path), []).append((offset, found))
 
     def forget_gaps(self) -> None:
         """Do as if offsets were not looked at."""

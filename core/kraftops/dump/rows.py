@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header, Record
 from kraftops.log.codecs import CODECS
+from kraftops.log.streams import OpenName
 
 DAMAGE = "damage"
 CONTROL = "control"
@@ -23,7 +24,7 @@ class Row(NamedTuple):
     """
 
     file: str
-    position: int
+    position: int | None
     base_offset: int | None = None
     offset: int | None = None
     timestamp: int | None = None
@@ -82,8 +83,12 @@ def base64_of(raw: bytes) -> str:
 
 
 def file_text(path: str) -> str:
-    """Return a path as the text of the column `file`: with U+FFFD for what is no UTF-8."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """Return a path as the text of the column `file`: with U+FFFD for what is no UTF-8.
+
+    Of what is no file it is the place that it is from.
+    """
+    shown = path.place if isinstance(path, OpenName) else path
+    return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def record_row(
@@ -100,7 +105,7 @@ def record_row(
     is_appended = attributes & v2.LOG_APPEND_TIME
     return Row(
         path,
-        position,
+        _present(position),
         header.base_offset,
         record.offset,
         header.max_timestamp if is_appended else record.timestamp,
@@ -121,7 +126,7 @@ def record_row(
 
 def damage_row(path: str, position: int, base_offset: int | None, error: str) -> Row:
     """Return the row of bytes that cannot be read."""
-    return Row(path, position, base_offset, error=error)
+    return Row(path, _present(position), base_offset, error=error)
 
 
 def _present(number: int) -> int | None:

@@ -86,11 +86,9 @@ class RowMaker:
         """Yield the row of a batch that cannot be read, or not further."""
         self._report.failure(self._path, batch.position, reason)
         base_offset = int.from_bytes(batch.data[:8], signed=True)
+        at = f"position {batch.position}" if batch.position >= 0 else f"offset {base_offset}"
         row = damage_row(
-            self._file,
-            batch.position,
-            base_offset,
-            f"position {batch.position}, {batch.size} bytes: {reason}",
+            self._file, batch.position, base_offset, f"{at}, {batch.size} bytes: {reason}"
         )
         if self._filter.matches(row):
             yield row

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, FileKind, FileName, file_name
+from kraftops.uris import is_remote, local_path
 
 METADATA_TOPIC = "__cluster_metadata"
 DECODERS = {
@@ -23,9 +24,11 @@ DECODERS = {
 }
 """By topic; the records of all others are those of users."""
 
-_PARTITION_NAME = re.compile(r"(.+)-([0-9]{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray))?")
+PARTITION_NAME = re.compile(r"(.+)-([0-9]{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray))?")
+"""Of a directory: topic, partition, and what becomes of it."""
 _SNAPSHOT_FOOTER = 4  # the type of the control record that a snapshot ends with
-_WILD = re.compile(r"[*?[]")
+WILD = re.compile(r"[*?[]")
+"""What a pattern has and few names do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Source:
     group: int
 
 
-class _Log(NamedTuple):
+class Log(NamedTuple):
     """The files of one log, in order."""
 
     paths: list[str]
@@ -60,7 +63,7 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
 
     Args:
         names: of files, which need not exist, and directories; patterns with `*`, `?`, `[…]` and
-            `**`; or `-`.
+            `**`; URIs of all these; or `-`.
         from_start: of a metadata log, take all segments and no snapshot.
         raw: choose no decoder.
 
@@ -82,27 +85,33 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
     ]
 
 
-def _logs(name: str, *, from_start: bool) -> list[_Log]:
+def _logs(name: str, *, from_start: bool) -> list[Log]:
     if name == STANDARD_INPUT:
-        return [_Log([name])]
+        return [Log([name])]
+    if "://" in name:
+        name = local_path(name)
+        if is_remote(name):
+            from kraftops.dump.remotesources import remote_logs
+
+            return remote_logs(name, from_start=from_start)
     if os.path.isdir(name):
         found = _in_directory(name, _names(name), from_start=from_start)
         if not found and file_name(name):
-            return [_Log([name])]  # refused like any file that cannot be read
+            return [Log([name])]  # refused like any file that cannot be read
         if not found:
             raise UsageError(
                 f"{name} holds no log", "name the directory of a partition, or a log directory"
             )
         return found
-    if os.path.lexists(name) or not _WILD.search(name):
-        return [_Log([name])]
+    if os.path.lexists(name) or not WILD.search(name):
+        return [Log([name])]
     found = list(_matching(name, from_start=from_start))
     if not found:
         raise UsageError(f"nothing matches {name}")
     return found
 
 
-def _matching(pattern: str, *, from_start: bool) -> Iterator[_Log]:
+def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
     """Yield what a pattern matches: directories with what they stand for, other files as they are.
 
     `**` matches a directory and then all that is in it, which its log stands for already.
@@ -115,7 +124,7 @@ def _matching(pattern: str, *, from_start: bool) -> Iterator[_Log]:
         if not done.isdisjoint(_with_parents(place)):
             continue
         if not os.path.isdir(path):
-            yield _Log([path])
+            yield Log([path])
         elif logs := _in_directory(path, _names_if_ours(path), from_start=from_start):
             done.add(place)
             yield from logs
@@ -128,27 +137,27 @@ def _with_parents(path: str) -> Iterator[str]:
         path = parent if parent != path else ""
 
 
-def _in_directory(path: str, names: list[str], *, from_start: bool) -> list[_Log]:
+def _in_directory(path: str, names: list[str], *, from_start: bool) -> list[Log]:
     """Return the log of a partition's directory, or those of a log directory, or none."""
-    log = _partition_log(path, names, from_start=from_start)
+    log = partition_log(path, names, from_start=from_start)
     if log:
         return [log]
     found = []
     for name in names:
         directory = os.path.join(path, name)
-        match = _PARTITION_NAME.fullmatch(name)
+        match = PARTITION_NAME.fullmatch(name)
         if (match and match[3]) or not os.path.isdir(directory):
             continue
-        log = _partition_log(directory, _names_if_ours(directory), from_start=from_start)
+        log = partition_log(directory, _names_if_ours(directory), from_start=from_start)
         if log:
             found.append((log.topic or name, log.partition or 0, log))
     found.sort(key=lambda entry: entry[:2])
     return [log for _, _, log in found]
 
 
-def _partition_log(path: str, names: list[str], *, from_start: bool) -> _Log | None:
+def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:
     """Return the log in the directory of a partition; None if it holds none."""
-    match = _PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(path)))
+    match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(path)))
     topic, partition = (match[1], int(match[2])) if match else (None, None)
     files = [
         file for name in names if (file := file_name(os.path.join(path, name))) and not file.renamed
@@ -159,7 +168,7 @@ def _partition_log(path: str, names: list[str], *, from_start: bool) -> _Log | N
         topic, partition = METADATA_TOPIC, None
     if not from_start:
         chosen = _after_snapshot(snapshots, segments)
-    return _Log([file.path for file in chosen], topic, partition) if chosen else None
+    return Log([file.path for file in chosen], topic, partition) if chosen else None
 
 
 def _segments(files: list[FileName]) -> list[FileName]:
@@ -240,6 +249,6 @@ def _names_if_ours(directory: str) -> list[str]:
         return _names(directory)
     except SourceError:
         name = os.path.basename(os.path.normpath(directory))
-        if _PARTITION_NAME.fullmatch(name) and os.path.isdir(directory):
+        if PARTITION_NAME.fullmatch(name) and os.path.isdir(directory):
             raise
         return []

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from kraftops.dump.query import NO_LIMIT
 from kraftops.dump.report import Report
-from kraftops.errors import SourceError
+from kraftops.errors import SourceError, UsageError
 from kraftops.javatext import path_text
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, int64
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.reader import LogFile
+from kraftops.log.remote import sizes_of as sizes_of_uris
+from kraftops.uris import is_remote
 
 PART_BYTES = 2 << 20
 """Of a part, about: a tenth of a second of work, so that none waits long for the last one."""
@@ -66,13 +68,28 @@ def job_count(size: int, *, reads_records: bool = True) -> int:
 
 def total_size(paths: Iterable[str]) -> int:
     """Return the bytes of all files that are there."""
-    size = 0
-    for path in paths:
+    return sum(sizes_of(paths))
+
+
+def sizes_of(paths: Iterable[str]) -> list[int]:
+    """Return the bytes of files, 0 where there is none: who reads it says so."""
+    sizes: dict[str, int] = {}
+    order = list(paths)
+    remote = [path for path in order if is_remote(path)]
+    if remote:
         try:
-            size += os.stat(path).st_size
-        except OSError:
-            continue  # who reads it says so
-    return size
+            sizes = {
+                path: size or 0 for path, size in zip(remote, sizes_of_uris(remote), strict=True)
+            }
+        except (SourceError, UsageError):
+            sizes = dict.fromkeys(remote, 0)
+    for path in order:
+        if path not in sizes:
+            try:
+                sizes[path] = os.stat(path).st_size
+            except OSError:
+                sizes[path] = 0
+    return [sizes[path] for path in order]
 
 
 def whole_files(paths: Iterable[str]) -> Iterator[Part]:
@@ -82,11 +99,16 @@ def whole_files(paths: Iterable[str]) -> Iterator[Part]:
 
 
 def plan_parts(
-    paths: Iterable[str], part_bytes: int = PART_BYTES, max_bytes: int = NO_LIMIT
+    paths: Iterable[str],
+    part_bytes: int = PART_BYTES,
+    max_bytes: int = NO_LIMIT,
+    *,
+    cut_remote: bool = False,
 ) -> Iterator[Part]:
     """Yield files, logs and snapshots in parts of about *part_bytes*, while they are asked for.
 
-    *max_bytes* of a log are read, all with `NO_LIMIT`.
+    *max_bytes* of a log are read, all with `NO_LIMIT`. What is on other machines must be read to be
+    cut, and is only where *cut_remote* says so.
     """
     for path in map(path_text, paths):
         name = file_name(path)
@@ -95,7 +117,9 @@ def plan_parts(
             yield Part(path)
             continue
         try:
-            named = file_id(path)  # before it is opened, and by who reads it afterwards
+            named = (
+                None if cut_remote and is_remote(path) else file_id(path)
+            )  # before it is opened, and by who reads it afterwards
             log = LogFile(path)
         except SourceError:
             yield Part(path)  # who reads it says so

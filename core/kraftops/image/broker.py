@@ -44,3 +44,10 @@ def changed(state: Data, number: int, data: Data) -> Data | str:
     if data.get("cordonedLogDirs") is not None:
         changes["cordonedLogDirs"] = data["cordonedLogDirs"]
     return state | changes
+
+
+def standing(state: Data) -> str:
+    """Return what a registered broker may do: nothing while it is fenced, or less while it ends."""
+    if state["fenced"]:
+        return "registered-fenced"
+    return "controlled-shutdown" if state["inControlledShutdown"] else "active"

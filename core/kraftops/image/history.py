@@ -163,12 +163,13 @@ class _Watcher(Replay):
     def _find_needles(self) -> None:
         self._needles = self._watched.needles(self.image) if self.image.dialect == "kafka" else None
 
-    def _control(self, inside: Held, span: Span) -> None:
+    def _control(self, inside: Held, span: Span, *, is_behind: bool = False) -> None:
         at = span.position
         for number in range(span.first, span.stop):
             position = at
             _, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
-            super()._control(inside, Span(span.address, position, number, number + 1))
+            one = Span(span.address, position, number, number + 1)
+            super()._control(inside, one, is_behind=is_behind)
             if self._watched.is_control:
                 self._look(span.address + position)
 
@@ -194,7 +195,9 @@ class _Watcher(Replay):
 
     def _look(self, address: int) -> None:
         """Note what the record at *address* has changed."""
-        now = self._watched.look(self.image)
+        seen = self._watched.look(self.image)
+        # What no record made is there from the beginning.
+        now = {path: leaf for path, leaf in seen.items() if leaf.newest is not None}
         record: tuple[Change, str] | None = None
         for path, leaf in now.items():
             newest = leaf.newest

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from itertools import count
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.findings import Finding, Kind
-from kraftops.image.image import MetadataImage
+from kraftops.image.image import MetadataImage, Provenance
 from kraftops.image.replay import Limits, Replay
 from kraftops.image.sources import Piece, files_of, plans
 from kraftops.log.batch import Batch, is_valid
@@ -97,10 +98,10 @@ def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress |
             "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",
         )
     if not loader.has_records:
-        for finding in loader.image.log_findings:
-            raise SourceError(f"cannot read {finding}")
         if loader.is_over:
             raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
+        for finding in loader.image.log_findings:
+            raise SourceError(f"cannot read {finding}")
         raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
     return loader
 
@@ -157,14 +158,16 @@ class Loader:
         for number, piece in enumerate(pieces):
             log = self._open(piece.path)
             source = self._add_source(log, piece)
-            batches = log.batches()
-            if piece.is_snapshot:
-                if not self._read_snapshot(batches, source, piece):
-                    return False
-            elif not self._read_segment(
-                batches, source, piece.path, is_last=number == len(pieces) - 1
-            ):
-                break
+            # A stream is read once; the image reads files again, and closes them in the end.
+            with log if isinstance(log, LogStream) else nullcontext():
+                batches = log.batches()
+                if piece.is_snapshot:
+                    if not self._read_snapshot(batches, source, piece):
+                        return False
+                elif not self._read_segment(
+                    batches, source, piece.path, is_last=number == len(pieces) - 1
+                ):
+                    break
             if self.is_over:
                 break
         self._replay.finish()
@@ -185,6 +188,7 @@ class Loader:
                         self.has_records = True
                 except DecodeError as error:
                     reason = error.message
+                    self.has_records |= self.image.provenance != Provenance()
             if reason is not None:
                 self._note(Kind.DAMAGE, f"{reason}; what follows is not read", path, batch.position)
                 return False
@@ -203,9 +207,11 @@ class Loader:
         """
         log = self._open(path)
         source = self._sources.get(path)
+        is_known = source is not None
         if source is None:
             source = self._add_source(log, Piece(path, None, False))
-        return self._read_segment(log.batches(start), source, path, is_last=True)
+        with log if is_known else nullcontext():
+            return self._read_segment(log.batches(start), source, path, is_last=True)
 
     def _add_source(self, log: LogFile | LogStream, piece: Piece) -> int:
         file = log if isinstance(log, LogFile) else None

@@ -6,6 +6,7 @@ and no tagged field is set. A million of them are looked at in about a second.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from struct import Struct, error
 
 from kraftops.image.image import MetadataImage
@@ -24,7 +25,6 @@ _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FRAME = bytes([1, PARTITION])
 _VERSIONS = 3
 _KEY = 20  # number and topic id
-_NUMBERS = Struct(">iii")
 _UUID = 16
 
 
@@ -39,7 +39,37 @@ def plain_partition(image: MetadataImage, topic: Topic, number: int) -> PlainPar
         return None
     if image.changes and PARTITION_KEY.pack(number, topic.id) in image.changes:
         return None
-    b, p = image.store.batch(address >> POSITION_BITS)[0], address & _POSITION_MASK
+    held = image.store.batch(address >> POSITION_BITS)
+    return _look(held.data, address & _POSITION_MASK)
+
+
+def plain_partitions(
+    image: MetadataImage, topic: Topic
+) -> Iterator[tuple[int, PlainPartition | None]]:
+    """Yield the numbers of a topic's partitions, each with what its record says if that is all.
+
+    Raises:
+        SourceError: a file cannot be read any more.
+    """
+    changes, is_kafkas = image.changes, image.dialect == "kafka"
+    batch, data = -1, b""
+    for number in topic.numbers():
+        address = topic.place(number)
+        if (
+            address is None
+            or not is_kafkas
+            or (changes and PARTITION_KEY.pack(number, topic.id) in changes)
+        ):
+            yield number, None
+            continue
+        if address >> POSITION_BITS != batch:
+            batch = address >> POSITION_BITS
+            data = image.store.batch(batch).data
+        yield number, _look(data, address & _POSITION_MASK)
+
+
+def _look(b: bytes, p: int) -> PlainPartition | None:
+    """Return what the record at *p* says, if it is plain."""
     try:
         n = b[p]
         if n < 128:
@@ -52,33 +82,46 @@ def plain_partition(image: MetadataImage, topic: Topic, number: int) -> PlainPar
         while b[q] > 127:  # the offset
             q += 1
         q += 2 if b[q + 2] < 128 else 3
+        if b[q + 1 : q + 3] != _FRAME:
+            return None
         version = b[q + 3]
-        if b[q + 1 : q + 3] != _FRAME or version >= _VERSIONS:
-            return None
         q += 4 + _KEY
-        # Arrays have counts that are one too high, which here are all of one byte.
         replicas = b[q]
-        isr = q + 4 * replicas - 3
-        rest = isr + 4 * b[isr] - 3
-        if not 0 < replicas < 128 or not 0 < b[isr] < 128 or b[rest] != 1 or b[rest + 1] != 1:
+        layout = _LAYOUTS[version, replicas, b[q + 4 * replicas - 3]]
+        if layout is None or q + layout.size != e:
             return None
-        leader, leader_epoch, partition_epoch = _NUMBERS.unpack_from(b, rest + 2)
-        at = rest + 14
-        # Tagged fields and headers are left out, each by a zero.
-        if b[e - 1] or b[e - 2]:
-            return None
-        if not version:
-            directories = bytes(_UUID * (replicas - 1))
-            return (
-                (b[q:rest], leader, leader_epoch, partition_epoch, directories)
-                if at == e - 2
-                else None
-            )
-        if b[at] != replicas or at + _UUID * replicas - 13 != e:
-            return None
+        arrays, lists, leader, leader_epoch, partition_epoch, count, directories, rest = (
+            layout.unpack_from(b, q)
+        )
     except (IndexError, error):
         return None
-    return b[q:rest], leader, leader_epoch, partition_epoch, b[at + 1 : e - 2]
+    # Nothing is added or removed; tagged fields and headers are left out.
+    if lists != _NO_LISTS or rest != _NO_MORE or (count and count[0] != replicas):
+        return None
+    if not version:
+        directories = bytes(_UUID * (replicas - 1))
+    return arrays, leader, leader_epoch, partition_epoch, directories
+
+
+class _Layouts(dict[tuple[int, int, int], Struct | None]):
+    """How records are laid out from their arrays on, by version and counts of replicas and ISR.
+
+    Counts are one too high, as they are written; those of more than one byte have no layout.
+    """
+
+    def __missing__(self, key: tuple[int, int, int]) -> Struct | None:
+        version, replicas, isr = key
+        made = None
+        if version < _VERSIONS and 0 < replicas < 128 and 0 < isr < 128:
+            arrays = 2 + 4 * (replicas - 1 + isr - 1)
+            directories = _UUID * (replicas - 1) if version else 0
+            made = Struct(f">{arrays}s2siii{min(version, 1)}s{directories}s2s")
+        self[key] = made
+        return made
+
+
+_LAYOUTS = _Layouts()
+_NO_LISTS, _NO_MORE = b"\1\1", b"\0\0"
 
 
 def is_healthy(plain: PlainPartition) -> bool:

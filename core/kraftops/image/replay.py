@@ -88,11 +88,18 @@ class Replay:
         """
         header = batch.header
         limits = self.limits
-        if header.last_offset <= limits.after:
+        is_behind = header.last_offset <= limits.after
+        if is_behind and not header.is_control:
             return False
         if header.record_count < 0:
             raise DecodeError(f"a batch of {header.record_count} records")
         inside = held(batch)
+        if is_behind:
+            # A snapshot does not know the leader, but the log before its end may.
+            address = self.image.store.add(source, batch)
+            span = Span(address, inside.start, 0, header.record_count)
+            self._control(inside, span, is_behind=True)
+            return False
         first, position, stop, last = 0, inside.start, header.record_count, header.last_offset
         time = header.max_timestamp
         if header.base_offset <= limits.after or last > limits.until or time > limits.time:
@@ -148,8 +155,11 @@ class Replay:
             last, newest, at = record.offset, max(newest, stamp), end
         return first, position, count, last, newest
 
-    def _control(self, inside: Held, span: Span) -> None:
-        """Take in control records, which change no state but that of the quorum."""
+    def _control(self, inside: Held, span: Span, *, is_behind: bool = False) -> None:
+        """Take in control records, which change no state but that of the quorum.
+
+        Where a snapshot has them already, *is_behind*, they say nothing new but who leads.
+        """
         quorum, at = self.image.quorum, span.position
         for _ in range(span.first, span.stop):
             address = span.address + at
@@ -159,6 +169,8 @@ class Replay:
                 self.image.record_findings.add(address, found.reason)
             elif found.type == "LEADER_CHANGE":
                 quorum.leader = address
+            elif is_behind:
+                continue
             elif found.type == "KRAFT_VERSION":
                 quorum.kraft_version = address
             elif found.type == "KRAFT_VOTERS":
@@ -249,7 +261,7 @@ class Replay:
                     if a + length == e - 1 and b[a + at] == b[a] and not b[e - 2]:
                         if (
                             id_bytes != topic_id
-                            and (topic := topics.get(id_bytes))
+                            and (topic := topics.get(id_bytes)) is not None
                             and not topic.odd
                         ):
                             topic_id, places = id_bytes, topic.places

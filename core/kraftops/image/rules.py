@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from kraftops.image import broker as brokers
 from kraftops.image import partition as partitions
@@ -26,7 +26,7 @@ _UNKNOWN_TOPIC = "there is no topic with this id"
 _UNKNOWN_PARTITION = "there is no such partition"
 
 K = TypeVar("K")
-Rule = Callable[[Data, int], str | None]
+Rule = Callable[["Rules", Data, int], str | None]
 
 
 class Rules:
@@ -38,32 +38,6 @@ class Rules:
         self._had_names: dict[str, bool] = {}
         self._had_acls: dict[bytes, bool] = {}
         self._had_configs: dict[Resource, bool] = {}
-        self._rules: dict[int, Rule] = {
-            types.REGISTER_BROKER: self._register_broker,
-            types.UNREGISTER_BROKER: self._unregister_broker,
-            types.TOPIC: self._put_topic,
-            types.PARTITION: self._put_partition,
-            types.CONFIG: self._config,
-            types.PARTITION_CHANGE: self._change_partition,
-            types.FENCE_BROKER: self._fence,
-            types.UNFENCE_BROKER: self._unfence,
-            types.REMOVE_TOPIC: self._remove_topic,
-            types.DELEGATION_TOKEN: self._put_token,
-            types.USER_SCRAM_CREDENTIAL: self._put_scram,
-            types.FEATURE_LEVEL: self._feature,
-            types.FAILED_REPLICAS: self._failed_replicas,
-            types.CLIENT_QUOTA: self._quota,
-            types.PRODUCER_IDS: self._producer_ids,
-            types.BROKER_REGISTRATION_CHANGE: self._change_broker,
-            types.ACCESS_CONTROL_ENTRY: self._put_acl,
-            types.REMOVE_ACCESS_CONTROL_ENTRY: self._remove_acl,
-            types.NO_OP: self._nothing,
-            types.ZK_MIGRATION_STATE: self._nothing,
-            types.REMOVE_USER_SCRAM_CREDENTIAL: self._remove_scram,
-            types.REMOVE_DELEGATION_TOKEN: self._remove_token,
-            types.REGISTER_CONTROLLER: self._register_controller,
-            types.CLEAR_ELR: self._clear_elr,
-        }
 
     def begin_unit(self) -> None:
         """Have what follows be a batch, or transaction, of its own."""
@@ -75,8 +49,8 @@ class Rules:
 
     def apply(self, number: int, data: Data, address: int) -> str | None:
         """Apply the record at *address*, of type *number*; return why it cannot, if it cannot."""
-        rule = self._rules.get(number)
-        return "no rule for this type of record" if rule is None else rule(data, address)
+        rule = self._RULES.get(number)
+        return "no rule for this type of record" if rule is None else rule(self, data, address)
 
     def change_key(self, key: bytes, address: int) -> str | None:
         """Have a change that fits any partition apply to the one of this key."""
@@ -108,7 +82,7 @@ class Rules:
         """Take a topic and its partitions out of the image."""
         image = self.image
         topic = image.topics.pop(topic_id, None)
-        self._had_topics.setdefault(topic_id, topic and topic.name)
+        self._had_topics.setdefault(topic_id, None if topic is None else topic.name)
         if topic is None:
             return None
         self._had_names.setdefault(topic.name, True)
@@ -127,7 +101,7 @@ class Rules:
             return _UNKNOWN_TOPIC
         resource = (_TOPIC_RESOURCE, name)
         # Configurations that came in this batch stay, as they do in Kafka.
-        if self._had_configs.get(resource, resource in self.image.configs):
+        if self._had_configs.setdefault(resource, resource in self.image.configs):
             self.image.configs.pop(resource, None)
         return None
 
@@ -287,6 +261,33 @@ class Rules:
             else:
                 self.image.features.pop(name, None)
         return None
+
+    _RULES: ClassVar[dict[int, Rule]] = {
+        types.REGISTER_BROKER: _register_broker,
+        types.UNREGISTER_BROKER: _unregister_broker,
+        types.TOPIC: _put_topic,
+        types.PARTITION: _put_partition,
+        types.CONFIG: _config,
+        types.PARTITION_CHANGE: _change_partition,
+        types.FENCE_BROKER: _fence,
+        types.UNFENCE_BROKER: _unfence,
+        types.REMOVE_TOPIC: _remove_topic,
+        types.DELEGATION_TOKEN: _put_token,
+        types.USER_SCRAM_CREDENTIAL: _put_scram,
+        types.FEATURE_LEVEL: _feature,
+        types.FAILED_REPLICAS: _failed_replicas,
+        types.CLIENT_QUOTA: _quota,
+        types.PRODUCER_IDS: _producer_ids,
+        types.BROKER_REGISTRATION_CHANGE: _change_broker,
+        types.ACCESS_CONTROL_ENTRY: _put_acl,
+        types.REMOVE_ACCESS_CONTROL_ENTRY: _remove_acl,
+        types.NO_OP: _nothing,
+        types.ZK_MIGRATION_STATE: _nothing,
+        types.REMOVE_USER_SCRAM_CREDENTIAL: _remove_scram,
+        types.REMOVE_DELEGATION_TOKEN: _remove_token,
+        types.REGISTER_CONTROLLER: _register_controller,
+        types.CLEAR_ELR: _clear_elr,
+    }
 
 
 def _put(table: dict[K, dict[str, int]], whom: K, key: str, address: int | None) -> None:

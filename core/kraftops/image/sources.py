@@ -79,9 +79,10 @@ def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[F
     reaches_back = bool(files.segments) and _base_offset(files.segments[0]) == 0
     if files.snapshots and not chosen and not reaches_back:
         oldest = files.snapshots[-1]
+        earliest = (_end_offset(oldest) or 0) - 1
         raise UsageError(
             f"{oldest.path} is the oldest snapshot, and it is newer than that",
-            f"the earliest state that can be shown is that at offset {(_end_offset(oldest) or 0) - 1}",
+            f"the earliest state that can be shown is that at offset {earliest}",
         )
     for snapshot in chosen:
         end = _end_offset(snapshot)
@@ -154,11 +155,11 @@ def _is_within(snapshot: FileName, limits: Limits) -> bool:
         return False
     if limits.time == Limits().time:
         return True
-    time = _time_of(snapshot)
+    time = snapshot_time(snapshot)
     return time is None or time <= limits.time
 
 
-def _time_of(snapshot: FileName) -> int | None:
+def snapshot_time(snapshot: FileName) -> int | None:
     """Return the time of the last record that a snapshot covers, in ms; None if it is not said."""
     try:
         with open_log(snapshot.path) as log:

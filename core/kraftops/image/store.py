@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from typing import NamedTuple
+from weakref import finalize
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import (
@@ -54,10 +55,14 @@ class Held(NamedTuple):
 
 
 class RecordStore:
-    """Gives numbers to batches, and finds records by their addresses."""
+    """Gives numbers to batches, and finds records by their addresses.
+
+    Its files are open as long as it is there.
+    """
 
     def __init__(self) -> None:
         self._files: list[LogFile | None] = []
+        finalize(self, _close, self._files)
         self._names: list[str] = []
         self._shifts: list[int | None] = []
         self._batches: array[int] = array("q")  # the file's number and the position in it
@@ -141,6 +146,13 @@ class RecordStore:
         if again.header.crc != crc or not is_valid(again, crc):
             raise changed
         return held(again)
+
+
+def _close(files: list[LogFile | None]) -> None:
+    """Close the files that nobody will read any more."""
+    for file in files:
+        if file is not None:
+            file.__exit__()
 
 
 def held(batch: Batch) -> Held:

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.plain import PlainPartition, plain_partition
+from kraftops.image.plain import PlainPartition, plain_partitions
 from kraftops.schema.read import Data
 from kraftops.storage.releases import LATEST_PRODUCTION, by_level, level_of
 from kraftops.uuids import ZERO, is_reserved, to_text
@@ -73,9 +73,9 @@ class _Gate(NamedTuple):
     addresses: Callable[[MetadataImage], Iterable[int]]
 
 
-def _brokers_with(field: str, image: MetadataImage) -> Iterator[int]:
+def _brokers_with(field: str, nothing: object, image: MetadataImage) -> Iterator[int]:
     for broker in image.brokers.values():
-        if image.broker_state(broker.addresses)[field]:
+        if image.broker_state(broker.addresses)[field] != nothing:
             yield broker.addresses[-1]
 
 
@@ -96,9 +96,11 @@ _GATES = (
     ),
     _Gate(14, "delegation tokens", lambda image: image.tokens.values()),
     _Gate(15, "controller registrations", lambda image: image.controllers.values()),
-    _Gate(17, "log directories of brokers", lambda image: _brokers_with("logDirs", image)),
+    _Gate(17, "log directories of brokers", lambda image: _brokers_with("logDirs", [], image)),
     _Gate(17, "directories of partitions", _partitions_with_directories),
-    _Gate(30, "cordoned log directories", lambda image: _brokers_with("cordonedLogDirs", image)),
+    _Gate(
+        30, "cordoned log directories", lambda image: _brokers_with("cordonedLogDirs", None, image)
+    ),
 )
 
 
@@ -142,8 +144,7 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
     }
     sound: set[tuple[bytes, int, bytes]] = set()  # what is so of one partition is so of all
     for topic in image.topics.values():
-        for number in topic.numbers():
-            plain = plain_partition(image, topic, number)
+        for number, plain in plain_partitions(image, topic):
             if plain and _essence(plain) in sound:
                 continue
             addresses = image.partition_addresses(topic, number)

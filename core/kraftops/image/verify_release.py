@@ -49,7 +49,7 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
             continue
         what = f"{name or f'records of type {key}'} version {version}"
         reads = "knows no such records" if last is None else f"reads only up to {last}"
-        reason = f"{what}, {count} times, the first one here: Kafka {release} {reads}"
+        reason = f"{what} ({count} in all, the first one here): Kafka {release} {reads}"
         yield state_finding(image, Kind.RELEASE, reason, first[key, version])
     yield from _features(image, release)
 

@@ -4,8 +4,9 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from enum import Enum
+from io import FileIO
 from struct import Struct
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 from zlib import crc32
 
 from google_crc32c import extend as crc32c_extend
@@ -219,6 +220,15 @@ class LogFile:
             SourceError: it cannot be opened.
         """
         self.path = path
+        if "://" in path:
+            from kraftops.uris import is_remote
+
+            if is_remote(path):
+                from kraftops.log.remote import RemoteFile
+
+                remote = RemoteFile(path)
+                self._file, self.size = cast("FileIO", remote), remote.size
+                return
         try:
             self._file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115 - see __exit__
         except OSError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import SourceError, UsageError
@@ -13,31 +13,7 @@ from kraftops.errors import SourceError, UsageError
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
-_URI = re.compile(rf"({'|'.join(SCHEMES)})://", re.IGNORECASE)
-_LOCAL = "file://"
 _RANGE = 8 << 20  # bytes of a request: small ones cost more time than they save
-
-
-def is_remote(path: str) -> bool:
-    """Tell whether a path is the URI of something that is not on this machine."""
-    return _URI.match(path) is not None
-
-
-def local_path(path: str) -> str:
-    """Return a `file://` URI as a path; all else as it is.
-
-    Raises:
-        UsageError: it names another machine.
-    """
-    if not path.lower().startswith(_LOCAL):
-        return path
-    from urllib.parse import unquote
-
-    host, slash, rest = path[len(_LOCAL) :].partition("/")
-    if host not in ("", "localhost") or not slash:
-        raise UsageError(f"{path} is no file of this machine", hint="as file:///var/kafka")
-    return unquote(f"/{rest}", errors="surrogateescape")
 
 
 class Entry(NamedTuple):
@@ -74,6 +50,10 @@ class RemoteFile:
         """Go on at a byte."""
         self._position = position
 
+    def tell(self) -> int:
+        """Return the byte that is next."""
+        return self._position
+
     def read(self, size: int) -> bytes:
         """Return up to *size* bytes, none only at the end.
 
@@ -103,19 +83,15 @@ def filesystem(uri: str) -> tuple[FileSystem, str]:
     Raises:
         UsageError: pyarrow is not installed, or the URI makes no sense.
     """
-    found = _parameters.match(uri)
-    assert found is not None
-    base, path, options = found[1], found[2], found[3] or ""
-    system, root = _filesystem(base, options)
-    return system, f"{root}{path}".rstrip("/") if path else root
-
-
-_parameters = re.compile(r"([a-z0-9]+://[^/?]*)([^?]*)(\?.*)?", re.IGNORECASE | re.DOTALL)
+    scheme, _, rest = uri.partition("://")
+    authority, _, path = rest.partition("/")
+    system, root = _filesystem(f"{scheme}://{authority}")
+    return system, f"{root}/{path}".rstrip("/")
 
 
 @cache
-def _filesystem(base: str, options: str) -> tuple[FileSystem, str]:
-    """Return what is behind scheme, authority and options of URIs."""
+def _filesystem(base: str) -> tuple[FileSystem, str]:
+    """Return what is behind scheme and authority of URIs, and the path of its root."""
     try:
         from pyarrow import ArrowException
         from pyarrow.fs import FileSystem  # heavy: 100 ms
@@ -124,7 +100,7 @@ def _filesystem(base: str, options: str) -> tuple[FileSystem, str]:
             f"{base} needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
         ) from None
     try:
-        system, root = FileSystem.from_uri(f"{base}/{options}")
+        system, root = FileSystem.from_uri(f"{base}/")
     except (ArrowException, ValueError, OSError) as error:
         raise UsageError(f"{base}: {_first_line(error)}") from None
     return system, root.rstrip("/")
@@ -143,11 +119,10 @@ def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
         if system.get_file_info(path).type is not FileType.Directory:
             return None
         found = system.get_file_info(FileSelector(path, recursive=recursive))
-    base, _, options = uri.rstrip("/").partition("?")
-    tail = f"?{options}" if options else ""
+    base = uri.rstrip("/")
     entries = [
         Entry(
-            f"{base.rstrip('/')}/{one.path[len(path) :].strip('/')}{tail}",
+            f"{base}/{one.path[len(path) :].strip('/')}",
             one.size if one.type is FileType.File else None,
         )
         for one in found
@@ -155,17 +130,21 @@ def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
     return sorted(entries)
 
 
-def size_of(uri: str) -> int | None:
-    """Return the bytes of a file; None where there is none, or nobody can tell."""
+def sizes_of(uris: Sequence[str]) -> list[int | None]:
+    """Return the bytes of files, asked for together; None where there is none.
+
+    Raises:
+        SourceError: nobody can tell.
+    """
     from pyarrow.fs import FileType
 
-    try:
-        system, path = filesystem(uri)
-        with reading(uri):
-            found = system.get_file_info(path)
-    except (SourceError, UsageError):
-        return None
-    return found.size if found.type is FileType.File else None
+    found: list[int | None] = []
+    for base, some in groupby(uris, lambda uri: "/".join(uri.split("/", 3)[:3])):
+        with reading(base):
+            paths = [filesystem(uri)[1] for uri in some]
+            infos = filesystem(base)[0].get_file_info(paths)
+        found += [info.size if info.type is FileType.File else None for info in infos]
+    return found
 
 
 @contextmanager

@@ -1,17 +1,36 @@
-"""Logs that are no plain files: standard input, and segments in archives."""
+"""Logs that are no plain files: standard input, segments in archives, what is in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Self
 
 from kraftops.errors import SourceError
+from kraftops.log.batch import Batch
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
-from kraftops.log.reader import BLOCK, DamagedArchive, LogFile, LogReader
+from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogFile, LogReader
 
 _STDIN_FD = 0
+
+
+class OpenName(str):
+    """The name of a log that no file has: whoever gives the name knows how to open it.
+
+    It looks like that of a file, whose ending says what it holds. *place* is where it is from.
+    """
+
+    __slots__ = ("opener", "place")
+
+    place: str
+    opener: Callable[[str], LogFile | LogStream]
+
+    def __new__(cls, name: str, place: str, opener: Callable[[str], LogFile | LogStream]) -> Self:
+        """Make the name of what *opener* returns, when it is called with the name."""
+        made = super().__new__(cls, name)
+        made.place, made.opener = place, opener
+        return made
 
 
 def open_log(path: str) -> LogFile | LogStream:
@@ -20,6 +39,8 @@ def open_log(path: str) -> LogFile | LogStream:
     Raises:
         SourceError: it cannot be opened.
     """
+    if isinstance(path, OpenName):
+        return path.opener(path)
     if path == STANDARD_INPUT or path.endswith(ARCHIVES):
         return LogStream(path)
     return LogFile(path)
@@ -78,6 +99,37 @@ class LogStream:
             raise SourceError("standard input can be read only once")
         self._is_used = True
         return _stdin_blocks()
+
+
+class HeldLog(LogStream):
+    """Batches that are in memory, which have no positions unless they say so themselves."""
+
+    def __init__(self, path: str, batches: Sequence[Batch]) -> None:
+        """Make a log of *batches* under the name *path*."""
+        self.path = path
+        self._file = None
+        self._batches = batches
+
+    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:  # noqa: ARG002 - it is all there is
+        """Return the batches, of which the first begins at byte *start* of some whole."""
+        return _HeldReader(self._batches, start)
+
+    def _blocks(self) -> Iterator[bytes]:
+        return (batch.data for batch in self._batches)
+
+
+class _HeldReader(LogReader):
+    """Walks batches that are there already."""
+
+    def __init__(self, batches: Sequence[Batch], start: int) -> None:
+        super().__init__(lambda _: b"", start, None)
+        self._start = start
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[Batch]:
+        yield from self._batches
+        size = sum(batch.size for batch in self._batches)
+        self.end = LogEnd(EndReason.END, self._start + size, 0)
 
 
 class KeptLog(LogFile):

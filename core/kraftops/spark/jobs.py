@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from kraftops.spark.planning import Split
 from kraftops.spark.session import Session, job_errors
+from kraftops.spark.shipping import Equipped
 from kraftops.spark.watching import Show, watched
 
 R = TypeVar("R")
@@ -38,6 +39,8 @@ def run(
     if not splits:
         return []
     context = session.context
+    if not session.settings.is_local:
+        work = Equipped(work)
     try:
         with job_errors(), watched(context, len(splits), show, counts):
             made: list[Any] = context.parallelize(splits, len(splits)).mapPartitions(work).collect()

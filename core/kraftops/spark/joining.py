@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from kraftops.dump.outputs import open_output
-from kraftops.log.remote import filesystem, is_remote
+from kraftops.log.remote import filesystem
 from kraftops.spark.targets import Target, write_errors
+from kraftops.uris import is_remote
 
 _BLOCK = 8 << 20
 

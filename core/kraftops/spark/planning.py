@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops.dump.query import NO_LIMIT
 from kraftops.dump.sources import Source
-from kraftops.dump.splitting import Part, plan_parts, total_size
+from kraftops.dump.splitting import Part, plan_parts, sizes_of
 from kraftops.log.files import file_name
 
 LEAST_BYTES = 16 << 20
@@ -46,6 +46,7 @@ def plan(
     *,
     max_bytes: int = NO_LIMIT,
     size: int | None = None,
+    cut: Callable[[Sequence[str], int, int], list[list[Part]]] | None = None,
 ) -> list[Split]:
     """Return the splits of sources, in order.
 
@@ -57,23 +58,32 @@ def plan(
         cores: how many tasks run at a time.
         max_bytes: how much of each log is read.
         size: how large splits should be; by data and cores if that is not said.
+        cut: cuts files into parts, given the size of parts and *max_bytes*; here by default.
     """
-    if size is None:
-        size = split_bytes(total_size(source.path for source in sources), cores)
-    return list(_packed(_pieces(sources, size, max_bytes), size))
+    sizes = sizes_of(source.path for source in sources)
+    target = split_bytes(sum(sizes), cores) if size is None else size
+    large = [one.path for one, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
+    parts = dict(zip(large, (cut or cut_here)(large, target, max_bytes), strict=True))
+    return list(_packed(_pieces(sources, sizes, parts), target))
 
 
-def _pieces(sources: Iterable[Source], target: int, max_bytes: int) -> Iterator[tuple[Piece, int]]:
+def cut_here(paths: Sequence[str], target: int, max_bytes: int) -> list[list[Part]]:
+    """Return the parts of each of some files, which are read for that."""
+    return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
+
+
+def _pieces(
+    sources: Iterable[Source], sizes: Iterable[int], parts: Mapping[str, Sequence[Part]]
+) -> Iterator[tuple[Piece, int]]:
     """Yield pieces and about how many bytes each is."""
-    for source in sources:
+    for source, size in zip(sources, sizes, strict=True):
         path, about = source.path, (source.decoder, source.topic, source.partition)
-        size = total_size([path])
-        if size <= target:
+        if path not in parts:
             name = file_name(path)
             is_archive = name is not None and bool(name.archive)
             yield Piece(Part(path), *about), size * _ARCHIVE_FACTOR if is_archive else size
             continue
-        for part in plan_parts([path], target, max_bytes):
+        for part in parts[path]:
             # Numbers of devices and files are those of one machine.
             piece = Piece(part._replace(file_id=None), *about)
             yield piece, size if part.stop is None else part.stop - part.start

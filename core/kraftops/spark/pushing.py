@@ -26,7 +26,7 @@ def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
     Where it is not, Spark must look at the rows again. Offsets, timestamps and types are taken
     over; of types the exact name is Spark's to look at, since ours are compared without case.
     """
-    name, column = type(one).__name__, ".".join(one.attribute)  # type: ignore[attr-defined]
+    name, column = type(one).__name__, ".".join(getattr(one, "attribute", ()))
     value: Any = getattr(one, "value", None)
     if column == "type" and name in ("EqualTo", "In"):
         wanted = {value} if name == "EqualTo" else set(value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.spark.java import java_home
+from kraftops.spark.shipping import lack_text, packed
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -19,17 +20,20 @@ if TYPE_CHECKING:
 
 DEFAULT_MASTER = "local[*,4]"
 _TRIES = 4
+_OURS = "spark.kraftops."
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit
 _CONNECT_SECONDS = 5.0
 _STOP_SECONDS = 10.0
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,(\d+))?\])?")
 _PYTHON_ERROR = r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$"
+_SAY_IT_ALL = {"LacksModuleError", "OutputError", "SourceError", "UsageError"}
 _BASE = {
     "spark.app.name": "kraftops",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "8",
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files
     "spark.sql.python.filterPushdown.enabled": "true",
 }
 _QUIET = {"spark.log.level": "OFF"}
@@ -72,6 +76,18 @@ class Settings:
         if found:
             return int(found[2] or 1)
         return int(dict(self.conf).get("spark.task.maxFailures", _TRIES))
+
+    @property
+    def split_bytes(self) -> int | None:
+        """How large splits should be (`spark.kraftops.splitBytes`); None where it is not said.
+
+        Raises:
+            UsageError: it is no number.
+        """
+        text = dict(self.conf).get(f"{_OURS}splitBytes")
+        if text is not None and not text.isdecimal():
+            raise UsageError(f"{_OURS}splitBytes is a number of bytes, not {text!r}")
+        return None if text is None else int(text)
 
     @property
     def cores(self) -> int | None:
@@ -134,7 +150,7 @@ def started(settings: Settings) -> Iterator[Session]:
         raise UsageError(
             "--spark needs pyspark, which is not installed", hint="pip install 'kraftops[spark]'"
         ) from None
-    running = _running()
+    running = _running(settings)
     if running is not None:
         yield running
         return
@@ -147,6 +163,10 @@ def started(settings: Settings) -> Iterator[Session]:
     if settings.is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
+    if not settings.verbose:
+        import logging
+
+        logging.getLogger("SQLQueryContextLogger").disabled = True  # it repeats what is raised
     with _log(settings) as log:
         streams = {} if log is None else {"stdout": log, "stderr": log}
         gateway: Any = None
@@ -161,15 +181,18 @@ def started(settings: Settings) -> Iterator[Session]:
                 raise
             raise SparkError(f"Spark does not start: {reason_of(error)}") from error
         try:
-            yield Session(context, replace(settings, master=settings.full_master))
+            with packed() if not settings.is_local else nullcontext() as archive:
+                if archive is not None:
+                    context.addPyFile(archive)
+                yield Session(context, replace(settings, master=settings.full_master))
         finally:
             with suppress(Exception):
                 context.stop()
             _end(gateway)
 
 
-def _running() -> Session | None:
-    """Return the session that somebody has started in this process."""
+def _running(settings: Settings) -> Session | None:
+    """Return the session that somebody has started in this process; of *settings* ours count."""
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
@@ -178,8 +201,9 @@ def _running() -> Session | None:
     if spark is None:
         return None
     context = spark.sparkContext
-    conf = tuple(context.getConf().getAll())
-    return Session(context, Settings(context.master, conf, verbose=True), spark)
+    ours = [pair for pair in settings.conf if pair[0].startswith(_OURS)]
+    conf = (*context.getConf().getAll(), *ours)
+    return Session(context, Settings(str(context.master), conf, verbose=True), spark)
 
 
 def reason_of(error: BaseException) -> str:
@@ -187,7 +211,11 @@ def reason_of(error: BaseException) -> str:
     text = str(getattr(error, "java_exception", None) or error)
     python = re.findall(_PYTHON_ERROR, text, re.MULTILINE)
     if python and "Traceback" in text:
-        return f"{python[-1][1]}" if python[-1][0] == "SparkError" else ": ".join(python[-1])
+        name, message = python[-1]
+        missing = re.fullmatch(r"No module named '(.+)'", message)
+        if missing:
+            return lack_text(missing[1])
+        return message if name in _SAY_IT_ALL else f"{name}: {message}"
     for line in text.splitlines():
         if line.strip():
             return line.strip()
@@ -279,15 +307,3 @@ def _reach(master: str) -> None:
         except OSError as error:
             reasons.append(f"{address}: {error.strerror or error}")
     raise SparkError(f"cannot reach the master {master}: {'; '.join(reasons)}")
-
-
-def checked_conf(pairs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return configuration as a setting; names without `spark.` are none of Spark's.
-
-    Raises:
-        UsageError: there is such a name.
-    """
-    for name in pairs:
-        if not name.startswith("spark."):
-            raise UsageError(f"{name!r} is no configuration of Spark's", hint="spark.NAME=VALUE")
-    return tuple(pairs.items())

@@ -18,7 +18,8 @@ from typing import BinaryIO, cast
 
 from kraftops.dump.outputs import OutputError
 from kraftops.errors import UsageError
-from kraftops.log.remote import filesystem, is_remote, size_of
+from kraftops.log.remote import filesystem, sizes_of
+from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
 _OURS = re.compile(r"part-.*|\.part-.*\.crc|_SUCCESS|\._SUCCESS\.crc|\w+=.*")
@@ -85,7 +86,7 @@ def prepared(path: str, *, overwrite: bool, is_file: bool = False) -> Target:
     path = path.rstrip("/") or "/"
     if is_remote(path):
         if is_file:
-            _refuse_file(path, is_there=size_of(path) is not None, overwrite=overwrite)
+            _refuse_file(path, is_there=sizes_of([path]) != [None], overwrite=overwrite)
             path = f"{path}.{run}.parts"
         system, root = filesystem(path)
         with write_errors(path):
@@ -175,9 +176,14 @@ def abandon(target: Target) -> None:
         return
     system, root = filesystem(target.path)
     with suppress(OSError):
+        left = []
         for name in _remote_names(target.path) or ():
             if f"-{target.run}-" in name:
                 system.delete_file(f"{root}/{name}")
+            else:
+                left.append(name)
+        if not left:
+            system.delete_dir(root)
 
 
 def _remote_names(path: str) -> list[str] | None:

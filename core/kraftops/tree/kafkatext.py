@@ -54,7 +54,7 @@ def broker_text(state: Data) -> str:
         f"fenced={_bool(state['fenced'])}, "
         f"inControlledShutdown={_bool(state['inControlledShutdown'])}, "
         f"isMigratingZkBroker={_bool(state['isMigratingZkBroker'])}, "
-        f"directories={_directories(_sorted(state['logDirs']))}, "
+        f"directories={_directories(sorted_ids(state['logDirs']))}, "
         f"cordonedDirectories={'null' if cordoned is None else _directories(cordoned)})"
     )
 
@@ -109,7 +109,7 @@ def provenance_text(provenance: Provenance) -> str:
 
 
 def time_text(timestamp: int) -> str:
-    """Return ms since the epoch as Java's `ISO_ZONED_DATE_TIME` prints UTC, of years of any size."""
+    """Return ms since the epoch as Java's `ISO_ZONED_DATE_TIME` prints UTC, of any year."""
     from datetime import UTC, datetime, timedelta
 
     cycles, rest = divmod(timestamp - _YEAR_2000, _CALENDAR_CYCLE)
@@ -147,7 +147,7 @@ def _range(feature: Data) -> str:
     return f"{first}+" if last == _UNBOUNDED else f"{first}-{last}"
 
 
-def _sorted(values: object) -> list[bytes]:
+def sorted_ids(values: object) -> list[bytes]:
     """Return directory ids as a registration sorts them: by their halves, as signed numbers."""
     return sorted(cast("list[bytes]", values), key=_HALVES.unpack)
 

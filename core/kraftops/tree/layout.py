@@ -6,14 +6,13 @@ Directories on the way to a path need no row. Kafka's paths are those of its 4.3
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from enum import Flag, auto
 from typing import NamedTuple, cast
 
 from kraftops.errors import DecodeError
 from kraftops.image.image import MetadataImage, Resource
-from kraftops.image.plain import is_healthy, plain_partition
+from kraftops.image.plain import is_healthy, plain_partitions
 from kraftops.image.topics import Topic
 from kraftops.schema.read import Data
 from kraftops.tree import leaves
@@ -23,6 +22,7 @@ from kraftops.tree.names import (
     SCRAM_MECHANISMS,
     entity_name,
     entity_of,
+    integer_of,
     kafka_entity_name,
     resource_name,
     resource_of,
@@ -130,7 +130,7 @@ def _brokers(view: View) -> Node:
     image = view.image
 
     def get(name: str) -> Node | None:
-        number = _integer(name)
+        number = integer_of(name)
         return Leaf(leaves.BROKER, image, number) if number in image.brokers else None
 
     return Directory(lambda: map(str, image.brokers), get)
@@ -144,7 +144,7 @@ def _by_number(image: Image, addresses: dict[int, int], kind: LeafKind) -> Direc
     """Return a directory of leaves that one record each makes, named by numbers."""
 
     def get(name: str) -> Node | None:
-        number = _integer(name)
+        number = integer_of(name)
         address = None if number is None else addresses.get(number)
         return None if address is None else Leaf(kind, image, address)
 
@@ -283,12 +283,16 @@ def _topic(image: Image, topic: Topic) -> Directory:
             return Leaf(leaves.constant(to_text(topic.id), addresses=(topic.address,)), image)
         if name == "name":
             return Leaf(leaves.constant(topic.name, addresses=(topic.address,)), image)
-        number = _integer(name)
+        number = integer_of(name)
         if number is None or topic.place(number) is None:
             return None
         return Leaf(leaves.PARTITION, image, (topic, number))
 
-    return Directory(names, get, is_flat=True)
+    def texts() -> dict[str, str]:
+        found = {str(number): text for number, text in leaves.partition_texts(image, topic)}
+        return found | {"id": to_text(topic.id), "name": topic.name}
+
+    return Directory(names, get, is_flat=True, texts=texts)
 
 
 _STATES: dict[str, Callable[[Data], bool]] = {
@@ -311,8 +315,7 @@ def _topics_by_state(view: View) -> Node:
             found.update({state: {} for state in _STATES})
             for topic_name, topic_id in image.topic_ids.items():
                 topic = image.topics[topic_id]
-                for number in topic.numbers():
-                    plain = plain_partition(image, topic, number)
+                for number, plain in plain_partitions(image, topic):
                     if plain is not None and is_healthy(plain):
                         continue
                     partition = image.partition(topic, number)
@@ -382,7 +385,7 @@ def _findings(view: View) -> Node:
         return map(str, range(total))
 
     def get(name: str) -> Node | None:
-        number = _integer(name)
+        number = integer_of(name)
         finding = None if number is None else image.finding(number)
         if finding is None:
             return None
@@ -430,14 +433,6 @@ LAYOUT = (
     Row("/local/version", Has.BOTH, _version),
 )
 """All of the tree. What is below a row's path is that row's alone."""
-
-
-def _integer(name: str) -> int | None:
-    """Return the number that Java's `Integer.parseInt` reads in a name; None if there is none."""
-    if name.isdecimal() and len(name) < 10:  # nearly all
-        return int(name)
-    match = re.fullmatch(r"[+-]?\d{1,12}", name)
-    return int(name) if match else None
 
 
 def _uuid(name: str) -> bytes | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
+from kraftops.image.broker import standing
 from kraftops.image.image import MetadataImage
-from kraftops.image.plain import plain_partition
+from kraftops.image.plain import plain_partition, plain_partitions
 from kraftops.image.topics import PARTITION_KEY, Topic
 from kraftops.javatext import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
@@ -21,7 +22,7 @@ from kraftops.tree.names import (
     SECURITY_PROTOCOLS,
     code_name,
 )
-from kraftops.tree.node import LeafKind
+from kraftops.tree.node import LeafKind, java_sorted
 from kraftops.tree.partitiontext import plain_json, plain_kafka_text
 from kraftops.uuids import to_text
 
@@ -38,22 +39,14 @@ def partition_data(state: Data) -> Data:
 
 def broker_data(state: Data) -> Data:
     """Return a broker's state as plain data; its *state* says in one word what it may do."""
-    shown = _plain(state)
+    shown = _plain(state | {"logDirs": kafkatext.sorted_ids(state["logDirs"])}) | _offers(state)
     shown.pop("leavesIsrs", None)
-    shown["endPoints"] = _endpoints(state)
-    return {"brokerId": shown.pop("brokerId"), "state": broker_state(state), **shown}
-
-
-def broker_state(state: Data) -> str:
-    """Return what a registered broker may do: nothing while it is fenced, or less while it ends."""
-    if state["fenced"]:
-        return "registered-fenced"
-    return "controlled-shutdown" if state["inControlledShutdown"] else "active"
+    return {"brokerId": shown.pop("brokerId"), "state": standing(state), **shown}
 
 
 def controller_data(data: Data) -> Data:
     """Return a controller's registration as plain data."""
-    return _plain(data) | {"endPoints": _endpoints(data)}
+    return _plain(data) | _offers(data)
 
 
 def acl_data(data: Data) -> Data:
@@ -66,12 +59,19 @@ def acl_data(data: Data) -> Data:
     }
 
 
-def _endpoints(data: Data) -> list[Data]:
-    endpoints = cast("list[Data]", data["endPoints"])
-    return [
+def _offers(data: Data) -> Data:
+    """Return what a registration offers, by name: snapshots have it in another order than logs."""
+    endpoints = [
         one | {"securityProtocol": _protocol(cast("int", one["securityProtocol"]))}
-        for one in endpoints
+        for one in _by_name(data["endPoints"])
     ]
+    return {"endPoints": endpoints, "features": _by_name(data["features"])}
+
+
+def _by_name(entries: object) -> list[Data]:
+    """Return what the last entries of their names say, sorted by these."""
+    named = {cast("str", one["name"]): _plain(one) for one in cast("list[Data]", entries)}
+    return [named[name] for name in java_sorted(named)]
 
 
 def _protocol(code: int) -> str:
@@ -133,6 +133,15 @@ def _partition_text(image: Image, key: Any) -> str:
     if plain is None:
         return kafkatext.partition_text(_partition_state(image, key))
     return plain_kafka_text(plain)
+
+
+def partition_texts(image: Image, topic: Topic) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and Kafka's texts of a topic's partitions."""
+    for number, plain in plain_partitions(image, topic):
+        if plain is None:
+            yield number, kafkatext.partition_text(_partition_state(image, (topic, number)))
+        else:
+            yield number, plain_kafka_text(plain)
 
 
 def _partition_json(image: Image, key: Any) -> str | None:

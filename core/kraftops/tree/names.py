@@ -95,3 +95,11 @@ def entity_of(text: str) -> Entity | None:
         )
         at = match.end()
     return tuple(sorted(names.items(), key=lambda part: part[0])) or None
+
+
+def integer_of(name: str) -> int | None:
+    """Return the number that Java's `Integer.parseInt` reads in a name; None if there is none."""
+    if name.isdecimal() and len(name) < 10:  # nearly all
+        return int(name)
+    match = re.fullmatch(r"[+-]?\d{1,12}", name)
+    return int(name) if match else None

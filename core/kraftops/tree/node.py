@@ -79,11 +79,13 @@ class Directory(NamedTuple):
 
     *names* gives them in no order, *get* finds one of them by a name, which need not be the one
     that is listed. Where *is_flat*, all of them are leaves: nobody need get them to know that.
+    *texts*, where it is there, is a short way to all of them as Kafka's shell prints them, by name.
     """
 
     names: Callable[[], Iterable[str]]
     get: Callable[[str], Node | None]
     is_flat: bool = False
+    texts: Callable[[], dict[str, str]] | None = None
 
     def sorted_names(self) -> list[str]:
         """Return the names of the children as Java sorts them, by UTF-16 code units."""

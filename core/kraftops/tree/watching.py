@@ -13,10 +13,9 @@ from kraftops.errors import DecodeError, UsageError
 from kraftops.image import recordtypes as types
 from kraftops.image.history import Watched
 from kraftops.image.image import MetadataImage
-from kraftops.image.topics import PARTITION_KEY
 from kraftops.schema.tables.metadata import MESSAGES
 from kraftops.tree.layout import Has, tree_of
-from kraftops.tree.names import entity_of, resource_of
+from kraftops.tree.names import entity_of, integer_of, resource_of
 from kraftops.tree.node import Leaf, Node, descend
 from kraftops.uuids import from_text
 from kraftops.varint import uvarint_bytes
@@ -91,8 +90,7 @@ def _string(text: str) -> bytes:
 
 
 def _int32(text: str) -> bytes:
-    number = int(text) if text.lstrip("+-").isdecimal() else 0
-    return (number & 0xFFFFFFFF).to_bytes(4)
+    return ((integer_of(text) or 0) & 0xFFFFFFFF).to_bytes(4)
 
 
 def _of_types(*numbers: int) -> Callable[[tuple[str, ...]], Needles]:
@@ -211,9 +209,8 @@ def _elr_of_id(topic_id: bytes) -> Needles:
 
 def _of_topic(topic_id: bytes, below: Sequence[str]) -> list[bytes]:
     """Return needles of a topic's records; of one partition, if *below* names it."""
-    if below and below[0].isdecimal():
-        key = PARTITION_KEY.pack(min(int(below[0]), 0x7FFFFFFF), topic_id)
-        return [key, *_lives_of(topic_id)]
+    if below and integer_of(below[0]) is not None:
+        return [_int32(below[0]) + topic_id, *_lives_of(topic_id)]
     # A topic's own leaves change with the topic alone.
     return _lives_of(topic_id) if below else [topic_id]
 

@@ -18,7 +18,7 @@ _MARKERS = ("BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionR
 _CONTROLS_NO_STATE = ("NoOpRecord", "ZkMigrationStateRecord")
 
 
-class Refused(Exception):  # noqa: N818 - it is no error of the tests
+class Refused(Exception):
     """A record cannot apply."""
 
 

@@ -1,0 +1,49 @@
+"""How many of what there is in an image, and what of it is in need of a look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple, cast
+
+from kraftops.image.broker import standing
+from kraftops.image.image import MetadataImage
+from kraftops.image.plain import is_healthy, plain_partitions
+
+
+class Census(NamedTuple):
+    """Counts; brokers are by what they may do, see `kraftops.image.broker.standing`."""
+
+    brokers: dict[str, int]
+    controllers: int
+    topics: int
+    partitions: int
+    under_replicated: int
+    leaderless: int
+
+
+def census(image: MetadataImage) -> Census:
+    """Count what is in an image.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    states = (image.broker_state(broker.addresses) for broker in image.brokers.values())
+    brokers = Counter(standing(state) for state in states)
+    partitions = under_replicated = leaderless = 0
+    for topic in image.topics.values():
+        for number, plain in plain_partitions(image, topic):
+            partitions += 1
+            if plain is not None and is_healthy(plain):
+                continue
+            state = image.partition_state(image.partition_addresses(topic, number))
+            isr, replicas = cast("list[int]", state["isr"]), cast("list[int]", state["replicas"])
+            under_replicated += len(isr) < len(replicas)
+            leaderless += cast("int", state["leader"]) < 0
+    return Census(
+        dict(brokers),
+        len(image.controllers),
+        len(image.topics),
+        partitions,
+        under_replicated,
+        leaderless,
+    )

@@ -1,0 +1,48 @@
+"""Cut large files into parts where reading them is work for more than one: on the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftops.dump.sources import Source
+from kraftops.dump.splitting import Part
+from kraftops.spark.jobs import run
+from kraftops.spark.lost import is_last_try
+from kraftops.spark.planning import Piece, Split, cut_here, plan
+from kraftops.spark.session import Session
+from kraftops.uris import is_remote
+
+
+@dataclass(frozen=True, slots=True)
+class _CutWork:
+    """Cuts the files of splits, one each."""
+
+    target: int
+    max_bytes: int
+    tries: int
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[list[Part]]:
+        for split in splits:
+            paths = [piece.part.path for piece in split.pieces]
+            if is_last_try(self.tries):  # whoever reads them has the same fate, and says so
+                yield from ([Part(path)] for path in paths)
+            else:
+                yield from cut_here(paths, self.target, self.max_bytes)
+
+
+def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list[Split]:
+    """Return the splits of sources; what is far away is read by workers to be cut.
+
+    Raises:
+        SparkError: the job failed.
+    """
+
+    def cut(paths: Sequence[str], target: int, most: int) -> list[list[Part]]:
+        if session.settings.is_local and not any(map(is_remote, paths)):
+            return cut_here(paths, target, most)
+        splits = [Split(at, (Piece(Part(path)),), 0) for at, path in enumerate(paths)]
+        return run(session, splits, _CutWork(target, most, session.settings.tries))
+
+    size = session.settings.split_bytes
+    return plan(sources, session.cores, max_bytes=max_bytes, size=size, cut=cut)

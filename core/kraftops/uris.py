@@ -1,0 +1,34 @@
+"""Which paths are URIs: of files on other machines, or of this one."""
+
+from __future__ import annotations
+
+import re
+
+from kraftops.errors import UsageError
+
+SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+"""Of what is on other machines."""
+
+_REMOTE = re.compile(rf"({'|'.join(SCHEMES)})://", re.IGNORECASE)
+_LOCAL = "file://"
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether a path is the URI of something that is not on this machine."""
+    return _REMOTE.match(path) is not None
+
+
+def local_path(path: str) -> str:
+    """Return a `file://` URI as a path; all else as it is.
+
+    Raises:
+        UsageError: it names another machine.
+    """
+    if not path.lower().startswith(_LOCAL):
+        return path
+    from urllib.parse import unquote
+
+    host, slash, rest = path[len(_LOCAL) :].partition("/")
+    if host not in ("", "localhost") or not slash:
+        raise UsageError(f"{path} is no file of this machine", hint="as file:///var/kafka")
+    return unquote(f"/{rest}", errors="surrogateescape")

@@ -1,0 +1,474 @@
+"""The tree has Kafka's paths and ours, and each leaf says what it should in every form."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kraftops.image.image import MetadataImage
+from kraftops.image.loading import Loader, load
+from kraftops.tree import leaves
+from kraftops.tree.kafkatext import partition_text
+from kraftops.tree.layout import LAYOUT, Has, tree_of
+from kraftops.tree.node import Directory, Leaf, Node, descend, java_sorted
+from kraftops.uuids import to_text
+from tests.core.tree.walking import leaves_of
+from tests.corpus import SHELL
+from tests.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
+from tests.replays import (
+    FIRST_TIME,
+    Made,
+    leader_change,
+    log_bytes,
+    lots,
+    made,
+    random_log,
+    uuid,
+)
+from tests.segments import batches_of
+
+REAL = SHELL / "in" / "n431"
+T = uuid(1)
+
+
+def image_of(*records: Made) -> MetadataImage:
+    """Return the image of a batch."""
+    return image_in(log_bytes(lots(records)))
+
+
+def image_in(raw: bytes) -> MetadataImage:
+    """Return the image of a log in memory."""
+    image = MetadataImage()
+    loader = Loader(image)
+    assert loader.add(batches_of(raw), image.store.add_source("memory", None), "memory")
+    return image
+
+
+def at(root: Directory, path: str) -> Node | None:
+    """Return the node at a path."""
+    return descend(root, path.split("/")[1:])
+
+
+def names(root: Directory, path: str) -> list[str]:
+    found = at(root, path)
+    assert isinstance(found, Directory)
+    return found.sorted_names()
+
+
+def data(root: Directory, path: str) -> Any:
+    found = at(root, path)
+    assert isinstance(found, Leaf), path
+    return found.data
+
+
+def partition(number: int, **changes: Any) -> Made:
+    fields: dict[str, Any] = {"replicas": [1, 2], "isr": [1, 2], "leader": 1}
+    return made("PartitionRecord", partitionId=number, topicId=T, **fields | changes)
+
+
+TOPIC = made("TopicRecord", topicId=T, name="orders")
+
+
+class TestForms:
+    def test_kafkas_form_has_kafkas_paths(self) -> None:
+        root = tree_of(load(REAL), form=Has.KAFKA)
+
+        assert names(root, "/image") == [
+            *("acls", "clientQuotas", "cluster", "configs", "delegationToken", "features"),
+            *("producerIds", "provenance", "scram", "topics"),
+        ]
+        assert names(root, "/image/topics") == ["byId", "byName"]
+        assert names(root, "/local") == ["commitId", "version"]
+
+    def test_ours_has_more(self) -> None:
+        root = tree_of(load(REAL))
+
+        assert names(root, "/image/topics/byState") == [
+            *("leaderless", "reassigning", "underReplicated", "withElr"),
+        ]
+        assert names(root, "/image/quorum") == ["epoch", "kraftVersion", "leader", "voters"]
+        assert names(root, "/local") == ["findings", "version"]
+
+    def test_empty_image_has_all_directories(self) -> None:
+        for form in (Has.KAFKA, Has.OURS):
+            root = tree_of(MetadataImage(), form=form)
+            for row in LAYOUT:
+                if form in row.has:
+                    assert at(root, row.path) is not None, row.path
+            assert dict(leaves_of(root))
+
+    def test_version_is_the_callers(self) -> None:
+        assert data(tree_of(MetadataImage(), version="7"), "/local/version") == "7"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_short_ways_lead_where_the_long_ones_do(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON is that of the data, the newest address the last one, whatever was looked at how."""
+    image = image_in(log_bytes(random_log(Random(seed))))
+    for form in (Has.OURS, Has.KAFKA):
+        root = tree_of(image, form=form)
+        quick = {path: (leaf.json, leaf.text) for path, leaf in leaves_of(root)}
+        newest = {path: leaf.newest for path, leaf in leaves_of(root)}
+        with monkeypatch.context() as patch:
+            patch.setattr(leaves, "plain_partition", lambda *_: None)
+            slow = {
+                path: (
+                    json.dumps(leaf.data, ensure_ascii=False, separators=(",", ":")),
+                    leaf.text,
+                )
+                for path, leaf in leaves_of(tree_of(image, form=form))
+            }
+
+        assert quick == slow
+        for path, leaf in leaves_of(root):
+            assert newest[path] == (leaf.addresses[-1] if leaf.addresses else None), path
+    for topic in image.topics.values():
+        for number in topic.numbers():
+            state = image.partition(topic, number)
+            assert state
+            leaf = Leaf(leaves.PARTITION, image, (topic, number))
+            assert leaf.text == partition_text(state)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_flat_directories_hold_leaves_only(seed: int) -> None:
+    image = image_in(log_bytes(random_log(Random(seed))))
+
+    def walk(node: Node) -> None:
+        if isinstance(node, Directory):
+            for _, child in node.children():
+                assert not node.is_flat or isinstance(child, Leaf)
+                walk(child)
+
+    walk(tree_of(image))
+
+
+class TestTopics:
+    def test_topics_are_by_id_and_by_name(self) -> None:
+        root = tree_of(image_of(TOPIC, partition(10), partition(2), partition(-1)))
+
+        assert names(root, "/image/topics/byId") == [to_text(T)]
+        assert names(root, "/image/topics/byName") == ["orders"]
+        assert names(root, "/image/topics/byName/orders") == ["-1", "10", "2", "id", "name"]
+        assert data(root, "/image/topics/byName/orders/id") == to_text(T)
+        assert data(root, f"/image/topics/byId/{to_text(T)}/name") == "orders"
+
+    @pytest.mark.parametrize("name", ["2", "02", "+2", "002"])
+    def test_numbers_are_read_as_java_does(self, name: str) -> None:
+        root = tree_of(image_of(TOPIC, partition(2)))
+
+        assert data(root, f"/image/topics/byName/orders/{name}")["partitionId"] == 2
+
+    @pytest.mark.parametrize("name", ["", "x", "3", "2x", "--2", "99999999999999999999"])
+    def test_other_names_are_nothing(self, name: str) -> None:
+        root = tree_of(image_of(TOPIC, partition(2)))
+
+        assert at(root, f"/image/topics/byName/orders/{name}") is None
+
+    def test_states_name_partitions_in_need_of_a_look(self) -> None:
+        root = tree_of(
+            image_of(
+                TOPIC,
+                partition(0),
+                partition(1, isr=[1]),
+                partition(2, leader=-1, isr=[]),
+                partition(3, addingReplicas=[2]),
+                partition(4, removingReplicas=[1]),
+                partition(5, eligibleLeaderReplicas=[2], isr=[1]),
+                made("TopicRecord", topicId=uuid(2), name="healthy"),
+            )
+        )
+        by_state = "/image/topics/byState"
+
+        assert names(root, f"{by_state}/underReplicated/orders") == ["1", "2", "5"]
+        assert names(root, f"{by_state}/leaderless/orders") == ["2"]
+        assert names(root, f"{by_state}/reassigning/orders") == ["3", "4"]
+        assert names(root, f"{by_state}/withElr/orders") == ["5"]
+        assert names(root, f"{by_state}/withElr") == ["orders"]
+        assert data(root, f"{by_state}/withElr/orders/5")["eligibleLeaderReplicas"] == [2]
+
+
+class TestBrokers:
+    @pytest.mark.parametrize(
+        ("fenced", "shutdown", "state"),
+        [
+            (True, False, "registered-fenced"),
+            (True, True, "registered-fenced"),
+            (False, True, "controlled-shutdown"),
+            (False, False, "active"),
+        ],
+    )
+    def test_state_in_one_word(self, fenced: bool, shutdown: bool, state: str) -> None:
+        record = made(
+            "RegisterBrokerRecord", brokerId=1, fenced=fenced, inControlledShutdown=shutdown
+        )
+
+        assert data(tree_of(image_of(record)), "/image/cluster/brokers/1")["state"] == state
+
+    def test_what_brokers_offer_is_sorted_by_name_and_the_last_counts(self) -> None:
+        def endpoint(name: str, port: int) -> dict[str, Any]:
+            return {"name": name, "host": "h", "port": port, "securityProtocol": 0}
+
+        def feature(name: str, most: int) -> dict[str, Any]:
+            return {"name": name, "minSupportedVersion": 0, "maxSupportedVersion": most}
+
+        record = made(
+            "RegisterBrokerRecord",
+            brokerId=1,
+            endPoints=[endpoint("b", 1), endpoint("a", 2), endpoint("b", 3)],
+            features=[feature("y", 1), feature("x", 2), feature("y", 3)],
+            logDirs=[uuid(2), uuid(1 << 127), uuid(1)],
+        )
+        shown = data(tree_of(image_of(record)), "/image/cluster/brokers/1")
+
+        assert [(one["name"], one["port"]) for one in shown["endPoints"]] == [("a", 2), ("b", 3)]
+        assert [one["maxSupportedVersion"] for one in shown["features"]] == [2, 3]
+        # Java compares the halves of ids as signed numbers.
+        assert shown["logDirs"] == [to_text(uuid(one)) for one in (1 << 127, 1, 2)]
+        assert shown["endPoints"][0]["securityProtocol"] == "PLAINTEXT"
+
+
+def config(kind: int, name: str, key: str, value: str) -> Made:
+    return made("ConfigRecord", resourceType=kind, resourceName=name, name=key, value=value)
+
+
+class TestConfigurations:
+    IMAGE = image_of(
+        config(2, "orders", "retention.ms", "1"),
+        config(2, "orders", "message.format.version", "2.8"),
+        config(2, "old", "message.format.version", "2.8"),
+        config(4, "", "ssl.keystore.password", "secret"),
+        config(8, "1", "kafka", "INFO"),
+        config(77, "x", "y", "z"),
+    )
+
+    def test_kafkas_form_hides_what_kafka_drops(self) -> None:
+        root = tree_of(self.IMAGE, form=Has.KAFKA)
+
+        assert names(root, "/image/configs") == ["BROKER", "TOPIC:orders"]
+        assert names(root, "/image/configs/TOPIC:orders") == ["retention.ms"]
+        assert at(root, "/image/configs/TOPIC:old") is None
+
+    def test_ours_has_all(self) -> None:
+        root = tree_of(self.IMAGE)
+
+        assert names(root, "/image/configs") == [
+            *("BROKER", "BROKER_LOGGER:1", "TOPIC:old", "TOPIC:orders", "UNKNOWN(77):x"),
+        ]
+        assert data(root, "/image/configs/UNKNOWN(77):x/y") == "z"
+        assert data(root, "/image/configs/BROKER:/ssl.keystore.password") == "<redacted>"
+
+
+class TestSecrets:
+    SCRAM = made(
+        "UserScramCredentialRecord",
+        name="u",
+        mechanism=1,
+        salt=b"\1",
+        storedKey=b"\2",
+        serverKey=b"\3",
+        iterations=4096,
+    )
+    PASSWORD = config(4, "1", "listener.name.x.ssl.key.password", "secret")
+
+    def test_secrets_are_redacted(self) -> None:
+        root = tree_of(image_of(self.SCRAM, self.PASSWORD))
+
+        assert data(root, "/image/scram/SCRAM-SHA-256/u") == {
+            "salt": "<redacted>",
+            "storedKey": "<redacted>",
+            "serverKey": "<redacted>",
+            "iterations": 4096,
+        }
+        assert all(
+            word not in leaf.json for _, leaf in leaves_of(root) for word in ("secret", "AQ==")
+        )
+
+    def test_secrets_are_shown_to_whom_asks(self) -> None:
+        root = tree_of(image_of(self.SCRAM, self.PASSWORD), show_secrets=True)
+
+        assert data(root, "/image/scram/SCRAM-SHA-256/u")["salt"] == "AQ=="
+        path = "/image/configs/BROKER:1/listener.name.x.ssl.key.password"
+        assert data(root, path) == "secret"
+
+    def test_kafkas_text_hides_nothing(self) -> None:
+        root = tree_of(image_of(self.SCRAM, self.PASSWORD), form=Has.KAFKA)
+        found = at(root, "/image/scram/SCRAM-SHA-256/u")
+
+        assert isinstance(found, Leaf)
+        assert (
+            found.text
+            == "ScramCredentialData(salt=01, storedKey=02, serverKey=03, iterations=4096)"
+        )
+
+    def test_unknown_mechanisms_are_ours_alone(self) -> None:
+        image = image_of(made("UserScramCredentialRecord", name="u", mechanism=9))
+
+        assert names(tree_of(image, form=Has.KAFKA), "/image/scram") == [
+            *("SCRAM-SHA-256", "SCRAM-SHA-512"),
+        ]
+        assert names(tree_of(image), "/image/scram")[2:] == ["UNKNOWN(9)"]
+
+
+class TestQuotas:
+    IMAGE = image_of(
+        *(
+            made("ClientQuotaRecord", entity=entity, key="x", value=value)
+            for value, entity in enumerate(
+                [
+                    [{"entityType": "user", "entityName": "u"}],
+                    [
+                        {"entityType": "user", "entityName": "u"},
+                        {"entityType": "client-id", "entityName": None},
+                    ],
+                    [{"entityType": "user", "entityName": None}],
+                    [{"entityType": "ip", "entityName": None}],
+                    [],
+                    [{"entityType": "planet", "entityName": "p"}],
+                ]
+            )
+        )
+    )
+
+    def test_all_entities_have_names_of_ours(self) -> None:
+        root = tree_of(self.IMAGE)
+
+        found = {
+            name: data(root, f"/image/clientQuotas/{name}/x")
+            for name in names(root, "/image/clientQuotas")
+        }
+        assert found == {
+            "user(u)": 0.0,
+            "clientId<default>_user(u)": 1.0,
+            "user<default>": 2.0,
+            "ip<default>": 3.0,
+            "<empty>": 4.0,
+            "planet(p)": 5.0,
+        }
+
+    def test_kafkas_names_leave_defaults_out(self) -> None:
+        root = tree_of(self.IMAGE, form=Has.KAFKA)
+
+        assert names(root, "/image/clientQuotas") == ["", "", "", "planet(p)", "user(u)", "user(u)"]
+        assert data(root, "/image/clientQuotas/user(u)/x") == 0.0
+
+
+class TestFeaturesAndProducers:
+    def test_levels(self) -> None:
+        def level(name: str, value: int) -> Made:
+            return made("FeatureLevelRecord", name=name, featureLevel=value)
+
+        image = image_of(level("metadata.version", 30), level("x", 2))
+        for form in (Has.KAFKA, Has.OURS):
+            root = tree_of(image, form=form)
+            assert names(root, "/image/features") == ["finalized_x", "metadataVersion"]
+            assert data(root, "/image/features/metadataVersion") == "4.3-IV0"
+            assert data(root, "/image/features/finalized_x") == 2
+        assert at(tree_of(image), "/image/features/finalized_nope") is None
+        assert data(tree_of(image, form=Has.KAFKA), "/image/features/finalized_nope") == 0
+
+    def test_every_level_has_a_name(self) -> None:
+        shown = {
+            level: data(
+                tree_of(
+                    image_of(
+                        made("FeatureLevelRecord", name="metadata.version", featureLevel=level)
+                    )
+                ),
+                "/image/features/metadataVersion",
+            )
+            for level in range(7, 32)
+        }
+
+        assert (shown[7], shown[21], shown[31]) == ("3.3-IV3", "3.9-IV0", "4.4-IV0")
+        assert len(set(shown.values())) == 25
+
+    def test_nothing_known(self) -> None:
+        root = tree_of(MetadataImage(), form=Has.KAFKA)
+        texts = {path: leaf.text for path, leaf in leaves_of(root)}
+
+        assert texts["/image/features/metadataVersion"] == "Optional.empty"
+        assert texts["/image/producerIds/nextProducerId"] == "-1"
+
+
+class TestQuorum:
+    def test_control_records_are_shown(self) -> None:
+        raw = b"".join(
+            [
+                kraft_version_batch(0, 1),
+                voters_batch(1, (1, uuid(9))),
+                leader_change(2, 1, 5),
+            ]
+        )
+        root = tree_of(image_in(raw))
+
+        assert data(root, "/image/quorum/leader") == 1
+        assert data(root, "/image/quorum/epoch") == 5
+        assert data(root, "/image/quorum/kraftVersion") == 1
+        (voter,) = data(root, "/image/quorum/voters")
+        assert voter["voterId"] == 1
+
+    def test_leader_knows_the_voters_of_a_static_quorum(self) -> None:
+        root = tree_of(image_in(leader_change(0, 1)))
+
+        assert [one["voterId"] for one in data(root, "/image/quorum/voters")] == [1, 2]
+        assert data(root, "/image/quorum/kraftVersion") is None
+
+    def test_all_data_are_json(self) -> None:
+        for node in ("n332", "n391", "n431"):
+            for path, leaf in leaves_of(tree_of(load(SHELL / "in" / node), show_secrets=True)):
+                assert json.loads(leaf.json) == leaf.data, path
+
+
+class TestWhereFrom:
+    def test_leaves_know_their_last_change(self) -> None:
+        change = made(
+            "PartitionChangeRecord", time=FIRST_TIME + 5, partitionId=0, topicId=T, leader=2
+        )
+        image = image_in(log_bytes(lots([TOPIC, partition(0)], [made("NoOpRecord"), change])))
+        root = tree_of(image)
+
+        found = at(root, "/image/topics/byName/orders/0")
+        assert isinstance(found, Leaf)
+        assert found.change is not None
+        assert tuple(found.change) == (3, FIRST_TIME + 5, 1, False)
+        topic = at(root, "/image/topics/byName/orders/name")
+        assert isinstance(topic, Leaf)
+        assert topic.change
+        assert topic.change.offset == 0
+        version = at(root, "/local/version")
+        assert isinstance(version, Leaf)
+        assert version.change is None
+
+    def test_in_a_snapshot_it_was_before_its_end(self, tmp_path: Path) -> None:
+        path = tmp_path / "00000000000000000042-0000000001.checkpoint"
+        path.write_bytes(snapshot_bytes(*map(bytes, lots([TOPIC])), end=1))
+
+        found = at(tree_of(load(path)), "/image/topics/byName/orders/name")
+        assert isinstance(found, Leaf)
+        assert found.change
+        assert (found.change.offset, found.change.is_in_snapshot) == (41, True)
+
+    def test_findings_are_listed(self) -> None:
+        image = image_of(TOPIC, made("RemoveTopicRecord", topicId=uuid(7)))
+        root = tree_of(image)
+
+        assert names(root, "/local/findings") == ["0"]
+        assert data(root, "/local/findings/0") == {
+            "kind": "record",
+            "reason": "there is no topic with this id",
+            "source": "memory",
+            "position": 0,
+            "offset": 1,
+        }
+        assert at(root, "/local/findings/1") is None
+        assert at(root, "/local/findings/-1") is None
+
+
+def test_names_are_sorted_as_java_does() -> None:
+    """By UTF-16 code units: what is beyond the basic plane comes before its last letters."""
+    assert java_sorted(["\uff5e", "\U0001f600", "b", "B", "10", "2"]) == [
+        *("10", "2", "B", "b", "\U0001f600", "\uff5e"),
+    ]

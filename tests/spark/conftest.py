@@ -1,0 +1,92 @@
+"""One session for all tests of a process, and a store of objects on loopback."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.spark.java import java_home
+from kraftops.spark.session import Session, Settings, started
+
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """How the tests start Spark."""
+    pytest.importorskip("pyspark")
+    cache = str(tmp_path_factory.mktemp("java"))
+    try:
+        java_home(os.environ, cache)
+    except UsageError as error:
+        pytest.skip(error.message)
+    conf = (
+        ("spark.driver.memory", "512m"),
+        ("spark.sql.shuffle.partitions", "2"),
+        ("spark.default.parallelism", "2"),
+        ("spark.local.dir", str(tmp_path_factory.mktemp("local"))),
+        ("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse"))),
+    )
+    return Settings("local[2,4]", conf, cache=cache)
+
+
+@pytest.fixture(scope="session")
+def session(settings: Settings) -> Iterator[Session]:
+    """Spark, which commands in this process find and use."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # workers know the tests' code
+        with started(settings) as found:
+            assert found.spark
+            yield found
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URI of a bucket in a server that speaks S3, which the environment names."""
+    pytest.importorskip("moto.server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    log = tmp_path_factory.mktemp("moto") / "log"
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as server:
+        try:
+            _wait_for(url, server, log)
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in {
+                    "AWS_ENDPOINT_URL": url,
+                    "AWS_ACCESS_KEY_ID": "test",
+                    "AWS_SECRET_ACCESS_KEY": "test",
+                    "AWS_DEFAULT_REGION": "us-east-1",
+                }.items():
+                    patch.setenv(name, value)
+                from pyarrow.fs import S3FileSystem
+
+                system = S3FileSystem(
+                    endpoint_override=url, region="us-east-1", allow_bucket_creation=True
+                )
+                system.create_dir("logs")
+                yield "s3://logs"
+        finally:
+            server.terminate()
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    latest = time.monotonic() + 60
+    while time.monotonic() < latest and server.poll() is None:
+        try:
+            urlopen(url, timeout=5).close()
+            return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError(log.read_text(errors="replace"))
