@@ -281,7 +281,9 @@ class RandomLog:
             return []
         if kind < 0.3:
             return [ZERO] * count
-        if kind < 0.36:
+        if kind < 0.34:
+            return [ZERO] * random.randint(0, 4)
+        if kind < 0.4:
             count = random.randint(0, 4)
         return [random.choice(_DIRECTORIES) for _ in range(count)]
 

@@ -10,6 +10,7 @@ import pexpect
 from tests.console import ENVIRONMENT
 
 _PATIENCE = 20.0  # seconds, before a test gives up
+_MOMENT = 0.02  # seconds, for which pexpect sleeps between looks
 _WHERE_IS_THE_CURSOR, _THERE = "\x1b[6n", "\x1b[1;1R"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[=>])")
 _EDITED, _EDITING = "\x1b[?2004l", "\x1b[?2004h"
@@ -36,6 +37,8 @@ class Screen:
             encoding="utf-8",
         )
         self._child.delaybeforesend = None
+        self._child.ptyproc.delayafterclose = _MOMENT
+        self._child.ptyproc.delayafterterminate = _MOMENT
         self.raw = ""
         """All that came, since the last `clear`."""
         self.is_over = False

@@ -88,7 +88,6 @@ def _picture(terminal: Terminal | None, target: Target) -> Picture:
         describe_quorum,
         leader_connection,
     )
-    from kraftops.wire.livestate import live_state
 
     def skip(what: str, error: KraftopsError) -> None:
         if getattr(error, "code", None) != CLUSTER_AUTHORIZATION_FAILED:
@@ -96,7 +95,7 @@ def _picture(terminal: Terminal | None, target: Target) -> Picture:
         if terminal:
             terminal.error(f"note: {what}: {error.message}", error.hint)
 
-    described = quorum = state = None
+    described = quorum = live = None
     with target.connect() as connection:
         features = abilities(connection).features
         asked = connection
@@ -116,9 +115,8 @@ def _picture(terminal: Terminal | None, target: Target) -> Picture:
             if asked is not connection:
                 asked.close()
     if target.is_of_controllers:
-        with target.live_log() as log:
-            try:
-                state = live_state(log)
-            except AnswerError as error:
-                skip("the brokers", error)
-    return Picture(target.is_of_controllers, described, quorum, features, state)
+        try:
+            live = target.live_image()
+        except AnswerError as error:
+            skip("the brokers", error)
+    return Picture(target.is_of_controllers, described, quorum, features, live)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.uuids import to_text
 from kraftops_cli.cluster_columns import UNKNOWN, columns
+from kraftops_cli.cluster_state import brokers_of, replicas_of
 
 if TYPE_CHECKING:
     from kraftops.wire.addresses import Address
     from kraftops.wire.cluster import Description, Feature, Quorum, Replica
-    from kraftops.wire.livestate import BrokerState, LiveState
+    from kraftops.wire.liveimage import LiveImage
 
 
 class Picture(NamedTuple):
@@ -21,7 +22,7 @@ class Picture(NamedTuple):
     described: Description | None
     quorum: Quorum | None
     features: Sequence[Feature]
-    state: LiveState | None
+    live: LiveImage | None
 
 
 class _Broker(NamedTuple):
@@ -35,18 +36,12 @@ class _Broker(NamedTuple):
 
 def _brokers(picture: Picture) -> list[_Broker] | None:
     """Return the brokers, as the metadata log or a broker has them."""
-    if picture.state:
-        held = picture.state.replicas
+    if picture.live:
+        image = picture.live.image
+        held = replicas_of(image)
         return [
-            _Broker(
-                each.node_id,
-                _state(each),
-                each.rack,
-                each.listeners,
-                [to_text(directory) for directory in each.directories],
-                held[each.node_id].total() if each.node_id in held else 0,
-            )
-            for _, each in sorted(picture.state.brokers.items())
+            _broker(broker, state, held[broker].total() if broker in held else 0)
+            for broker, state in brokers_of(image).items()
         ]
     if picture.is_of_controllers or not picture.described:
         return None
@@ -63,18 +58,27 @@ def _brokers(picture: Picture) -> list[_Broker] | None:
     ]
 
 
-def _state(broker: BrokerState) -> str:
-    if broker.is_fenced:
-        return "registered-fenced"
-    return "in-controlled-shutdown" if broker.in_shutdown else "active"
+def _broker(broker: int, state: dict[str, Any], replicas: int) -> _Broker:
+    """Return a broker as the metadata log has it."""
+    from kraftops.wire.addresses import Address
+
+    standing = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
+    return _Broker(
+        broker,
+        "registered-fenced" if state["fenced"] else standing,
+        state["rack"],
+        [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
+        [to_text(directory) for directory in state["logDirs"] or ()],
+        replicas,
+    )
 
 
 def _snapshot_lag(picture: Picture) -> int | None:
     """Return how many records the newest snapshot is behind; all, where there is none."""
-    state = picture.state
-    if not state:
+    live = picture.live
+    if not live:
         return None
-    return state.offset - (state.snapshot.end_offset if state.snapshot else 0)
+    return live.offset - (live.snapshot.end_offset if live.snapshot else 0)
 
 
 def _replicas(quorum: Quorum) -> Iterable[tuple[str, Replica]]:
@@ -91,10 +95,10 @@ def _end(quorum: Quorum) -> int:
 
 def as_text(picture: Picture) -> str:
     """Return the picture for people."""
-    quorum, described, state = picture.quorum, picture.described, picture.state
+    quorum, described, live = picture.quorum, picture.described, picture.live
     snapshot = UNKNOWN
-    if state:
-        snapshot = f"{state.snapshot or 'none'}, {_snapshot_lag(picture)} records behind"
+    if live:
+        snapshot = f"{live.snapshot or 'none'}, {_snapshot_lag(picture)} records behind"
     led = UNKNOWN
     if quorum:
         led = f"{quorum.leader}, epoch {quorum.epoch}, high watermark {quorum.high_watermark}"
@@ -184,17 +188,17 @@ def _feature_text(picture: Picture) -> str:
 
 def as_json(picture: Picture) -> dict[str, object]:
     """Return the picture for programs; null for what is not to be had."""
-    described, state = picture.described, picture.state
+    described, live = picture.described, picture.live
     brokers = _brokers(picture)
     return {
         "clusterId": described.cluster_id if described else None,
         "quorum": _quorum_json(picture.quorum),
         "snapshot": {
-            "endOffset": state.snapshot.end_offset if state.snapshot else None,
-            "epoch": state.snapshot.epoch if state.snapshot else None,
+            "endOffset": live.snapshot.end_offset if live.snapshot else None,
+            "epoch": live.snapshot.epoch if live.snapshot else None,
             "lag": _snapshot_lag(picture),
         }
-        if state
+        if live
         else None,
         "brokers": None if brokers is None else [_broker_json(each) for each in brokers],
         "features": [

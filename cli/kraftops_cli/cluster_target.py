@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kraftops.wire.cluster import Description
     from kraftops.wire.connection import Connection, Kind
     from kraftops.wire.deadline import Deadline
-    from kraftops.wire.livelog import LiveLog
+    from kraftops.wire.liveimage import LiveImage
     from kraftops.wire.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -109,14 +109,19 @@ class Target:
             )
         return found
 
-    def live_log(self, note: Callable[[str], None] = lambda _: None) -> LiveLog:
-        """Return the metadata log of the cluster, which is read by this target's deadline."""
+    def live_image(self) -> LiveImage:
+        """Return the metadata of the cluster, read by this target's deadline.
+
+        Raises:
+            WireError: nobody leads, or answers.
+            AnswerError: it is not permitted to read them.
+        """
         from dataclasses import replace
 
-        from kraftops.wire.livelog import LiveLog
+        from kraftops.wire.liveimage import LiveImage
 
         settings = replace(self.settings, timeout=max(self.deadline.left, 0.001))
-        return LiveLog(self.bootstrap, settings, cluster_id=self.expected_id, note=note)
+        return LiveImage(self.bootstrap, settings, cluster_id=self.expected_id)
 
     @property
     def is_of_controllers(self) -> bool:

@@ -135,20 +135,19 @@ def _look(target: Target, connection: Connection, *, is_forced: bool) -> Look:
         replica_counts,
         sees_everything,
     )
-    from kraftops.wire.livestate import live_state
+    from kraftops_cli.cluster_state import fenced_of, replicas_of
 
     place = str(connection.address)
     if target.is_of_controllers:
         try:
-            with target.live_log() as log:
-                state = live_state(log)
+            image = target.live_image().image
         except AnswerError as error:
             if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
                 raise
             missing = "CLUSTER_ACTION on the cluster"
             return Look(place, None, is_complete=False, replicas=None, missing=missing)
-        fenced = {broker: each.is_fenced for broker, each in state.brokers.items()}
-        return Look(place, fenced, is_complete=True, replicas=state.replicas, missing="")
+        replicas = replicas_of(image)
+        return Look(place, fenced_of(image), is_complete=True, replicas=replicas, missing="")
     both = connection.serves("DescribeCluster")
     tells = both is not None and both.last >= 2
     described = target.described(connection, with_fenced=tells)

@@ -75,12 +75,10 @@ def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **ta
 
 def _fenced(target: Target) -> dict[int, bool]:
     """Return the brokers by id, and whether they are fenced."""
-    from kraftops.wire.livestate import live_state
-
     if target.is_of_controllers:
-        with target.live_log() as log:
-            brokers = live_state(log).brokers
-        return {broker: state.is_fenced for broker, state in brokers.items()}
+        from kraftops_cli.cluster_state import fenced_of
+
+        return fenced_of(target.live_image().image)
     with target.connect() as connection:
         both = connection.serves("DescribeCluster")
         tells = both is not None and both.last >= 2

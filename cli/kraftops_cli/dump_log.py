@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from kraftops.dump.query import NO_LIMIT, Query
-from kraftops.dump.sources import expand
+from kraftops.dump.sources import Source, expand
 from kraftops.javatext import path_text
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
@@ -21,6 +21,7 @@ from kraftops_cli.dump_filters import (
     refuse_unknown_types,
 )
 from kraftops_cli.dump_run import Plan, run
+from kraftops_cli.live_options import is_live, live_options, live_source
 from kraftops_cli.spark_options import spark_options, spark_request
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION
@@ -221,6 +222,7 @@ is printed all the same.
     is_flag=True,
     help="Of a metadata log's directory, read all segments and no snapshot.",
 )
+@live_options
 @filter_options
 @click.option("--limit", type=_INT32, metavar="N", help="Stop after N records.")
 @click.option("--tail", type=_INT32, metavar="N", help="Only the last N records.")
@@ -268,6 +270,8 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
     if options["version"]:
         terminal.write(f"{KAFKA_VERSION}\n")
         return 0
+    if is_live(ctx, options):
+        return _run_live(ctx, options, terminal)
     names = [] if options["files"] is None else _paths(str(options["files"]))
     names += ctx.meta["ignored"]
     if not names:
@@ -275,7 +279,9 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
     query = _query(ctx, options)
     _refuse_repeated(ctx, names, terminal)
     on_spark = spark_request(ctx, options)
-    plan = _plan(ctx, names, query, options)
+    _refuse_contradictions(ctx, query, options)
+    found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    plan = _plan(found, query, options)
     if on_spark:
         from kraftops_cli.dump_spark import run_spark
 
@@ -283,7 +289,17 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
     return run(plan, terminal)
 
 
-def _plan(ctx: click.Context, names: list[str], query: Query, options: dict[str, object]) -> Plan:
+def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:
+    from kraftops_cli.dump_live import run_live
+
+    query = _query(ctx, options)
+    _refuse_repeated(ctx, [live_source(options).path], terminal)
+    spark_request(ctx, options)  # which refuses what is for Spark alone
+    _refuse_contradictions(ctx, query, options)
+    return run_live(_plan([live_source(options)], query, options), options, terminal)
+
+
+def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, object]) -> None:
     given = {
         name for name, value in options.items() if value not in (None, ()) and value is not False
     }
@@ -295,7 +311,9 @@ def _plan(ctx: click.Context, names: list[str], query: Query, options: dict[str,
         raise click.UsageError("--format parquet needs --output FILE", ctx)
     if options["summary"] and query.form not in ("text", "json"):
         raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
-    found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+
+
+def _plan(found: list[Source], query: Query, options: dict[str, object]) -> Plan:
     sources = [replace(source, path=path_text(source.path)) for source in found]
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
     return Plan(

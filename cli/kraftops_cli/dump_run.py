@@ -71,23 +71,21 @@ def run(plan: Plan, terminal: Terminal) -> int:
         return _run_parquet(plan, report, terminal)
     with open_target(plan, terminal) as fd:
         if plan.query.form == "csv":
-            from kraftops.dump.csvrows import csv_header
-            from kraftops.dump.writing import write_all
-
-            write_all(fd, csv_header().encode())
+            write_csv_head(fd)
         if plan.follow:
             _run_follow(plan, fd, report, terminal)
         elif plan.limit is not None or plan.tail is not None:
-            _run_limited(plan, fd, report, terminal)
+            write_limited(plan, fd, _units(plan, report, terminal))
         else:
             _run_parts(plan, fd, report, terminal)
-    _tell(report, terminal)
+    tell(report, terminal)
     for line in report.summary() if plan.query.form == "text" else ():
         terminal.line(line)
     return exit_code(plan, report)
 
 
-def _tell(report: Report, terminal: Terminal) -> None:
+def tell(report: Report, terminal: Terminal) -> None:
+    """Write the lines of a report that came since the last call."""
     for line in report.take_lines():
         terminal.line(line)
 
@@ -175,15 +173,21 @@ def _run_small_files(plan: Plan, paths: list[str], report: Report, terminal: Ter
                 if "damage" in found:
                     report.has_failed = report.has_damage = True
                     report.remark(f"{path}: {found['damage']}")
-            _tell(report, terminal)
+            tell(report, terminal)
     return exit_code(plan, report)
 
 
 def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
+    write_parquet_file(plan, _rows(plan, report, terminal))
+    tell(report, terminal)
+    return exit_code(plan, report)
+
+
+def write_parquet_file(plan: Plan, rows: Iterable[Row]) -> None:
+    """Write the rows that are asked for of *rows* to the output file."""
     from kraftops.dump.columns import write_parquet
     from kraftops.dump.outputs import open_output
 
-    rows: Iterable[Row] = _rows(plan, report, terminal)
     if plan.limit is not None:
         rows = islice(rows, plan.limit)
     elif plan.tail is not None:
@@ -191,8 +195,6 @@ def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
     assert plan.output is not None
     with open_output(plan.output, [source.path for source in plan.sources]) as fd:
         write_parquet(rows, fd)
-    _tell(report, terminal)
-    return exit_code(plan, report)
 
 
 def _rows(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Row]:
@@ -203,7 +205,7 @@ def _rows(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Row]:
             yield from scan(Part(source.path), plan.query_of(source.path), report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        _tell(report, terminal)
+        tell(report, terminal)
 
 
 def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
@@ -225,14 +227,14 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
             terminal.line(line)
 
     for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
-        if (known := _with_topics_of(part, query)) != query:
+        if (known := with_topics_of(part, query)) != query:
             query = known
             maker = part_maker(query)
         for chunk in maker(part, tell):
             write_all(fd, chunk.encode("utf-8", "surrogateescape"))
 
 
-def _with_topics_of(part: Part, query: Query) -> Query:
+def with_topics_of(part: Part, query: Query) -> Query:
     """Return the query with the ids of topics that were created in a part."""
     if not query.filter.topics or query.decoder != "metadata":
         return query
@@ -248,6 +250,14 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     from kraftops.dump.outputs import open_output
 
     return open_output(plan.output, [source.path for source in plan.sources])
+
+
+def write_csv_head(fd: int) -> None:
+    """Write the names of the columns."""
+    from kraftops.dump.csvrows import csv_header
+    from kraftops.dump.writing import write_all
+
+    write_all(fd, csv_header().encode())
 
 
 class _Makers:
@@ -290,13 +300,12 @@ def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
         run_ordered(parts, _Makers(plan), fd, jobs, on_result)
 
 
-def _run_limited(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
-    """Write the first or last records that match, file by file in one process."""
+def write_limited(plan: Plan, fd: int, found: Iterator[Unit]) -> None:
+    """Write the first or last records of those that match."""
     from kraftops.dump.chosentext import Unit
     from kraftops.dump.writing import Chunks, write_all
 
     chunks = Chunks(lambda data: write_all(fd, data))
-    found = _units(plan, report, terminal)
     units = deque(found, plan.tail) if plan.limit is None else islice(found, plan.limit)
     last = Unit("", "", "")
     for unit in units:
@@ -309,7 +318,7 @@ def _run_limited(plan: Plan, fd: int, report: Report, terminal: Terminal) -> Non
 
 
 def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
-    """Yield the text of each record that matches, with the lines that belong before it."""
+    """Yield the text of each record that matches, file by file, with the lines before it."""
     for source in plan.sources:
         query = plan.query_of(source.path)
         try:
@@ -319,13 +328,14 @@ def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
                 found = text_units(Part(source.path), query, report)
                 yield from (one for one in found if one.line or not query.deep_iteration)
             else:
-                yield from _row_units(Part(source.path), query, report)
+                yield from row_units(Part(source.path), query, report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        _tell(report, terminal)
+        tell(report, terminal)
 
 
-def _row_units(part: Part, query: Query, report: Report) -> Iterator[Unit]:
+def row_units(part: Part, query: Query, report: Report) -> Iterator[Unit]:
+    """Yield the rows of a part that match, as text."""
     from kraftops.dump.chosentext import Unit
     from kraftops.dump.rowchunks import row_writer, scan
 

@@ -43,7 +43,7 @@ def clicks_arguments(command: ToolCommand, ctx: click.Context, args: list[str]) 
         if option is None:
             out.append(argument)  # Click says so, and what may have been meant
             continue
-        name = "--" + name if len(name) > 1 else "-" + name
+        name = "--" + name if len(name) > 1 else option.opts[0]
         if option.is_flag:
             out.append(name)
             continue

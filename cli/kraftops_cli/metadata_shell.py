@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from kraftops_cli.argparse4j import clicks_arguments_without_files
-from kraftops_cli.command import BadArguments, ToolCommand, ToolGroup
+from kraftops.errors import KraftopsError
+from kraftops_cli.command import BadArguments, ToolCommand
+from kraftops_cli.shell_arguments import (
+    FORM_OPTION,
+    FORMS,
+    KAFKAS_NAME,
+    shell_arguments,
+    usual_form,
+)
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
@@ -16,10 +25,9 @@ if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
     from kraftops_shell.console import Console
     from kraftops_shell.history import HistoryFile
+    from kraftops_shell.session import Session
 
-KAFKAS_NAME = "kafka-metadata-shell"
-_FORMS = ("kafka", "json")
-_FORM_OPTION = "--format"
+_POLL_SECONDS = 0.5
 _OWN_SOURCES = "verify"
 """The command that can do without a source, since it takes its own."""
 
@@ -61,80 +69,6 @@ short.
 141: the reader of the output has gone."""
 
 
-def _arguments(command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]) -> list[str]:
-    """Return the arguments in Click's form: ours leaves a command's options to the command."""
-    if _form(ctx, args) == "kafka":
-        return clicks_arguments_without_files(command, ctx, args)
-    before, after = _split(command, ctx, args)
-    mine, rest = _taken_out(command, ctx, after)
-    found = clicks_arguments_without_files(command, ctx, [*before, *mine])
-    return [*found, "--", *rest] if rest else found
-
-
-def _form(ctx: click.Context, args: list[str]) -> str:
-    """Return the form that is asked for; without a word, the tool's name says it."""
-    for at, argument in enumerate(args):
-        name, equals, value = argument.partition("=")
-        if name == _FORM_OPTION:
-            given = value if equals else next(iter(args[at + 1 :]), "")
-            return given if given in _FORMS else "json"
-    return _usual_form(ctx)
-
-
-def _usual_form(ctx: click.Context) -> str:
-    return "kafka" if ctx.command_path == KAFKAS_NAME else "json"
-
-
-def _options(command: ToolCommand | ToolGroup, ctx: click.Context) -> dict[str, click.Option]:
-    params = command.get_params(ctx)
-    return {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
-
-
-def _split(
-    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
-) -> tuple[list[str], list[str]]:
-    """Return the arguments before the shell's command, and those from it on."""
-    options = _options(command, ctx)
-    at = 0
-    while at < len(args):
-        argument = args[at]
-        if argument == "--":
-            return args[:at], args[at + 1 :]
-        if not argument.startswith("-") or argument == "-":
-            break
-        found = [name for name in options if name.startswith(argument)]
-        named = options[found[0]] if found else None
-        takes_next = named is not None and not named.is_flag and "=" not in argument
-        at += 2 if takes_next else 1
-    return args[:at], args[at:]
-
-
-def _taken_out(
-    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
-) -> tuple[list[str], list[str]]:
-    """Return the tool's own options among the words of a command, and the other words."""
-    from kraftops_shell.table import commands
-
-    options = _options(command, ctx)
-    called = commands(kafka=False, one_shot=True).get(args[0]) if args else None
-    its_own = {flag.name for flag in called.flags} if called else set()
-    mine: list[str] = []
-    rest: list[str] = []
-    left = list(args)
-    while left:
-        word = left.pop(0)
-        name, equals, _ = word.partition("=")
-        if word == "--":
-            return mine, [*rest, word, *left]
-        if name not in options or name in its_own or not rest:
-            rest.append(word)
-            continue
-        mine.append(word)
-        if not equals and not options[name].is_flag and left:
-            mine.append(left.pop(0))
-    return mine, rest
-
-
 class _Time(click.ParamType[int]):
     """A time: ISO, or a duration before now."""
 
@@ -144,8 +78,6 @@ class _Time(click.ParamType[int]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """Return ms since the epoch."""
-        import time
-
         from kraftops.dump.filters import parse_time
         from kraftops.errors import UsageError
 
@@ -157,20 +89,30 @@ class _Time(click.ParamType[int]):
 
 @click.command(
     cls=ToolCommand,
-    syntax=_arguments,
+    syntax=shell_arguments,
     ours=frozenset(
         {
             "at_offset",
             "at_time",
             "color",
+            "command_config",
             "config",
+            "controllers",
             "dialect",
+            "expect_cluster_id",
+            "follow",
             "form",
             "keeps_history",
             "show_secrets",
+            "timeout",
         }
     ),
-    exclusive=(("at_offset", "at_time"), ("snapshot", "config")),
+    exclusive=(
+        ("at_offset", "at_time", "follow"),
+        ("snapshot", "config"),
+        ("snapshot", "controllers"),
+        ("dialect", "controllers"),
+    ),
     name="metadata-shell",
     examples=EXAMPLES,
     sections=(
@@ -194,10 +136,33 @@ class _Time(click.ParamType[int]):
     help="The configuration of a node, whose metadata log is the source.",
 )
 @click.option(
-    _FORM_OPTION,
+    FORM_OPTION,
     "form",
-    type=click.Choice(_FORMS),
+    type=click.Choice(FORMS),
     help="Speak as Kafka's shell does, or as ours: with JSON and more commands.",
+)
+@click.option(
+    "-C",
+    "--controllers",
+    metavar="HOST:PORT,...",
+    help="Controllers of a running quorum, whose metadata log is the source.",
+)
+@click.option(
+    "--command-config",
+    metavar="FILE",
+    help="Client properties: how to log in at the controllers, whom to trust.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long nothing may come from controllers; 15 unless the file says otherwise.",
+)
+@click.option("--expect-cluster-id", metavar="ID", help="Refuse a quorum of another cluster.")
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Keep the image current; run a command again whenever the metadata has changed.",
 )
 @click.option("--at-offset", type=int, help="Show the state after the record of this offset.")
 @click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago.")
@@ -230,40 +195,55 @@ def metadata_shell(
     **options: object,
 ) -> int:
     """Load the image; run the command, or those that are typed; return the exit code."""
-    from kraftops.tree.layout import Has, tree_of
-    from kraftops_shell.origin import Origin
+    from kraftops.tree.node import Directory
+    from kraftops_cli.shell_source import about, metadata_log, opened, tell_findings
     from kraftops_shell.session import Session
 
     terminal: Terminal = ctx.obj
-    is_kafka = (form or _usual_form(ctx)) == "kafka"
-    source = snapshot or (_metadata_log(config) if config else "") or _implied(words)
+    is_kafka = (form or usual_form(ctx)) == "kafka"
+    controllers = cast("str | None", options["controllers"])
+    source = controllers or snapshot or (metadata_log(config) if config else "") or _implied(words)
     if not source:
         raise BadArguments(
-            "argument --snapshot/-s is required", ctx, "--config finds the source of a node"
+            "argument --snapshot/-s is required",
+            ctx,
+            "--config finds the source of a node, --controllers asks a running quorum",
         )
-    is_announced = is_kafka and not words and os.path.exists(source)
+    is_announced = is_kafka and not words and (bool(controllers) or os.path.exists(source))
     if is_announced:
         terminal.write("Loading...\n")
         terminal.flush()
-    image = _loaded(source, options)
-    code = _tell_findings(terminal, source, image)
-    root = tree_of(
-        image,
-        form=Has.KAFKA if is_kafka else Has.OURS,
-        show_secrets=bool(options["show_secrets"]),
-        version=KAFKA_VERSION if is_kafka else VERSION,
+    current = opened(terminal, source, {**options, "config": config})
+    code = tell_findings(terminal, source, current.image)
+    session = Session(
+        Directory(tuple, lambda _: None),
+        terminal.write,
+        terminal.line,
+        is_kafka,
+        is_one_shot=bool(words),
     )
-    session = Session(root, terminal.write, terminal.line, is_kafka, is_one_shot=bool(words))
-    session.origin = Origin(
-        image,
-        (source,),
-        at_offset=cast("int | None", options["at_offset"]),
-        at_time=cast("int | None", options["at_time"]),
-        show_secrets=bool(options["show_secrets"]),
-        version=VERSION,
-    )
+
+    def show() -> None:
+        _show(session, current.image, () if controllers else (source,), options)
+
+    def refresh() -> bool:
+        has_changed = current.update()
+        if has_changed:
+            show()
+        return has_changed
+
+    def toolbar() -> str:
+        try:
+            refresh()
+        except KraftopsError as error:
+            return f" {error.message}"
+        return about(source, current.image)
+
+    show()
+    session.refresh = refresh
+    is_followed = bool(options["follow"])
     if is_kafka and words:
-        return max(session.run(words), code)
+        return max(_run(session, words, terminal, refresh if is_followed else None), code)
 
     from kraftops_cli.shell_console import console_of
 
@@ -273,85 +253,72 @@ def metadata_shell(
 
         with Straight(console) as outlet:
             direct(session, console, outlet)
-            return max(session.run(words), code)
+            return max(_run(session, words, terminal, refresh if is_followed else None), code)
 
-    from kraftops_shell.repl import OurShell, talk_kafkas
+    from kraftops_shell.repl import converse
 
     if is_kafka:
+        from kraftops_shell.kafkashell import KafkaShell
+
         terminal.write("Starting...\n")
-        return max(talk_kafkas(session, console), code)
-    shell = OurShell(
-        session,
-        console,
-        lambda: _about(source, image),
-        _history_file(console) if options["keeps_history"] else None,
+        return max(converse(KafkaShell(session, console), session, console), code)
+
+    from kraftops_shell.ourshell import OurShell
+
+    file = _history_file(console) if options["keeps_history"] else None
+    shell = OurShell(session, console, toolbar, file)
+    return max(converse(shell, session, console), code)
+
+
+def _show(
+    session: Session,
+    image: MetadataImage,
+    sources: tuple[str, ...],
+    options: Mapping[str, object],
+) -> None:
+    """Have a session browse an image."""
+    from kraftops.tree.layout import Has, tree_of
+    from kraftops_shell.origin import Origin
+
+    show_secrets = bool(options["show_secrets"])
+    session.root = tree_of(
+        image,
+        form=Has.KAFKA if session.is_kafka else Has.OURS,
+        show_secrets=show_secrets,
+        version=KAFKA_VERSION if session.is_kafka else VERSION,
     )
-    return max(shell.talk(), code)
+    session.origin = Origin(
+        image,
+        sources,
+        at_offset=cast("int | None", options["at_offset"]),
+        at_time=cast("int | None", options["at_time"]),
+        show_secrets=show_secrets,
+        version=VERSION,
+    )
+    if options["follow"]:
+        session.mark = f"{image.provenance.offset} "
+
+
+def _run(
+    session: Session,
+    words: tuple[str, ...],
+    terminal: Terminal,
+    refresh: Callable[[], bool] | None,
+) -> int:
+    """Run a command, and where a log is followed, again whenever the metadata has changed."""
+    code = session.run(words)
+    while refresh:
+        terminal.flush()
+        time.sleep(_POLL_SECONDS)
+        if refresh():
+            code = session.run(words)
+    return code
 
 
 def _implied(words: tuple[str, ...]) -> str:
     """Return the first source of a command that names its own; empty if it does not."""
     sources = words[1:2] if words and words[0] == _OWN_SOURCES else ()
     return next((word for word in sources if not word.startswith("-")), "")
-
-
-def _metadata_log(config: str) -> str:
-    """Return the directory of the metadata log of the node with this configuration."""
-    from kraftops.storage.config import load_config
-
-    return load_config(config, environment=os.environ).metadata_log_dir
-
-
-def _loaded(source: str, options: dict[str, object]) -> MetadataImage:
-    """Return the image of a source; what takes long shows how far it is."""
-    from kraftops.image.loading import load
-    from kraftops_cli.progress import Progress, is_wanted
-
-    is_shown = is_wanted(-1)
-    with Progress(_size(source) if is_shown else 0, is_shown=is_shown) as progress:
-        return load(
-            source,
-            at_offset=cast("int | None", options["at_offset"]),
-            at_time=cast("int | None", options["at_time"]),
-            dialect=str(options["dialect"]),
-            progress=progress.advance if is_shown else None,
-        )
-
-
-def _size(source: str) -> int:
-    """Return how many bytes are read of a source, about; 0 where nobody knows."""
-    from kraftops.errors import KraftopsError
-    from kraftops.image.replay import Limits
-    from kraftops.image.sources import files_of, plans
-
-    try:
-        pieces, _ = next(plans(files_of([source]), Limits()))
-        return sum(os.path.getsize(piece.path) for piece in pieces)
-    except (KraftopsError, OSError, StopIteration):
-        return 0  # whoever loads it says what is wrong
-
-
-def _tell_findings(terminal: Terminal, source: str, image: MetadataImage) -> int:
-    """Say what is wrong with the log; return the exit code that this calls for."""
-    from kraftops.image.findings import CUTS_SHORT
-
-    code = 0
-    for finding in image.log_findings:
-        terminal.line(f"{source}: {finding}")
-        if finding.kind in CUTS_SHORT:
-            code = 2
-    if image.record_findings:
-        terminal.line(f"{source}: {len(image.record_findings)} records could not be applied")
-    return code
-
-
-def _about(source: str, image: MetadataImage) -> str:
-    """Return what is browsed, in a line."""
-    from kraftops.dump.times import iso_time
-
-    _, _, timestamp, offset = image.provenance
-    time = iso_time(timestamp) if timestamp >= 0 else None
-    return f" offset {offset}  {time or 'no time'}  {source}"
 
 
 def _history_file(console: Console) -> HistoryFile | None:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from kraftops_shell.completion import candidates
+from kraftops_shell.console import Console
 from kraftops_shell.session import Session
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion
     from prompt_toolkit.document import Document
     from prompt_toolkit.history import InMemoryHistory
+
+_REFRESH_SECONDS = 1.0  # after which the toolbar is asked again
 
 
 class Editor:
@@ -21,7 +24,7 @@ class Editor:
     def __init__(
         self,
         session: Session,
-        show: Callable[[str], object],
+        console: Console,
         *,
         toolbar: Callable[[], str] | None,
         has_color: bool,
@@ -30,7 +33,7 @@ class Editor:
 
         Args:
             session: what completions are taken from.
-            show: takes text for the terminal.
+            console: the terminal.
             toolbar: what to show below the line; nothing if there is none.
             has_color: whether colours may be used.
         """
@@ -38,7 +41,7 @@ class Editor:
         from prompt_toolkit.output import ColorDepth
         from prompt_toolkit.shortcuts import CompleteStyle
 
-        self._show = show
+        self._console = console
         self._pasted: deque[str] = deque()
         self._history = _history(session.history)
         self._prompt: PromptSession[str] = PromptSession(
@@ -47,6 +50,7 @@ class Editor:
             complete_while_typing=False,
             complete_style=CompleteStyle.READLINE_LIKE,
             bottom_toolbar=toolbar,
+            refresh_interval=_REFRESH_SECONDS,
             color_depth=None if has_color else ColorDepth.DEPTH_1_BIT,
             enable_suspend=True,
             reserve_space_for_menu=0,
@@ -61,8 +65,9 @@ class Editor:
         """
         if self._pasted:
             line = self._pasted.popleft()
-            self._show(f"{prompt}{line}\n")
+            self._console.write(f"{prompt}{line}\n")
             return line
+        self._console.flush()
         first, *others = self._prompt.prompt(prompt).splitlines() or [""]
         self._pasted.extend(others)
         return first

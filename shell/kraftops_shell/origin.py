@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from kraftops.errors import UsageError
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import load
 from kraftops.tree.layout import tree_of
@@ -30,6 +31,17 @@ class Origin:
     now: Callable[[], int] = field(default=_now)
     """Returns the time in ms since the epoch."""
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The sources.
+
+        Raises:
+            UsageError: there are none.
+        """
+        if not self.sources:
+            raise UsageError("this state comes from no files: it cannot be read again")
+        return self.sources
+
     def load(
         self,
         sources: Sequence[str] = (),
@@ -42,7 +54,7 @@ class Origin:
         Raises:
             KraftopsError: as `kraftops.image.loading.load`.
         """
-        names = sources or self.sources
+        names = sources or self.files
         return load(names, at_offset=at_offset, at_time=at_time, dialect=self.image.dialect)
 
     def tree(self, image: MetadataImage) -> Directory:

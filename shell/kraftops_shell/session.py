@@ -36,6 +36,10 @@ class Session:
     leaf_text: Callable[[Leaf], str] = field(default=lambda leaf: leaf.text)
     origin: Origin | None = None
     """Where the image comes from; commands that read it again need this."""
+    refresh: Callable[[], object] = field(default=lambda: None)
+    """Brings the image up to date, where it follows a log; commands begin with it."""
+    mark: str = ""
+    """What the prompt says of the image before the working directory."""
     working: tuple[str, ...] = ()
     history: History = field(default_factory=History)
     is_over: bool = False
@@ -57,6 +61,7 @@ class Session:
             call = read_call(line, self.commands, kafka=self.is_kafka)
             if call is None:
                 return OK
+            self.refresh()
             module, _, name = call.command.place.partition(":")
             code: int = getattr(import_module(module), name)(self, call) or OK
         except BadLineError as error:

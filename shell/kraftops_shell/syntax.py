@@ -41,8 +41,11 @@ def read_line(text: str) -> Line:
     """Return what a whole line says.
 
     Raises:
-        BadLineError: a quote is not closed, or something is missing around `|` or `>`.
+        BadLineError: a quote is not closed, something is missing around `|` or `>`, or there is
+            what no name and no program can be given.
     """
+    if "\0" in text:
+        raise BadLineError("there is a NUL character in the line")
     line = scan(text)
     _check_quotes(line)
     if not line.operator:

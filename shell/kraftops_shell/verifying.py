@@ -23,7 +23,7 @@ def verify_command(session: Session, call: Call) -> int:
     extras = _extras(call)
     code, readable = OK, list[str]()
     for source in dict.fromkeys(sources or (None,)):
-        shown = source or ", ".join(origin.sources)
+        shown = source or ", ".join(origin.sources) or "the quorum"
         count = 0
         try:
             for finding in _findings(_image(session, source), extras):

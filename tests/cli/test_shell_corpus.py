@@ -14,6 +14,8 @@ from kraftops.tree.node import Directory, descend
 from tests.console import METADATA_SHELL, Done, run_command, run_here
 from tests.core.tree.walking import leaves_of
 from tests.corpus import SHELL, Case, cases, differences, listing
+from tests.replays import log_bytes, lots, made
+from tests.segments import patched
 
 CASES = cases(SHELL, "metadata-shell")
 PIPED = [case for case in CASES if case.name.startswith("pipe-")]
@@ -121,3 +123,43 @@ def test_aborted_records_stay_away(root: Path) -> None:
     assert isinstance(names, Directory)
     assert "f" not in names.sorted_names()
     assert "g" in names.sorted_names()
+
+
+SEGMENT = SHELL / "in" / LEAVES["log"]
+OPEN_TRANSACTION = log_bytes(
+    lots(
+        [made("FeatureLevelRecord", name="metadata.version", featureLevel=30)],
+        [made("BeginTransactionRecord")],
+    )
+)
+
+
+@pytest.mark.parametrize("form", ["kafka", "json"])
+@pytest.mark.parametrize(
+    ("raw", "code", "message"),
+    [
+        pytest.param(None, 1, "No such file or directory", id="missing"),
+        pytest.param(b"", 1, "there are no metadata records in it", id="empty"),
+        pytest.param(b"nothing that a log would be", 1, "batch", id="garbage"),
+        pytest.param(SEGMENT.read_bytes()[:-1], 2, "no whole batch", id="truncated"),
+        pytest.param(
+            patched(SEGMENT.read_bytes(), 20_000, b"\xff\xfe\xfd"), 2, "checksum", id="changed"
+        ),
+        pytest.param(OPEN_TRANSACTION, 2, "never ends", id="open-transaction"),
+        pytest.param(SEGMENT.read_bytes() + bytes(99), 0, "", id="padding"),
+    ],
+)
+def test_bad_input_is_shown_as_far_as_it_goes(
+    raw: bytes | None, code: int, message: str, form: str, tmp_path: Path
+) -> None:
+    """Never an empty tree as if all were well, where Kafka's shell hangs."""
+    path = tmp_path / "log"
+    if raw is not None:
+        path.write_bytes(raw)
+
+    done = run_here(*("-s", str(path), "--format", form, "ls", "/image"), program=METADATA_SHELL)
+
+    assert done.code == code
+    assert message in done.err
+    assert len(done.errors) == bool(message) + ("hint:" in done.err)
+    assert ("features" in done.text) == (code != 1)

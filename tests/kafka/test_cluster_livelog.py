@@ -1,6 +1,5 @@
 """The metadata log over the wire is the one in the controllers' files."""
 
-import io
 import threading
 import time
 from collections.abc import Iterator
@@ -9,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.log.reader import LogFile, LogReader
 from kraftops.wire.addresses import parse_bootstrap
-from kraftops.wire.bootstrap import connect
-from kraftops.wire.deadline import Deadline
 from kraftops.wire.fetching import SnapshotId
+from kraftops.wire.liveimage import LiveImage
 from kraftops.wire.livelog import Begins, CaughtUp, LiveBatch, LiveLog
-from kraftops.wire.livestate import live_state
 from kraftops.wire.settings import Settings
+from kraftops_cli.cluster_state import fenced_of, replicas_of
 from tests.kafka.cluster_nodes import (
     Cluster,
     Shape,
@@ -24,43 +21,17 @@ from tests.kafka.cluster_nodes import (
     running_cluster,
     wait_for_leader,
 )
-from tests.kafka.nodes import Node, until
+from tests.kafka.live_logs import (
+    SNAPSHOTS,
+    change_topics,
+    in_files,
+    metadata_folder,
+    topic,
+    until_end,
+)
+from tests.kafka.nodes import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
-
-SNAPSHOTS = {"metadata.log.max.snapshot.interval.ms": "3000"}
-
-
-def metadata_folder(node: Node) -> Path:
-    return node.config.log_dirs[0] / "__cluster_metadata-0"
-
-
-def in_files(node: Node) -> dict[int, bytes]:
-    """Return the batches of a node's log by offset."""
-    found = {}
-    for path in sorted(metadata_folder(node).glob("*.log")):
-        with LogFile(str(path)) as log:
-            data = log.read_at(0, log.size)
-        for each in LogReader(io.BytesIO(data).read, 0, len(data)):
-            found[each.header.base_offset] = each.data
-    return found
-
-
-def change_topics(addresses: str, api: str, topics: list[dict[str, object]] | list[str]) -> None:
-    with connect(parse_bootstrap(addresses), Settings(timeout=60), Deadline(60)) as connection:
-        if api == "CreateTopics":
-            answer = connection.ask(api, topics=topics, timeout_ms=60000)
-        else:
-            named = [{"name": name, "topic_id": None} for name in topics]
-            answer = connection.ask(api, topics=named, timeout_ms=60000)
-    results = answer.topics if api == "CreateTopics" else answer.responses
-    assert {each.error_code for each in results} == {0}
-
-
-def topic(name: str) -> dict[str, object]:
-    return {
-        "name": name, "num_partitions": 1, "replication_factor": 1, "assignments": [], "configs": [],
-    }  # fmt: skip
 
 
 class Reader(threading.Thread):
@@ -146,7 +117,7 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         time.sleep(1)  # there is something after it then
         with LiveLog(parse_bootstrap(cluster.controllers), Settings()) as log:
             events = [*log.read()]
-            state = live_state(log)
+        image = LiveImage(parse_bootstrap(cluster.controllers), Settings()).image
         snapshot = events[0]
         assert isinstance(snapshot, Begins)
         assert snapshot.snapshot
@@ -162,8 +133,8 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         first = next(e for e in events if isinstance(e, LiveBatch) and not e.is_of_snapshot)
         assert first.batch.header.base_offset <= snapshot.snapshot.end_offset
         assert first.batch.header.last_offset >= snapshot.snapshot.end_offset
-        assert state.replicas[1].total() == 300
-        assert state.brokers[1].is_fenced is False
+        assert replicas_of(image)[1].total() == 300
+        assert fenced_of(image) == {1: False}
 
 
 def test_reader_misses_nothing_while_the_quorum_changes(jars: Path, tmp_path: Path) -> None:
@@ -191,12 +162,6 @@ def test_reader_misses_nothing_while_the_quorum_changes(jars: Path, tmp_path: Pa
     assert max(reader.batches) + 1 >= end
 
 
-def until_end(node: Node) -> int:
-    """Return an offset up to which all is in the files of a node."""
-    time.sleep(1)
-    return max(in_files(node))
-
-
 def test_single_controller_is_restarted_under_the_reader(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, Shape(is_combined=True)) as cluster:
         with following(cluster) as reader:
@@ -216,8 +181,7 @@ def test_older_controller_is_read(older_jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=2, brokers=1, release="3.9", is_dynamic=True)
     with running_cluster(older_jars, tmp_path, shape) as cluster:
         for address in cluster.controllers.split(","):
-            with LiveLog(parse_bootstrap(address), Settings()) as log:
-                state = live_state(log)
+            live = LiveImage(parse_bootstrap(address), Settings())
 
-            assert [*state.brokers] == [101]
-            assert log.snapshot is None
+            assert [*live.image.brokers] == [101]
+            assert live.snapshot is None

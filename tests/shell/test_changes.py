@@ -1,6 +1,7 @@
 """The commands history-of, diff and export."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,16 @@ def test_export_of_nothing_is_an_error(shell: Shell, tmp_path: Path) -> None:
 
     assert (found.err, found.code) == (["export: /nope: no such file or directory."], 1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_states_that_come_from_no_files_cannot_be_read_again() -> None:
+    session = Shell(LOG).session
+    assert session.origin
+    live = Shell(LOG)
+    live.session.origin = replace(session.origin, sources=())
+
+    assert live("verify").out == "the quorum: nothing is wrong\n"
+    assert live("summary").code == 0
+    for words in (["history-of", f"{ORDERS}/0"], ["diff", "@1", "@2"]):
+        with pytest.raises(UsageError, match="comes from no files"):
+            live(*words)

@@ -7,7 +7,9 @@ import pytest
 
 from kraftops.errors import SourceError
 from kraftops_shell.console import Console
-from kraftops_shell.repl import OurShell, talk_kafkas
+from kraftops_shell.kafkashell import KafkaShell
+from kraftops_shell.ourshell import OurShell
+from kraftops_shell.repl import converse
 from kraftops_shell.session import Session
 from tests.trees import session
 
@@ -32,10 +34,12 @@ class Talk:
         )
 
     def kafkas(self) -> int:
-        return talk_kafkas(self.session, self.console)
+        shell = KafkaShell(self.session, self.console)
+        return converse(shell, self.session, self.console)
 
     def ours(self) -> int:
-        return OurShell(self.session, self.console, lambda: "", None).talk()
+        shell = OurShell(self.session, self.console, lambda: "", None)
+        return converse(shell, self.session, self.console)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:

@@ -60,6 +60,7 @@ def test_one_sign_replaces_and_two_add() -> None:
         pytest.param("ls 'a", "there is no closing '", id="single quote"),
         pytest.param('ls "a\\"', 'there is no closing "', id="double quote"),
         pytest.param("ls > 'a", "there is no closing '", id="quote of a file"),
+        pytest.param("ls | a\0", "there is a NUL character in the line", id="NUL"),
         pytest.param("ls |", "there is no command after |", id="no program"),
         pytest.param(" | wc", "there is no command before |", id="nothing to send"),
         pytest.param("> a", "there is no command before >", id="nothing to write"),

@@ -68,8 +68,7 @@ def test_every_log_of_the_corpus(cluster: Cluster, tmp_path: Path) -> None:
 
 def test_worker_that_is_killed_costs_nothing(cluster: Cluster, tmp_path: Path) -> None:
     """An executor dies while it writes; its splits go to the other one."""
-    arguments = (METADATA, "--format", "json", LOG, *([str(IN / "meta")] * 0))
-    logs = [LOG] * 200
+    logs = [LOG] * 4
     local = run_here(METADATA, "--format", "json", *logs)
     small = ("--conf", "spark.kraftops.splitBytes=1")
     output = tmp_path / "out"
@@ -79,7 +78,7 @@ def test_worker_that_is_killed_costs_nothing(cluster: Cluster, tmp_path: Path) -
         latest = time.monotonic() + 120
         while time.monotonic() < latest and process.poll() is None:
             places = list(tmp_path.glob(".out.*.tmp/part-*"))
-            if len(places) > 10:
+            if len(places) > 30:
                 break
             time.sleep(0.01)
         executors = cluster.executors()
@@ -90,7 +89,6 @@ def test_worker_that_is_killed_costs_nothing(cluster: Cluster, tmp_path: Path) -
     assert len(executors) == 2
     assert (code, errors.splitlines()[:-1]) == (0, [])
     assert joined(output) == local.out
-    assert arguments
 
 
 def test_summary_and_check(cluster: Cluster) -> None:

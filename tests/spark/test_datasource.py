@@ -93,7 +93,7 @@ def test_directory_chooses_its_decoder(spark: Any, tmp_path: Path) -> None:
 def test_options_choose_as_those_of_the_tool_do(
     spark: Any, options: dict[str, str], arguments: list[str]
 ) -> None:
-    found = read(spark, METADATA, splitBytes="1", **options)
+    found = read(spark, METADATA, splitBytes="8000", **options)
 
     assert plain(found.collect()) == local(FLAGS["metadata"], *arguments, METADATA)
 
@@ -117,7 +117,7 @@ def test_options_choose_as_those_of_the_tool_do(
 def test_filters_of_spark_choose_the_same_when_they_are_pushed(spark: Any, condition: str) -> None:
     plainly = read(spark, METADATA).where(condition).collect()
 
-    pushed = read(spark, METADATA, pushdown="true", splitBytes="1").where(condition).collect()
+    pushed = read(spark, METADATA, pushdown="true", splitBytes="8000").where(condition).collect()
 
     assert pushed == plainly
 

@@ -18,7 +18,7 @@ from tests.segments import IN
 
 METADATA = "--cluster-metadata-decoder"
 LOG = IN / "meta/00000000000000000000.log"
-SMALL = ("--conf", "spark.kraftops.splitBytes=1")
+SMALL = ("--conf", "spark.kraftops.splitBytes=4000")
 _NUMBERS = count()
 
 pytestmark = pytest.mark.spark

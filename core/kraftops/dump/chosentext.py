@@ -89,8 +89,12 @@ def text_units(part: Part, query: Query, report: Report) -> Iterator[Unit]:
         SourceError: the file cannot be read.
         UsageError: it is none that has records.
     """
-    head = f"Dumping {part.path}\n{_header(part, report)}"
-    yield from chosen_units(part, query, report, head)
+    yield from chosen_units(part, query, report, file_head(part, report))
+
+
+def file_head(part: Part, report: Report) -> str:
+    """Return the lines about the file of a part."""
+    return f"Dumping {part.path}\n{_header(part, report)}"
 
 
 def chosen_units(part: Part, query: Query, report: Report, head: str = "") -> Iterator[Unit]:

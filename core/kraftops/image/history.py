@@ -174,7 +174,7 @@ class _Watcher(Replay):
                 self._look(span.address + position)
 
     def _apply(self, b: bytes, inside: Held, span: Span) -> Span:
-        stop = span.stop
+        stop, whole = span.stop, len(inside.data)
         hits = _Hits(b, self._needles)
         while span.first < stop and self._began is None:
             hit = hits.after(span.position)
@@ -182,7 +182,7 @@ class _Watcher(Replay):
             while number < stop:
                 size, end = read_varint(b, at)
                 end += size
-                if end > hit:
+                if end > hit or not at < end <= whole:
                     break
                 at, number = end, number + 1
             if number > span.first:

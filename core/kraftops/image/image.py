@@ -14,6 +14,7 @@ from kraftops.image import broker as brokers
 from kraftops.image import partition as partitions
 from kraftops.image.dialects import record_reader
 from kraftops.image.findings import Finding, Kind, RecordFindings
+from kraftops.image.folding import Fold, folds
 from kraftops.image.recordtypes import CLEAR_ELR, PARTITION_CHANGE
 from kraftops.image.store import LoggedRecord, RecordStore
 from kraftops.image.topics import PARTITION_KEY, Topic
@@ -29,6 +30,7 @@ Resource = tuple[int, str]
 
 _LONG_CHAIN = 8
 _KEPT_STATES = 1 << 12
+_MANY_CHANGES = 20_000  # that were read one by one before all are looked at together
 
 
 class Provenance(NamedTuple):
@@ -103,6 +105,9 @@ class MetadataImage:
         self.producer_ids: int | None = None
         self.quorum = Quorum()
         self._states: dict[int, tuple[int, Data]] = {}
+        self._folds: dict[bytes, Fold] = {}
+        self._folded = range(0)  # batches
+        self._changes_read = 0
         self.record_findings = RecordFindings()
         self.log_findings: list[Finding] = []
 
@@ -163,14 +168,35 @@ class MetadataImage:
         # Who asks after every change of many must not begin anew each time.
         done, state = self._states.get(addresses[0], (0, {}))
         if not 0 < done <= len(addresses):
-            done, state = 1, _applied(partitions.registered(self.read(addresses[0])[1]))
+            done, state = self._beginning(addresses)
         for address in addresses[done:]:
             state = _applied(self.changed_partition(state, address))
+        self._changes_read += len(addresses) - done
         if len(addresses) > _LONG_CHAIN:
             if len(self._states) >= _KEPT_STATES:
                 self._states.clear()
             self._states[addresses[0]] = len(addresses), state
         return state
+
+    def _beginning(self, addresses: Sequence[int]) -> tuple[int, Data]:
+        """Return a state that some of these records make, and how many."""
+        record = self.read(addresses[0])[1]
+        state = _applied(partitions.registered(record))
+        if len(addresses) == 1 or self.dialect != "kafka":
+            return 1, state
+        if self._changes_read > _MANY_CHANGES:
+            self._folds = folds(self.store, self.changes, self._data)
+            self._folded, self._changes_read = self.store.numbers(), 0
+        if self._folded == self.store.numbers():
+            key = PARTITION_KEY.pack(record["partitionId"], record["topicId"])
+            fold = self._folds.get(key)
+            if fold is not None and 0 < fold.count < len(addresses):
+                return 1 + fold.count, fold.applied(state)
+        return 1, state
+
+    def _data(self, value: bytes) -> Data | None:
+        found = self.meaning(value)
+        return None if isinstance(found, Unknown) else found[1]
 
     def changed_partition(self, state: Data, address: int) -> Data | str:
         """Return the state of a partition after the record at *address*, or why it stays."""

@@ -178,7 +178,8 @@ class Loader:
 
         *source* is their number in the image's store.
         """
-        self.tail = Tail(path)
+        if self.tail is None or self.tail.path != path:
+            self.tail = Tail(path)
         for batch in batches:
             reason = self._damage_of(batch)
             if reason is None:

@@ -347,7 +347,6 @@ class Replay:
     def _end_transaction(self, *, is_aborted: bool) -> None:
         waiting, self._waiting, self._began = self._waiting, [], None
         if is_aborted:
-            self._rules.begin_unit()
             return
         unreadable = self._unreadable
         for span in waiting:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import cast
 
+from kraftops.errors import DecodeError
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.image import MetadataImage
 from kraftops.image.store import POSITION_BITS, Held
@@ -56,24 +57,36 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
 
 def _frames(held: Held) -> Iterator[tuple[tuple[int, int], int]]:
     """Yield type and version of the records of a batch that have frames, and where each is."""
-    b, p = held.data, held.start
-    while p < len(b):
-        n, q = read_uvarint(b, p)
-        end = q + (n >> 1)
-        q += 1
-        while b[q] > 127:  # the time
-            q += 1
-        q += 1
-        while b[q] > 127:  # the offset
-            q += 1
-        q += 1
-        if b[q] == 1:  # without a key: no control record
-            _, q = read_uvarint(b, q + 1)
-            if b[q] == 1 and q + 3 <= end:
-                number, q = read_uvarint(b, q + 1)
-                version, _ = read_uvarint(b, q)
-                yield (number, version), p
+    p = held.start
+    while p < len(held.data):
+        try:
+            end, frame = _frame(held.data, p)
+        except (DecodeError, IndexError):
+            return  # what follows was not applied either
+        if frame is not None:
+            yield frame, p
         p = end
+
+
+def _frame(b: bytes, p: int) -> tuple[int, tuple[int, int] | None]:
+    """Return where a record ends, and type and version if it has them."""
+    n, q = read_uvarint(b, p)
+    end = q + (n >> 1)
+    q += 1
+    while b[q] > 127:  # the time
+        q += 1
+    q += 1
+    while b[q] > 127:  # the offset
+        q += 1
+    q += 1
+    if b[q] != 1:  # a key, which control records have
+        return end, None
+    _, q = read_uvarint(b, q + 1)
+    if b[q] != 1 or q + 3 > end:
+        return end, None
+    number, q = read_uvarint(b, q + 1)
+    version, _ = read_uvarint(b, q)
+    return end, (number, version)
 
 
 def _features(image: MetadataImage, release: str) -> Iterator[Finding]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from kraftops.spark.planning import Split
@@ -12,6 +12,7 @@ from kraftops.spark.session import Session, job_errors
 from kraftops.spark.shipping import Equipped
 from kraftops.spark.watching import Show, watched
 
+T = TypeVar("T")
 R = TypeVar("R")
 _CANCEL_SECONDS = 10.0
 
@@ -39,12 +40,30 @@ def run(
     if not splits:
         return []
     context = session.context
-    if not session.settings.is_local:
-        work = Equipped(work)
+    task = equipped(session, work)
+    with cancelled_by_keys(session), watched(context, len(splits), show, counts):
+        made: list[Any] = context.parallelize(splits, len(splits)).mapPartitions(task).collect()
+        return made
+
+
+def equipped(
+    session: Session, work: Callable[[Iterable[T]], Iterable[R]]
+) -> Callable[[Iterable[T]], Iterable[R]]:
+    """Return work that says what a worker lacks, where workers are not of this machine."""
+    return work if session.settings.is_local else Equipped(work)
+
+
+@contextmanager
+def cancelled_by_keys(session: Session) -> Iterator[None]:
+    """Run jobs such that Ctrl-C ends them all.
+
+    Raises:
+        SparkError: a job failed.
+        KeyboardInterrupt: Ctrl-C; no task runs any more.
+    """
     try:
-        with job_errors(), watched(context, len(splits), show, counts):
-            made: list[Any] = context.parallelize(splits, len(splits)).mapPartitions(work).collect()
-            return made
+        with job_errors():
+            yield
     except KeyboardInterrupt:
         cancel(session)
         raise

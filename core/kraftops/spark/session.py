@@ -164,9 +164,7 @@ def started(settings: Settings) -> Iterator[Session]:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
     if not settings.verbose:
-        import logging
-
-        logging.getLogger("SQLQueryContextLogger").disabled = True  # it repeats what is raised
+        _hush()
     with _log(settings) as log:
         streams = {} if log is None else {"stdout": log, "stderr": log}
         gateway: Any = None
@@ -189,6 +187,14 @@ def started(settings: Settings) -> Iterator[Session]:
             with suppress(Exception):
                 context.stop()
             _end(gateway)
+
+
+def _hush() -> None:
+    """Let libraries not log what is raised anyway."""
+    import logging
+
+    for name in ("SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway"):
+        logging.getLogger(name).disabled = True
 
 
 def _running(settings: Settings) -> Session | None:

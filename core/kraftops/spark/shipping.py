@@ -14,7 +14,7 @@ from kraftops.errors import KraftopsError
 
 T = TypeVar("T")
 R = TypeVar("R")
-_PACKAGE = "kraftops"
+_PACKAGES = ("kraftops", "kraftops_shell", "kraftops_cli")  # the last two, where they are there
 MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
     () if sys.version_info >= (3, 14) else ("backports.zstd",)
 )
@@ -27,17 +27,20 @@ class LacksModuleError(KraftopsError):
 
 @contextmanager
 def packed() -> Iterator[str]:
-    """Give the path of a zip file with this library, as it is installed here."""
+    """Give the path of a zip file with our code, as it is installed here."""
+    from importlib.util import find_spec
     from pathlib import Path
     from tempfile import TemporaryDirectory
     from zipfile import ZIP_DEFLATED, ZipFile
 
-    root = Path(__file__).parents[1]
     with TemporaryDirectory() as directory:
-        path = os.path.join(directory, f"{_PACKAGE}.zip")
+        path = os.path.join(directory, f"{_PACKAGES[0]}.zip")
         with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-            for source in sorted(root.rglob("*.py")):
-                archive.write(source, f"{_PACKAGE}/{source.relative_to(root)}")
+            for package in _PACKAGES:
+                found = find_spec(package)
+                for place in (found.submodule_search_locations or ()) if found else ():
+                    for source in sorted(Path(place).rglob("*.py")):
+                        archive.write(source, f"{package}/{source.relative_to(place)}")
         yield path
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kraftops.errors import AnswerError, WireError
 from kraftops.wire.addresses import Address
-from kraftops.wire.cluster import METADATA_TOPIC, refusal
+from kraftops.wire.cluster import METADATA_TOPIC, describe_cluster, refusal
 from kraftops.wire.codec import Answer
 from kraftops.wire.connection import Connection
 from kraftops.wire.deadline import Deadline
@@ -103,11 +103,7 @@ def fetch(
         topics=[{"topic_id": UUID(int=high << 64 | low), "partitions": [partition]}],
     )
     if answer.error_code == _OTHER_CLUSTER:
-        raise AnswerError(
-            f"{connection.address}: its cluster id is not {cluster_id}",
-            hint="kafka-cluster cluster-id tells which it is",
-            code=_OTHER_CLUSTER,
-        )
+        raise _other_cluster(connection, cluster_id)
     if answer.error_code:
         raise refusal(connection, answer.error_code, None)
     if not answer.responses or not answer.responses[0].partitions:
@@ -127,6 +123,19 @@ def fetch(
         found.records or b"",
         _snapshot_id(found.snapshot_id),
         _snapshot_id(found.diverging_epoch),
+    )
+
+
+def _other_cluster(connection: Connection, expected: str | None) -> AnswerError:
+    """Return the error of a cluster that is another, with its id where that may be known."""
+    try:
+        said = f"{describe_cluster(connection).cluster_id}, not {expected}"
+    except WireError:
+        said = f"not {expected}"
+    return AnswerError(
+        f"{connection.address}: its cluster id is {said}",
+        hint="check the address and --expect-cluster-id",
+        code=_OTHER_CLUSTER,
     )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from kraftops.errors import ConfigError
+from kraftops.errors import ConfigError, UsageError
 from kraftops.javaproperties import Property
 from kraftops.wire.addresses import Bootstrap, parse_bootstrap
 from kraftops.wire.settings import Settings, settings_of
@@ -16,28 +15,37 @@ _QUORUM = ("controller.quorum.bootstrap.servers", "controller.quorum.voters")
 _DEFAULT_MECHANISM = "GSSAPI"
 
 
-class Controllers(NamedTuple):
-    """The controllers that a server knows, and how it reaches them."""
-
-    bootstrap: list[Bootstrap]
-    settings: Settings
-
-
-def controllers_of(path: str, found: Mapping[str, Property]) -> Controllers:
-    """Return the controllers of a server, by the settings of its first controller listener.
+def controllers_of(path: str, found: Mapping[str, Property]) -> list[Bootstrap]:
+    """Return the controllers that a server knows.
 
     Args:
         path: The file, for errors.
         found: Its properties.
 
     Raises:
-        ConfigError: it names no controllers, or its security settings cannot be honoured.
+        ConfigError: it names none.
     """
     quorum = next((found[key].value for key in _QUORUM if key in found and found[key].value), "")
     if not quorum:
         raise ConfigError(
             f"{path}: neither {_QUORUM[0]} nor {_QUORUM[1]} says where controllers are"
         )
+    try:
+        return parse_bootstrap(quorum)
+    except UsageError as error:
+        raise ConfigError(f"{path}: {error.message}", error.hint) from error
+
+
+def controller_settings(path: str, found: Mapping[str, Property]) -> Settings:
+    """Return how a server reaches controllers: by those of its first controller listener.
+
+    Args:
+        path: The file, for errors.
+        found: Its properties.
+
+    Raises:
+        ConfigError: there is no such listener, or its settings cannot be honoured.
+    """
     names = found.get("controller.listener.names")
     listener = names.value.split(",")[0].strip() if names else ""
     if not listener:
@@ -47,10 +55,7 @@ def controllers_of(path: str, found: Mapping[str, Property]) -> Controllers:
     chosen = {"security.protocol": Property("security.protocol", protocol, 0)}
     if protocol.startswith("SASL"):
         chosen["sasl.mechanism"] = Property("sasl.mechanism", mechanism, 0)
-    return Controllers(
-        parse_bootstrap(quorum),
-        settings_of(path, _client_keys(found, listener, mechanism) | chosen),
-    )
+    return settings_of(path, _client_keys(found, listener, mechanism) | chosen)
 
 
 def _value(found: Mapping[str, Property], key: str) -> str:

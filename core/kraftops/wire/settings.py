@@ -111,6 +111,20 @@ def load_settings(path: str, warn: Callable[[str], None]) -> Settings:
     Raises:
         ConfigError: it cannot be read, or says what cannot be done; no secret is in the message.
     """
+    found = properties_of(path)
+    known = HONOURED | PASSED_OVER | SECURITY.keys()
+    for key, entry in found.items():
+        if key not in known and not key.startswith(("config.providers.", "metrics.context.")):
+            warn(f"{path}: line {entry.line}: the key {key} is unknown and means nothing")
+    return settings_of(path, found)
+
+
+def properties_of(path: str) -> dict[str, Property]:
+    """Return the properties in a file.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
         with open(path, "rb") as file:
             data = file.read(_LARGEST_FILE + 1)
@@ -119,14 +133,9 @@ def load_settings(path: str, warn: Callable[[str], None]) -> Settings:
     if len(data) > _LARGEST_FILE:
         raise ConfigError(f"{path}: it is too long for a configuration")
     try:
-        found = properties(data)
+        return properties(data)
     except DecodeError as error:
         raise ConfigError(f"{path}: {error.message}") from error
-    known = HONOURED | PASSED_OVER | SECURITY.keys()
-    for key, entry in found.items():
-        if key not in known and not key.startswith(("config.providers.", "metrics.context.")):
-            warn(f"{path}: line {entry.line}: the key {key} is unknown and means nothing")
-    return settings_of(path, found)
 
 
 def settings_of(path: str, found: Mapping[str, Property]) -> Settings:

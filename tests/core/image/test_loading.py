@@ -16,11 +16,25 @@ from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.findings import CUTS_SHORT, Kind
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import Loader, load
+from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.reader import LogFile
+from kraftops.schema.compile import compiled
+from kraftops.schema.tables import control
 from tests.core.image.model import model_of, state_of
 from tests.corpus import SHELL, listing
 from tests.metadata_logs import FOOTER, control_batch, snapshot_bytes, voters_batch, write_log
-from tests.replays import Lot, Made, cut, leader_change, log_bytes, lots, made, random_log, uuid
+from tests.replays import (
+    FIRST_TIME,
+    Lot,
+    Made,
+    cut,
+    leader_change,
+    log_bytes,
+    lots,
+    made,
+    random_log,
+    uuid,
+)
 from tests.segments import batches_of
 
 REAL = SHELL / "in"
@@ -119,7 +133,7 @@ class TestFiles:
         assert names(load(tmp_path)) == {"10", "3"}
 
     @pytest.mark.parametrize(
-        ("offset", "expected"), [(0, {"1"}), (1, {"1", "2"}), (3, {"30", "4"})]
+        ("offset", "expected"), [(0, {"1"}), (1, {"1", "2"}), (2, {"30"}), (3, {"30", "4"})]
     )
     def test_snapshot_for_an_offset_is_one_before_it(
         self, offset: int, expected: set[str], tmp_path: Path
@@ -127,6 +141,23 @@ class TestFiles:
         write_log(tmp_path, {0: segment(0, 1, 2, 3, 4)}, {(3, 1): snapshot_of(30)})
 
         assert names(load(tmp_path, at_offset=offset)) == expected
+
+    @pytest.mark.parametrize(("time", "expected"), [(9, {"1"}), (10, {"30"}), (11, {"30", "3"})])
+    def test_snapshot_for_a_time_is_one_before_it(
+        self, time: int, expected: set[str], tmp_path: Path
+    ) -> None:
+        """What a snapshot covers goes up to the time in its header."""
+        log = [
+            made("TopicRecord", time=when, topicId=uuid(one), name=str(one))
+            for one, when in ((1, 9), (2, 10), (3, 11))
+        ]
+        header = {"version": 0, "lastContainedLogTimestamp": 10}
+        value = compiled(control.MESSAGES["SnapshotHeaderRecord"], 0).write(header)
+        record = Record(0, FIRST_TIME, bytes(2) + (3).to_bytes(2), value)
+        snapshot = batch_bytes([record], attributes=CONTROL) + snapshot_of(30)
+        write_log(tmp_path, {0: [log_bytes(lots(log))]}, {(2, 1): snapshot})
+
+        assert names(load(tmp_path, at_time=time)) == expected
 
     def test_offset_before_all_that_is_left_is_refused(self, tmp_path: Path) -> None:
         write_log(tmp_path, {3: segment(3, 4)}, {(3, 1): snapshot_of(30)})

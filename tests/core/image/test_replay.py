@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import UsageError
+from kraftops.image import frames
 from kraftops.image.findings import Kind
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import Loader, load
@@ -162,6 +163,48 @@ def test_provenance_by_kafkas_count_leaves_out_what_nobody_can_read(write: Write
     assert (provenance.offset, provenance.counted) == (6, 5)
 
 
+def spoilt(log: list[Lot], random: Random) -> list[Lot]:
+    """Return a log with a byte changed, or one more or less, in some records' values."""
+
+    def one(record: Made) -> Made:
+        value = bytearray(record.value or b"")
+        at = random.choice((random.randrange(len(value) + 1), max(0, len(value) - 1)))
+        kind = random.random()
+        if kind < 0.2:
+            value[at:at] = bytes([random.choice((0, 1, 255))])
+        elif kind < 0.3:
+            del value[at : at + 1]
+        elif at < len(value):
+            value[at] = random.choice((0, 1, 2, 3, 127, 255, value[at] ^ 1 << random.randrange(8)))
+        return record._replace(value=bytes(value))
+
+    return [
+        lot._replace(records=[one(each) if random.random() < 0.3 else each for each in lot.records])
+        for lot in log
+    ]
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_a_look_at_the_bytes_says_what_decoding_says(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of records that are damaged inside: each is applied or refused by both."""
+    random = Random(seed)
+    log = spoilt(random_log(random, Taste(unreadable=False)), random)
+    looked_at = state_and_reasons(log)
+
+    monkeypatch.setattr(frames, "kafka_frame", frames.odd_frame)
+
+    assert looked_at == state_and_reasons(log)
+
+
+def state_and_reasons(log: list[Lot]) -> tuple[object, object]:
+    image = image_in_memory(log)
+    return state_of(image), sorted(
+        (image.record(at).offset, why) for at, why in image.record_findings
+    )
+
+
 @pytest.mark.parametrize("count", [7, 8, 9, 255, 256, 257, 600])
 def test_runs_of_partitions_end_where_one_differs(count: int, write: Write) -> None:
     """Partitions in a row are looked at together; each odd one is seen all the same."""
@@ -188,6 +231,7 @@ def test_runs_of_partitions_end_where_one_differs(count: int, write: Write) -> N
         {},
         {"replicas": [2, 1], "isr": [3]},
         {"isr": []},
+        {"replicas": [1], "isr": [1, 2]},
         {"replicas": [1], "directories": [uuid(1)]},
         {"addingReplicas": [9]},
         {"leaderRecoveryState": 1},

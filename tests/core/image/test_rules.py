@@ -53,7 +53,12 @@ def change(number: int = 0, topic_id: bytes = T, version: int = 2, **changes: An
 
 
 def broker(number: int = 1, epoch: int = 7, version: int = 4, **changes: Any) -> Made:
-    data: dict[str, Any] = {"brokerId": number, "brokerEpoch": epoch, "fenced": True, "logDirs": [D1]}
+    data: dict[str, Any] = {
+        "brokerId": number,
+        "brokerEpoch": epoch,
+        "fenced": True,
+        "logDirs": [D1],
+    }
     return made("RegisterBrokerRecord", version, **data | changes)
 
 
@@ -214,7 +219,12 @@ class TestPartitions:
 
     @pytest.mark.parametrize(
         "changes",
-        [{"replicas": [3]}, {"replicas": [3], "directories": [D1, D2]}, {"directories": [D1]}],
+        [
+            {"replicas": [3]},
+            {"replicas": [3], "directories": [D1, D2]},
+            {"replicas": [3], "directories": [ZERO, ZERO]},
+            {"directories": [D1]},
+        ],
     )
     def test_change_to_other_counts_is_refused(self, changes: dict[str, Any]) -> None:
         image = image_of([topic(), partition()], [change(**changes)])
@@ -434,6 +444,7 @@ class TestAllElse:
             (b"\1\6\0\0", "Unknown metadata id 6"),
             (b"\2\24\0\0", "unknown frame version 2"),
             (b"\1\24\0\0\0", "1 byte(s) of garbage"),
+            (b"\1\24\0\1", "Failed to deserialize record with type 20"),
             (b"\1\3\1\0", "Failed to deserialize record with type 3"),
         ],
     )
@@ -481,6 +492,12 @@ class TestTransactions:
 
         assert image.configs
         assert not image.topics
+
+    def test_transaction_is_a_unit_of_its_own(self) -> None:
+        """Configurations from before its begin are those that a removal takes, of its batch too."""
+        image = image_of([topic()], [config("1"), BEGIN, removal(), END])
+
+        assert not image.configs
 
     def test_findings_of_an_aborted_transaction_are_none(self) -> None:
         assert not reasons(image_of([BEGIN, removal()], [ABORT]))

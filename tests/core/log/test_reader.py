@@ -200,6 +200,21 @@ def test_bytes_are_read_at_a_position(tmp_path: Path, monkeypatch: pytest.Monkey
         assert log.read_at(2, 0) == b""
 
 
+def test_walk_goes_on_where_it_was_when_bytes_are_read_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "BLOCK", 100)
+    path = tmp_path / "0.log"
+    path.write_bytes(LOG * 20)
+    found = []
+    with LogFile(str(path)) as log:
+        for batch in log.batches():
+            found.append(batch.data[: batch.size])
+            assert log.read_at(0, len(ONE)) == ONE
+
+    assert found == [ONE, TWO, LEGACY] * 20
+
+
 def test_file_is_closed_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(LOG)

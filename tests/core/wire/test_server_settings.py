@@ -2,26 +2,30 @@ import pytest
 
 from kraftops.errors import ConfigError
 from kraftops.javaproperties import properties
-from kraftops.wire.server_settings import Controllers, controllers_of
+from kraftops.wire.server_settings import controller_settings, controllers_of
+from kraftops.wire.settings import Settings
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required username=u password=p;"
 
 
-def controllers(*lines: str) -> Controllers:
-    return controllers_of("server.properties", properties("\n".join(lines)))
+def controllers(*lines: str) -> tuple[list[tuple[str, int | None]], Settings]:
+    found = properties("\n".join(lines))
+    known = controllers_of("server.properties", found)
+    names = [(str(address), node) for address, node in known]
+    return names, controller_settings("server.properties", found)
 
 
 def test_voters_and_no_map_mean_plaintext() -> None:
-    found = controllers(
+    names, settings = controllers(
         "controller.quorum.voters=1@a:1,2@b:2", "controller.listener.names=CONTROLLER"
     )
 
-    assert [(str(address), node) for address, node in found.bootstrap] == [("a:1", 1), ("b:2", 2)]
-    assert found.settings.protocol == "PLAINTEXT"
+    assert names == [("a:1", 1), ("b:2", 2)]
+    assert settings.protocol == "PLAINTEXT"
 
 
 def test_first_controller_listener_has_its_own_security() -> None:
-    found = controllers(
+    _, settings = controllers(
         "controller.quorum.bootstrap.servers=a:1",
         "controller.listener.names=CTL,OTHER",
         "listener.security.protocol.map=CTL:SASL_SSL,OTHER:PLAINTEXT",
@@ -31,12 +35,12 @@ def test_first_controller_listener_has_its_own_security() -> None:
         "listener.name.ctl.ssl.truststore.location=its-own.jks",
     )
 
-    assert found.settings.protocol == "SASL_SSL"
-    assert found.settings.sasl is not None
-    assert found.settings.sasl.mechanism == "PLAIN"
-    assert found.settings.tls is not None
-    assert found.settings.tls.trust is not None
-    assert found.settings.tls.trust.location == "its-own.jks"
+    assert settings.protocol == "SASL_SSL"
+    assert settings.sasl is not None
+    assert settings.sasl.mechanism == "PLAIN"
+    assert settings.tls is not None
+    assert settings.tls.trust is not None
+    assert settings.tls.trust.location == "its-own.jks"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +48,7 @@ def test_first_controller_listener_has_its_own_security() -> None:
     [
         (("controller.listener.names=C",), "says where controllers are"),
         (("controller.quorum.voters=1@a:1",), "controller.listener.names is missing"),
+        (("controller.quorum.voters=a",), r"^server.properties: 'a' is no address"),
         (
             (
                 "controller.quorum.voters=1@a:1",

@@ -1,0 +1,284 @@
+"""The image of a running cluster's metadata, which is kept current as the log goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from queue import Empty, Full, Queue, SimpleQueue
+from threading import Event as Flag
+from threading import Thread
+from typing import Self
+
+from kraftops.errors import UsageError, WireError
+from kraftops.image.findings import Kind
+from kraftops.image.image import MetadataImage
+from kraftops.image.loading import Loader, Progress
+from kraftops.image.replay import Limits
+from kraftops.image.sources import Piece, snapshot_time
+from kraftops.log.files import FileKind, FileName
+from kraftops.wire.addresses import Address, Bootstrap
+from kraftops.wire.fetching import SnapshotId
+from kraftops.wire.liveleader import put_leader, voters_of
+from kraftops.wire.livelog import Begins, CaughtUp, Event, LiveBatch, LiveLog
+from kraftops.wire.settings import Settings
+from kraftops.wire.spool import Spool
+
+_WAITING = 1000  # events that nobody has asked for yet
+_PATIENCE = 0.5  # seconds, after which a thread looks whether it is wanted still
+
+
+class LiveImage:
+    """The image as of the last `update`; *image* is another one where the log was begun anew.
+
+    It is for one thread. A context manager, which ends the following.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Bootstrap],
+        settings: Settings,
+        *,
+        cluster_id: str | None = None,
+        limits: Limits | None = None,
+        note: Callable[[str], None] = lambda _: None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Load the newest snapshot and the log after it, up to the high watermark.
+
+        Args:
+            bootstrap: Controllers to begin with.
+            settings: How to reach them; its timeout is how long nothing may come.
+            cluster_id: The one that is expected, if any.
+            limits: Which records count, as of `kraftops.image.loading.limits_of`.
+            note: Gets a line for what readers may want to know, while this loads or updates.
+            progress: Is told how many bytes have been applied.
+
+        Raises:
+            WireError: for as long as the timeout nobody leads, or answers.
+            AnswerError: it is not permitted to read the log.
+            UsageError: the log does not reach back to what the limits ask for.
+            SourceError: there is no room to keep it.
+        """
+        self._settings = settings
+        self._limits = limits or Limits()
+        self._note = note
+        self._progress = progress
+        self._notes: SimpleQueue[str] = SimpleQueue()
+        self._log = LiveLog(bootstrap, settings, cluster_id=cluster_id, note=self._notes.put)
+        self._events: Iterator[Event] | None = self._log.read(follow=True)
+        self._waiting: Queue[Event | Exception] = Queue(_WAITING)
+        self._is_over = Flag()
+        self._thread: Thread | None = None
+        self._coming: _Reading | None = None  # what is not caught up for the first time
+        self._now = self._loaded(self._events)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the following; what is there stays."""
+        self._is_over.set()
+        if self._thread is not None:
+            self._thread.join(2 * _PATIENCE)
+
+    @property
+    def image(self) -> MetadataImage:
+        """The image; it changes with `update`."""
+        return self._now.loader.image
+
+    @property
+    def endpoint(self) -> Address:
+        """The controller that was last read from."""
+        return self._now.endpoint
+
+    @property
+    def snapshot(self) -> SnapshotId | None:
+        """The snapshot that the image began with; None, if that was an empty log."""
+        return self._now.snapshot
+
+    @property
+    def offset(self) -> int:
+        """The next offset to come."""
+        return self._now.offset
+
+    def update(self) -> bool:
+        """Take in what has come since, without waiting; tell whether the image has changed.
+
+        The first call begins to follow the log, unless there are limits: then nothing changes.
+        After an error, the next call begins anew.
+
+        Raises:
+            WireError: for as long as the timeout nobody led, or answered.
+            AnswerError: it is not permitted any more to read the log.
+            SourceError: there is no room to keep it.
+        """
+        if self._limits != Limits() or self._is_over.is_set():
+            return False
+        before, provenance = self.image, self.image.provenance
+        if self._thread is None:
+            self._follow()
+        try:
+            self._take_waiting()
+        finally:
+            self._now.apply()
+            self._tell()
+        return self.image is not before or self.image.provenance != provenance
+
+    def _loaded(self, events: Iterator[Event]) -> _Reading:
+        """Read to where the log is caught up, and close the connection until there is more."""
+        try:
+            for event in events:
+                found = self._take(event)
+                self._tell()
+                if found:
+                    return found
+        finally:
+            self._log.close()
+        raise AssertionError  # it yields for ever, or raises
+
+    def _take(self, event: Event) -> _Reading | None:
+        """Take in an event; return what is read anew, when it is caught up for the first time."""
+        match event:
+            case Begins():
+                _refuse_if_newer(event, self._limits)
+                self._coming = _Reading(event, self._limits, self._progress)
+            case LiveBatch():
+                (self._coming or self._now).add(event)
+            case CaughtUp():
+                reading = self._coming or self._now
+                reading.endpoint, reading.offset = event.endpoint, event.offset
+                if self._coming:
+                    reading.apply()
+                    reading.know_leader(event, self._settings)
+                    self._coming = None
+                    return reading
+        return None
+
+    def _follow(self) -> None:
+        events = self._events or self._log.read(follow=True)
+        self._events = None
+        name = f"metadata of {self.endpoint}"
+        self._thread = Thread(target=self._run, args=(events,), name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self, events: Iterator[Event]) -> None:
+        """Hand over events, in a thread of its own, until there is an error or nobody wants them.
+
+        That is when nobody takes them: the log is read on then from where it was.
+        """
+        last: Event | None = None
+        try:
+            for event in events:
+                if not (isinstance(event, CaughtUp) and event == last):
+                    self._hand_over(event)
+                last = event
+                if self._is_over.is_set():
+                    return
+        except Exception as error:  # noqa: BLE001 - raised again by `update`
+            self._hand_over(error)
+        finally:
+            self._log.close()
+
+    def _hand_over(self, one: Event | Exception) -> None:
+        while not self._is_over.is_set():
+            try:
+                self._waiting.put(one, timeout=_PATIENCE)
+                return
+            except Full:
+                continue
+
+    def _take_waiting(self) -> None:
+        while True:
+            try:
+                found = self._waiting.get_nowait()
+            except Empty:
+                return
+            if isinstance(found, Exception):
+                self._thread = self._coming = None
+                raise found
+            if reading := self._take(found):
+                self._now = reading
+
+    def _tell(self) -> None:
+        while not self._notes.empty():
+            self._note(self._notes.get())
+
+
+def _refuse_if_newer(begins: Begins, limits: Limits) -> None:
+    if begins.snapshot and begins.snapshot.end_offset > limits.until + 1:
+        raise _too_new(begins.endpoint, begins.snapshot)
+
+
+def _too_new(endpoint: Address, snapshot: SnapshotId) -> UsageError:
+    return UsageError(
+        f"{endpoint}: the snapshot {snapshot} is newer than that, and all that controllers give",
+        hint=f"the earliest state that can be shown is that at offset {snapshot.end_offset - 1}",
+    )
+
+
+class _Reading:
+    """An image, and the log that it is made of: from a beginning on, without a break."""
+
+    def __init__(self, begins: Begins, limits: Limits, progress: Progress | None) -> None:
+        self.endpoint, self.snapshot = begins
+        self.offset = begins.snapshot.end_offset if begins.snapshot else 0
+        self.loader = Loader(MetadataImage(), limits, progress)
+        self._limits = limits
+        place = str(self.endpoint)
+        self._before = Spool(place, f"{self.snapshot}.checkpoint") if self.snapshot else None
+        self._log = Spool(place, f"{self.offset:020}.log")
+        self._applied = -1  # bytes of the log
+        self._is_cut_short = False
+
+    def add(self, event: LiveBatch) -> None:
+        """Keep a batch, to be applied later."""
+        spool = self._before if event.is_of_snapshot and self._before else self._log
+        spool.add(event.batch.data)
+
+    def apply(self) -> None:
+        """Apply what has come; after damage nothing more, as of files.
+
+        Raises:
+            UsageError: the limits leave nothing.
+            WireError: there is nothing.
+        """
+        if self._is_cut_short or self._applied == self._log.size:
+            return
+        image = self.loader.image
+        if self._applied < 0:
+            self._begin()
+        else:
+            findings = image.log_findings
+            findings[:] = [one for one in findings if one.kind is not Kind.TRANSACTION]
+            self.loader.read_on(self._log.name, self._applied)
+        self._applied = self._log.size
+        self._is_cut_short = any(one.kind is Kind.DAMAGE for one in image.log_findings)
+
+    def know_leader(self, caught_up: CaughtUp, settings: Settings) -> None:
+        """Have the image say who leads, where no record of the log after the snapshot does."""
+        image, snapshot = self.loader.image, self.snapshot
+        if snapshot is None or image.quorum.leader is not None or self.loader.is_over:
+            return
+        endpoint, _, leader, epoch = caught_up
+        voters = voters_of(endpoint, settings) if image.quorum.voters is None else ()
+        put_leader(image, str(endpoint), snapshot.end_offset, leader, epoch, voters)
+
+    def _begin(self) -> None:
+        pieces = [Piece(self._log.name, None, is_snapshot=False)]
+        if self._before and self.snapshot:
+            name = self._before.name
+            if self._limits.time != Limits().time:
+                time = snapshot_time(FileName(name, FileKind.CHECKPOINT, ""))
+                if time is not None and time > self._limits.time:
+                    raise _too_new(self.endpoint, self.snapshot)
+            pieces.insert(0, Piece(name, self.snapshot.end_offset, is_snapshot=True))
+        self.loader.read(pieces)
+        if self.loader.has_records:
+            return
+        if self.loader.is_over:
+            raise UsageError(f"{self.endpoint}: nothing in its log is as old as that")
+        for finding in self.loader.image.log_findings:
+            raise WireError(f"cannot read {finding}")
+        raise WireError(f"{self.endpoint}: there are no metadata records in its log")

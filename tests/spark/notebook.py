@@ -1,0 +1,33 @@
+"""What happened to a cluster, asked in Spark SQL: python notebook.py METADATA_LOG…"""
+
+import sys
+
+from pyspark.sql import SparkSession
+
+from kraftops.spark.datasource import KraftopsDataSource
+
+spark = SparkSession.builder.master("local[2,4]").getOrCreate()
+spark.dataSource.register(KraftopsDataSource)
+log = spark.read.format("kraftops").option("decoder", "metadata").load(sys.argv[1:])
+log.createOrReplaceTempView("log")
+
+print("records per type and day")
+spark.sql("""
+    SELECT date(timestamp_millis(timestamp)) AS day, type, count(*) AS records
+    FROM log WHERE kind = 'metadata' GROUP BY ALL ORDER BY day, records DESC, type
+""").show(100, truncate=False)
+
+print("partition changes per hour")
+spark.sql("""
+    SELECT date_trunc('HOUR', timestamp_millis(timestamp)) AS hour, count(*) AS changes,
+           count(DISTINCT topicId, partitionId) AS partitions
+    FROM log WHERE type = 'PARTITION_CHANGE_RECORD' GROUP BY ALL ORDER BY hour
+""").show(100, truncate=False)
+
+print("leader elections per broker")
+spark.sql("""
+    SELECT CAST(get_json_object(value, '$.leader') AS INT) AS broker, count(*) AS elections
+    FROM log WHERE type = 'PARTITION_CHANGE_RECORD'
+    GROUP BY ALL HAVING broker >= 0 ORDER BY elections DESC, broker
+""").show(100, truncate=False)
+spark.stop()
