@@ -13,7 +13,6 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
@@ -24,10 +23,10 @@ from make_snapshots import write_snapshot  # noqa: E402 - tests are no package
 from process import run_to_file  # noqa: E402
 from report import HEADER, Pair, machine, row, yes  # noqa: E402
 
-from kraftops.log.reader import LogFile, LogReader  # noqa: E402
-from kraftops.wire.addresses import Address, parse_bootstrap  # noqa: E402
-from kraftops.wire.livelog import CaughtUp, Event, LiveBatch, LiveLog  # noqa: E402
-from kraftops.wire.livestate import state_of  # noqa: E402
+from kraftops.image.census import census  # noqa: E402
+from kraftops.image.loading import load  # noqa: E402
+from kraftops.wire.addresses import parse_bootstrap  # noqa: E402
+from kraftops.wire.liveimage import LiveImage  # noqa: E402
 from kraftops.wire.settings import Settings  # noqa: E402
 from tests.core.wire.certificates import authority, signed_by  # noqa: E402
 from tests.core.wire.test_jks import jks  # noqa: E402
@@ -95,45 +94,28 @@ def tools(jars: Path, folder: Path, runs: int) -> dict[str, list[Pair]]:
     return found
 
 
-def in_file(path: Path) -> Iterator[Event]:
-    """Yield the batches of a snapshot as those of a live log."""
-    nowhere = Address("", 0)
-    with LogFile(str(path)) as log:
-        position = 0
-
-        def read(size: int) -> bytes:
-            nonlocal position
-            data = log.read_at(position, size)
-            position += len(data)
-            return data
-
-        for batch in LogReader(read, 0, log.size):
-            yield LiveBatch(nowhere, batch, is_of_snapshot=True)
-    yield CaughtUp(nowhere, 0, 0, 0)
-
-
 def loads(jars: Path, folder: Path, partitions: int, runs: int) -> list[tuple[float, float]]:
-    """Return seconds for the replay of a planted snapshot, live and from its file."""
+    """Return seconds to load a planted snapshot and the log after it, live and from the files."""
     # Else the controller would fence the snapshot's brokers, and the log grow by their partitions.
     shape = Shape(settings={"broker.session.timeout.ms": "3600000"})
     [config] = configured(folder, shape)
     formatted(config, [config], shape)
     directory = config.log_dirs[0] / "__cluster_metadata-0"
     directory.mkdir(exist_ok=True)
-    path = write_snapshot(directory, partitions)
+    write_snapshot(directory, partitions)
     found = []
     with running(jars, config) as node:
         node.wait_ready()
         addresses = parse_bootstrap(f"localhost:{next(iter(config.ports.values()))}")
         for _ in range(runs):
             begun = time.perf_counter()
-            with LiveLog(addresses, Settings()) as log:
-                live = state_of(log.read())
+            live = LiveImage(addresses, Settings())
             between = time.perf_counter()
-            filed = state_of(in_file(path))
+            filed = load(directory)
             found.append((between - begun, time.perf_counter() - between))
             assert live.snapshot is not None
-            assert live.replicas == filed.replicas
+            assert census(live.image) == census(filed)
+            assert census(filed).partitions == partitions
     return found
 
 
@@ -150,9 +132,9 @@ def table(pairs: dict[str, list[Pair]], live: list[tuple[float, float]], partiti
     )
     over_wire, from_file = (median(column) for column in zip(*live, strict=True))
     ratio = median(a / b for a, b in live)
-    head = "| case | bar | live | file | achieved | met |\n|---|---|---:|---:|---:|---|"
+    head = "| case | bar | live | files | achieved | met |\n|---|---|---:|---:|---:|---|"
     replay = (
-        f"| replay of {partitions:,} partitions | ≤ {LIVE_BAR} of the file's | {over_wire:.3g} s"
+        f"| load of {partitions:,} partitions | ≤ {LIVE_BAR} of the files' | {over_wire:.3g} s"
         f" | {from_file:.3g} s | {ratio:.2f} | {yes(ratio <= LIVE_BAR)} |"
     )
     lines += ["", head, replay]
@@ -165,8 +147,8 @@ def results(text: str, runs: int, load: float) -> str:
 
 Written by `python tests/bench/cluster_tool.py --runs {runs} --write`. Whole processes, ours and
 Kafka's in turn, medians of {runs} pairs; "achieved" is the median of the pairs' ratios. Of Java,
-Kafka's tool gets the heap and the flags of its own script. The live replay is that of a snapshot
-planted in a controller's directory, the other that of the same file.
+Kafka's tool gets the heap and the flags of its own script. The live load is that of a snapshot
+planted in a controller's directory and the log after it, the other that of the same directory.
 
 {machine(load)}
 {text}"""
