@@ -9,10 +9,13 @@ from pathlib import Path
 import click
 
 from kraftops.log.files import RENAMED, FileKind
+from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS
 from kraftops.storage.releases import METADATA_VERSIONS
 from kraftops_cli.command import ToolGroup
+from kraftops_cli.metadata_shell import metadata_shell
 from kraftops_cli.root import root
+from kraftops_shell.table import Command, Flag, commands
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -43,6 +46,7 @@ VALUES = {
     "--add-scram-file": Values(Kind.FILES),
     "--command-config": Values(Kind.FILES),
     "--config": Values(Kind.FILES),
+    "--dialect": Values(Kind.WORDS, words=DIALECTS),
     "--files": Values(
         Kind.FILES,
         suffixes=tuple(kind.value for kind in FileKind),
@@ -53,6 +57,7 @@ VALUES = {
     "--release-version": Values(
         Kind.WORDS, words=(*_RELEASES, *(version.name for version in METADATA_VERSIONS))
     ),
+    "--snapshot": Values(Kind.FILES),
     "--value-decoder-class": _DECODER_CLASSES,
 }
 """What Click's types do not tell of an option's value."""
@@ -84,7 +89,9 @@ class Tool:
 
     @property
     def arguments(self) -> list[click.Argument]:
-        """The arguments that are no options."""
+        """The arguments that are no options; not the words of a command that comes next."""
+        if self.completed:
+            return []
         return [param for param in self.command.params if isinstance(param, click.Argument)]
 
     @property
@@ -96,11 +103,30 @@ class Tool:
         found = ((n, group.get_command(self.context, n)) for n in group.list_commands(self.context))
         return [Tool.of(sub, (*self.words, n)) for n, sub in found if sub and not sub.hidden]
 
+    @property
+    def completed(self) -> list["Tool"]:
+        """What completion offers as the next word: the commands below, and those of the shell."""
+        if self.command is not metadata_shell:
+            return self.subtools
+        is_kafkas = len(self.words) == 1  # the form that this name has when nobody asks for another
+        inner = commands(kafka=is_kafkas, one_shot=True).values()
+        own = [option for option in self.options if not option.is_eager]
+        return [
+            Tool.of(_shell_command(one, own, with_flags=not is_kafkas), (*self.words, one.name))
+            for one in inner
+        ]
+
     def walk(self) -> Iterator["Tool"]:
         """Yield this tool and all below it."""
         yield self
         for tool in self.subtools:
             yield from tool.walk()
+
+    def walk_completed(self) -> Iterator["Tool"]:
+        """Yield this tool and all that completion offers after it."""
+        yield self
+        for tool in self.completed:
+            yield from tool.walk_completed()
 
     def pages(self) -> Iterator["Tool"]:
         """Yield this tool and those below it that have a page in the manual of their own."""
@@ -108,6 +134,39 @@ class Tool:
         # The subcommands of a tool are sections of its page.
         for tool in () if isinstance(self.command, ToolGroup) else self.subtools:
             yield from tool.pages()
+
+
+def _shell_command(
+    command: Command, tools_own: list[click.Option], *, with_flags: bool
+) -> click.Command:
+    """Return a command of the metadata shell in Click's terms, for completion.
+
+    The tool's own options may stand behind it, too, but for those whose names it takes itself.
+    """
+    flags = command.flags if with_flags else ()
+    taken = {flag.name for flag in flags}
+    params: list[click.Parameter] = [_shell_option(flag) for flag in flags]
+    params += [option for option in tools_own if taken.isdisjoint(names(option))]
+    params += [
+        click.Argument([argument.name.lower()], type=_SHELL_TYPES.get(argument.name), nargs=-1)
+        for argument in command.arguments[:1]
+    ]
+    return click.Command(command.name, params=params, help=command.help, add_help_option=False)
+
+
+def _shell_option(flag: Flag) -> click.Option:
+    if flag.value is None:
+        return click.Option([flag.name, "value"], is_flag=True, help=flag.help)
+    kind = click.Choice(flag.choices) if flag.choices else _SHELL_TYPES.get(flag.value)
+    return click.Option([flag.name, "value"], type=kind, help=flag.help, multiple=flag.is_list)
+
+
+_SHELL_TYPES: dict[str, click.Path] = {
+    "DIR": click.Path(file_okay=False),
+    "FILE": click.Path(),
+    "sources": click.Path(),
+}
+"""By the names that the shell's table has for values and arguments."""
 
 
 def names(option: click.Option) -> list[str]:

@@ -57,10 +57,10 @@ def bash(program: Tool) -> str:
     """Return the completions of a program for bash."""
     function = _function(program)
     lines = [f"# {_MADE_BY}", _BASH_PATHS, f"{function}() {{{_BASH_WORDS}"]
-    if program.subtools:
-        lines.append(_BASH_TOOL % "|".join(map(_bash_tool, list(program.walk())[1:])))
+    if program.completed:
+        lines.append(_BASH_TOOL % "|".join(map(_bash_tool, list(program.walk_completed())[1:])))
     lines.append("    case $tool in")
-    for tool in program.walk():
+    for tool in program.walk_completed():
         lines += [f"        {_bash_tool(tool)})", *_bash_values(tool), "            ;;"]
     lines += [
         "    esac",
@@ -106,7 +106,7 @@ def _unless_option(action: str) -> str:
 def zsh(program: Tool) -> str:
     """Return the completions of a program for zsh."""
     lines = [f"#compdef {program.words[0]}", f"# {_MADE_BY}"]
-    for tool in program.walk():
+    for tool in program.walk_completed():
         lines += ["", f"{_function(tool)}() {{", *_zsh_body(tool), "}"]
     # zsh loads this file as the body of the function that it defines.
     return "\n".join([*lines, "", f'{_function(program)} "$@"']) + "\n"
@@ -117,7 +117,7 @@ def _zsh_body(tool: Tool) -> Iterator[str]:
     for number, argument in enumerate(tool.arguments, 1):
         place = "*" if argument.nargs < 0 else number
         specs.append(f"{place}:{argument.name}:{_zsh_action(values(argument))}")
-    if not tool.subtools:
+    if not tool.completed:
         yield "    _arguments \\"
         yield " \\\n".join(f"        {_quoted(spec)}" for spec in specs)
         return
@@ -125,7 +125,7 @@ def _zsh_body(tool: Tool) -> Iterator[str]:
     yield "    local curcontext=$curcontext state state_descr line result=1"
     yield "    local -A opt_args"
     yield "    local -a commands=("
-    for sub in tool.subtools:
+    for sub in tool.completed:
         yield f"        {_quoted(f'{sub.words[-1]}:{summary(sub.command.help)}')}"
     yield "    )"
     yield "    _arguments -C \\"
@@ -134,7 +134,7 @@ def _zsh_body(tool: Tool) -> Iterator[str]:
     yield "        command) _describe command commands && result=0 ;;"
     yield "        argument)"
     yield "            case $line[1] in"
-    for sub in tool.subtools:
+    for sub in tool.completed:
         yield f"                {sub.words[-1]}) {_function(sub)} && result=0 ;;"
     yield "            esac"
     yield "            ;;"
@@ -172,30 +172,33 @@ def _zsh_action(offered: Values) -> str:
 def fish(program: Tool) -> str:
     """Return the completions of a program for fish."""
     lines = [f"# {_MADE_BY}", _FISH_PATHS, f"complete -c {program.words[0]} -f"]
-    for tool in program.walk():
+    for tool in program.walk_completed():
         lines += _fish_tool(tool)
     return "\n".join(lines) + "\n"
 
 
 def _fish_tool(tool: Tool) -> Iterator[str]:
     seen = [f"__fish_seen_subcommand_from {word}" for word in tool.words[1:]]
-    if tool.subtools:
-        below = " ".join(sub.words[-1] for sub in tool.subtools)
+    if tool.completed:
+        below = " ".join(sub.words[-1] for sub in tool.completed)
         seen.append(f"not __fish_seen_subcommand_from {below}")
     start = f"complete -c {tool.words[0]}"
     if seen:
         start += f" -n {_fish_quoted('; and '.join(seen))}"
-    for sub in tool.subtools:
+    for sub in tool.completed:
         yield f"{start} -a {sub.words[-1]} -d {_fish_quoted(summary(sub.command.help))}"
     for argument in tool.arguments:
         yield start + _fish_values(values(argument))
     for option in tool.options:
-        spelled = "".join(
-            f" -{'l' if name.startswith('--') else 's'} {name.lstrip('-')}"
-            for name in names(option)
-        )
+        spelled = "".join(f" {_fish_style(name)} {name.lstrip('-')}" for name in names(option))
         value = "" if option.is_flag else " -x" + _fish_values(values(option))
         yield f"{start}{spelled}{value} -d {_fish_quoted(summary(option.help))}"
+
+
+def _fish_style(name: str) -> str:
+    if name.startswith("--"):
+        return "-l"
+    return "-s" if len(name) == 2 else "-o"
 
 
 def _fish_values(offered: Values) -> str:
@@ -209,8 +212,8 @@ def _fish_values(offered: Values) -> str:
 
 def _positional(tool: Tool) -> Values:
     """Return what may stand where no option does: a command, or the first argument."""
-    if tool.subtools:
-        return Values(Kind.WORDS, words=tuple(sub.words[-1] for sub in tool.subtools))
+    if tool.completed:
+        return Values(Kind.WORDS, words=tuple(sub.words[-1] for sub in tool.completed))
     return values(tool.arguments[0]) if tool.arguments else Values()
 
 

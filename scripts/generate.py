@@ -9,7 +9,10 @@ import click
 import completions
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from kraftops_cli.command import ToolCommand, ToolGroup, paragraphs
+from kraftops_cli.metadata_shell import metadata_shell
 from kraftops_cli.version import VERSION
+from kraftops_shell.manual import manual_text
+from kraftops_shell.table import COMMANDS
 
 _ROFF = {
     "\\": r"\e",
@@ -22,6 +25,7 @@ _ROFF = {
     "…": "...",
 }
 _LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
+_SHELL_TERMINAL = 76  # columns: what man shows of a terminal of 80, without the indentation
 _TAGGED = re.compile(r"(\S+): (.+)")
 
 
@@ -80,6 +84,8 @@ def man_page(tools: list[Tool], also: list[str]) -> str:
             lines += _subcommand(sub) if is_tool else _command(sub)
     lines.append(".SH OPTIONS")
     lines += _options(tool)
+    if tool.command is metadata_shell:
+        lines += _shell_commands()
     lines += _extras(tool.command, _section)
     lines += [".SH SEE ALSO", ",\n".join(f"{_bold(page)}(1)" for page in also)]
     # A section begins a paragraph by itself.
@@ -102,6 +108,25 @@ def _subcommand(tool: Tool) -> Iterator[str]:
     yield from _text(f"{tool.command.help}\n\n{tool.command.epilog or ''}")
     yield from _options(tool, but=tool.command.get_help_option(tool.context))
     yield from _extras(tool.command, _part)
+
+
+def _shell_commands() -> Iterator[str]:
+    """Yield the manuals of the shell's commands, as its `man` prints them."""
+    yield from _section("Shell commands")
+    kafkas = [command.name for command in COMMANDS if command.is_kafkas]
+    inside = [command.name for command in COMMANDS if not command.is_one_shot]
+    yield from _text(
+        f"Kafka's form has {_listed(kafkas)}, without options. For interactive use alone are "
+        f"{_listed(inside)}."
+    )
+    for command in COMMANDS:
+        yield f".SS {roff(command.name)}"
+        yield from (".EX", roff(manual_text(command, _SHELL_TERMINAL, with_flags=True).rstrip()))
+        yield ".EE"
+
+
+def _listed(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _options(tool: Tool, but: click.Option | None = None) -> Iterator[str]:

@@ -64,6 +64,10 @@ EXAMPLES = (
         "kafka-dump-log --topic orders --format json /var/kafka/__cluster_metadata-0",
     ),
     ("is anything damaged", "kafka-dump-log --check /var/kafka >/dev/null"),
+    (
+        "what is written to a running cluster's metadata log",
+        "kafka-dump-log --controllers localhost:9093 --follow --format json",
+    ),
 )
 SECTIONS = (
     (
@@ -101,6 +105,24 @@ to a temporary file without a name.
 
 With --format json the small files of a log directory (quorum-state, partition.metadata,
 leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",
+    ),
+    (
+        "A running cluster",
+        """\
+With --controllers the metadata log of a quorum is read from the controller that leads it: its
+newest snapshot, then the log up to the high watermark. Addresses are tried until one tells who
+leads; if the leader goes, the next one is read on from. Nothing changes in the cluster, and nobody
+sees the reader among the observers. It takes CLUSTER_ACTION on the cluster.
+
+--command-config names client properties as all of Kafka's clients take; --config the configuration
+of a server, whose controller.quorum.bootstrap.servers or controller.quorum.voters say where
+controllers are, and whose first controller listener says how it logs in there, with
+sasl.mechanism.controller.protocol; --controllers and --command-config win. See kafka-cluster(1).
+
+The file of a row is the address of the controller, its position is null; in text the position is
+-1. Lines about files have the name that the file has there. With --follow, the log goes on until
+Ctrl-C. Where the log from here on was deleted meanwhile, the snapshot that replaces it follows,
+with a note on standard error; without --follow too, if a snapshot goes while it is read.""",
     ),
     (
         "Choosing",

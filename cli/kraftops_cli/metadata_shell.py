@@ -18,11 +18,13 @@ from kraftops_cli.shell_arguments import (
     shell_arguments,
     usual_form,
 )
+from kraftops_cli.spark_options import SHARED, spark_find_options, spark_request
 from kraftops_cli.terminal import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
+    from kraftops_cli.spark_options import SparkRequest
     from kraftops_shell.console import Console
     from kraftops_shell.history import HistoryFile
     from kraftops_shell.session import Session
@@ -105,6 +107,7 @@ class _Time(click.ParamType[int]):
             "keeps_history",
             "show_secrets",
             "timeout",
+            *SHARED,
         }
     ),
     exclusive=(
@@ -183,6 +186,7 @@ class _Time(click.ParamType[int]):
     default=True,
     help="Do not keep the lines of an interactive session.",
 )
+@spark_find_options
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 @click.pass_context
 def metadata_shell(
@@ -209,6 +213,8 @@ def metadata_shell(
             ctx,
             "--config finds the source of a node, --controllers asks a running quorum",
         )
+    if on_spark := spark_request(ctx, options):
+        return _run_on_spark(source, words, options, on_spark, terminal, is_kafka=is_kafka)
     is_announced = is_kafka and not words and (bool(controllers) or os.path.exists(source))
     if is_announced:
         terminal.write("Loading...\n")
@@ -296,7 +302,7 @@ def _show(
         version=VERSION,
     )
     if options["follow"]:
-        session.mark = f"{image.provenance.offset} "
+        session.mark = f"{image.offset} "
 
 
 def _run(
@@ -313,6 +319,30 @@ def _run(
         if refresh():
             code = session.run(words)
     return code
+
+
+def _run_on_spark(
+    source: str,
+    words: tuple[str, ...],
+    options: Mapping[str, object],
+    request: SparkRequest,
+    terminal: Terminal,
+    *,
+    is_kafka: bool,
+) -> int:
+    """Run find on Spark, which makes no image in this process."""
+    from kraftops_cli.spark_find import State, run_find
+
+    state = State(
+        source,
+        cast("int | None", options["at_offset"]),
+        cast("int | None", options["at_time"]),
+        str(options["dialect"]),
+        is_kafka,
+        bool(options["show_secrets"]),
+        KAFKA_VERSION if is_kafka else VERSION,
+    )
+    return run_find(words, state, request, terminal)
 
 
 def _implied(words: tuple[str, ...]) -> str:

@@ -111,7 +111,8 @@ def tell_findings(terminal: Terminal, source: str, image: MetadataImage) -> int:
 
     code = 0
     for finding in image.log_findings:
-        terminal.line(f"{source}: {finding}")
+        is_named = finding.source is not None and finding.source.startswith(source)
+        terminal.line(str(finding) if is_named else f"{source}: {finding}")
         if finding.kind in CUTS_SHORT:
             code = 2
     if image.record_findings:
@@ -123,6 +124,6 @@ def about(source: str, image: MetadataImage) -> str:
     """Return what is browsed, in a line."""
     from kraftops.dump.times import iso_time
 
-    _, _, timestamp, offset = image.provenance
+    timestamp = image.provenance.timestamp
     time = iso_time(timestamp) if timestamp >= 0 else None
-    return f" offset {offset}  {time or 'no time'}  {source}"
+    return f" offset {image.offset}  {time or 'no time'}  {source}"

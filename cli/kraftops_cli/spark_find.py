@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
     from kraftops.spark.finding import Answer, Line
+    from kraftops.tree.node import Node
     from kraftops_cli.spark_options import SparkRequest
     from kraftops_cli.terminal import Terminal
 
-_DEALT = frozenset({"topics", "configs", "acls", "clientQuotas", "scram", "delegationToken"})
-"""Directories of /image whose nodes are dealt out; all others are those of the first group."""
-_FINDINGS = ["local", "findings"]
+_DEALT = {"topics": 3, "configs": 2, "acls": 3, "scram": 2, "delegationToken": 2}
+"""Directories of /image whose nodes are dealt out, and how many names all groups begin with."""
+_FINDINGS = ("local", "findings")
+_DEEPEST = "1000000"
 _MATCHED = "\0"  # begins a line that says which target was found
 
 
@@ -41,46 +43,73 @@ class Find:
     is_about_findings: bool = False
     """Whether to print nothing but what is wrong: no group knows all of that."""
 
-    def __call__(self, image: MetadataImage, is_first: bool) -> Iterator[Line]:  # noqa: FBT001
+    def __call__(self, image: MetadataImage, is_first: bool) -> Iterator[Line]:
         """Yield what it prints, by target and path."""
         from kraftops.tree.layout import Has, tree_of
         from kraftops_shell.find import find
         from kraftops_shell.origin import Origin
-        from kraftops_shell.paths import absolute
+        from kraftops_shell.paths import escaped
         from kraftops_shell.reading import read_call
         from kraftops_shell.session import Session
 
         asked = self.state
         out: list[str] = []
-        missing: list[str] = []
         form = Has.KAFKA if asked.is_kafka else Has.OURS
         root = tree_of(image, form=form, show_secrets=asked.show_secrets, version=asked.version)
-        session = Session(root, out.append, missing.append, asked.is_kafka, is_one_shot=True)
+        session = Session(root, out.append, out.append, asked.is_kafka, is_one_shot=True)
         session.origin = Origin(image, (asked.source,))
         call = read_call(self.words, session.commands, kafka=asked.is_kafka)
         assert call
+        # A path at a time: names may have newlines.
+        call = call._replace(flags={"-maxdepth": _DEEPEST, **call.flags})
         for number, target in enumerate(call.words or (".",)):
             prefix = number.to_bytes(4)
-            if session.matches(target):
+            matches = session.matches(target)
+            if matches:
                 yield prefix, f"{_MATCHED}{number}"
                 find(session, call._replace(words=(target,)))
-            for line in _lines(out):
-                names = absolute(line, (), with_escapes=not asked.is_kafka)
-                if self._is_shown(names, is_first=is_first):
-                    yield prefix + _order(names), line
+            left = deque(out)
             out.clear()
+            for match in matches:
+                start = target if asked.is_kafka else match.path
+                for names, path in _walk(
+                    match.node, match.names, start, str if asked.is_kafka else escaped
+                ):
+                    # Kafka's find has no tests: all that is there is printed.
+                    if not asked.is_kafka and (not left or left[0][:-1] != path):
+                        continue
+                    if not asked.is_kafka:
+                        left.popleft()
+                    if self._is_shown(names, is_first=is_first):
+                        yield prefix + _order(names), path
 
     def _is_shown(self, names: Sequence[str], *, is_first: bool) -> bool:
         """Tell whether a path is this group's to print: others may have it, too."""
-        is_finding = names[:2] == _FINDINGS and len(names) > 2
+        is_finding = tuple(names[:2]) == _FINDINGS and len(names) > 2
         if self.is_about_findings or is_finding:
             return is_finding and self.is_about_findings
-        return is_first or (len(names) > 2 and names[1] in _DEALT)
+        if is_first or len(names) < 2 or names[1] not in _DEALT:
+            return is_first
+        return len(names) > _DEALT[names[1]] + ("byState" in names[2:3])
 
 
-def _lines(out: Sequence[str]) -> Iterator[str]:
-    for text in out:
-        yield from text.removesuffix("\n").split("\n")
+def _walk(
+    node: Node, names: tuple[str, ...], path: str, shown: Callable[[str], str]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the names that lead to a node and to all below it, and their paths."""
+    from kraftops.tree.node import Directory
+
+    yield names, path
+    if not isinstance(node, Directory):
+        return
+    prefix = "" if path == "/" else path
+    for name in node.sorted_names():
+        child = None if node.is_flat else node.get(name)
+        below = (*names, name), f"{prefix}/{shown(name)}"
+        if child is None:
+            yield below
+        else:
+            yield from _walk(child, *below, shown)
 
 
 def _order(names: Sequence[str]) -> bytes:
@@ -97,7 +126,6 @@ def run_find(
     from kraftops.spark.finding import ask_log
     from kraftops.spark.session import started
     from kraftops.uris import is_remote
-    from kraftops_cli.shell_source import tell_findings
     from kraftops_cli.spark_progress import SparkProgress
     from kraftops_shell.reading import BadLineError, read_call
     from kraftops_shell.table import commands
@@ -119,14 +147,10 @@ def run_find(
     with SparkProgress() as progress, started(settings) as session:
         answer = ask_log(session, [state.source], limits, state.dialect, Find(words, state))
         matched: set[int] = set()
-        findings = _about_findings(words, state, answer)
-        for (_, line), _ in groupby(merge(answer.lines, findings)):
+        for line in printed(words, state, answer, matched):
             progress.erase()
-            if line.startswith(_MATCHED):
-                matched.add(int(line[1:]))
-            else:
-                terminal.write(f"{line}\n")
-    code = tell_findings(terminal, state.source, answer.findings, answer.failed_records)
+            terminal.write(f"{line}\n")
+    code = _tell(state, answer, terminal)
     for number, target in enumerate(targets):
         if number not in matched:
             text = f"find: {target}: no such file or directory."
@@ -136,6 +160,33 @@ def run_find(
                 terminal.line(text)
                 code = max(code, 1)
     return code
+
+
+def printed(
+    words: tuple[str, ...], state: State, answer: Answer, matched: set[int]
+) -> Iterator[str]:
+    """Yield the lines of find; the numbers of targets that are there are added to *matched*."""
+    findings = _about_findings(words, state, answer)
+    shared = _order(["image", "scram"])  # has directories that several groups may show
+    last: Line | None = None
+    for one in merge(answer.lines, findings):
+        key, line = one
+        if line.startswith(_MATCHED):
+            matched.add(int(line[1:]))
+        elif one != last or not key.startswith(shared, 4):
+            yield line
+        last = one
+
+
+def _tell(state: State, answer: Answer, terminal: Terminal) -> int:
+    from kraftops.image.image import MetadataImage
+    from kraftops_cli.shell_source import tell_findings
+
+    image = MetadataImage(state.dialect)
+    image.log_findings += answer.findings
+    for _ in range(answer.failed_records):
+        image.record_findings.add(0, "")
+    return tell_findings(terminal, state.source, image)
 
 
 def _about_findings(words: tuple[str, ...], state: State, answer: Answer) -> list[Line]:

@@ -88,6 +88,17 @@ def spark_options(command: F) -> F:
     return command
 
 
+def spark_find_options(command: F) -> F:
+    """Add those options of `--spark` that a command has which only prints."""
+    for option in reversed(_SHARED):
+        command = option(command)
+    return command
+
+
+SHARED = frozenset({"spark", "master", "conf", "shared_paths", "verbose"})
+"""The names of their parameters."""
+
+
 def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkRequest | None:
     """Return what is asked of Spark; None where it is not.
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kraftops.errors import UsageError
 from kraftops.spark.session import Session
-from kraftops_cli.dump_run import Plan
+from kraftops.uris import is_remote
+from kraftops_cli.dump_run import DAMAGED, Plan
 from kraftops_cli.spark_options import SparkRequest
 from kraftops_cli.spark_progress import SparkProgress
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from kraftops.spark.targets import Target
 
+R = TypeVar("R")
 _WIDEST = 80  # characters of a column
 
 
@@ -29,14 +31,18 @@ def run_sql(
     terminal: Terminal,
 ) -> int:
     """Answer SQL: a table on the screen, rows in a form on standard output, or a directory."""
-    from kraftops.spark.tables import MOST_SHOWN, answer, log_table, rows_of
+    from kraftops.spark.tables import MOST_SHOWN, answer, log_table, rows_of, write_table
 
     assert request.sql is not None
     log_table(session, asked.sources, asked.query)
     table = answer(session, request.sql)
     if asked.output is not None:
         form = "json" if asked.query.form == "text" else asked.query.form
-        return _write(session, table, asked, request, form, progress, terminal)
+        start = time.monotonic()
+        _write(session, asked, request, lambda target: write_table(table, target, form))
+        progress.erase()
+        terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
+        return 0
     rows = rows_of(table)
     if asked.query.form == "text":
         some = list(islice(rows, MOST_SHOWN + 1))
@@ -59,45 +65,44 @@ def run_partitioned(
     terminal: Terminal,
 ) -> int:
     """Write rows into a directory for each type, date or topic."""
-    from kraftops.spark.tables import log_table
+    from kraftops.spark.tables import log_table, write_log
 
+    start = time.monotonic()
     table = log_table(session, asked.sources, asked.query)
-    return _write(session, table, asked, request, asked.query.form, progress, terminal)
+    by = str(request.partition_by)
+    counts = _write(
+        session, asked, request, lambda target: write_log(table, target, asked.query.form, by)
+    )
+    progress.erase()
+    damaged = f", {counts.damaged:,} of them damaged," if counts.damaged else ""
+    seconds = time.monotonic() - start
+    terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {asked.output}")
+    if asked.query.check:
+        return DAMAGED if counts.damaged else 0
+    return 1 if counts.fatal else 0
 
 
-def _write(
-    session: Session,
-    table: DataFrame,
-    asked: Plan,
-    request: SparkRequest,
-    form: str,
-    progress: SparkProgress,
-    terminal: Terminal,
-) -> int:
+def _write(session: Session, asked: Plan, request: SparkRequest, write: Callable[[Target], R]) -> R:
+    """Have Spark write a directory, which is there whole or not at all."""
     from kraftops.spark.jobs import cancel
-    from kraftops.spark.tables import write_table
     from kraftops.spark.targets import abandon, finish, prepared
 
     assert asked.output is not None
-    start = time.monotonic()
-    target = prepared(asked.output, overwrite=request.overwrite)
-    if target.is_remote:
-        abandon(target)
+    if is_remote(asked.output):
         raise UsageError(
             "Spark's own writer has no way into object stores",
             hint="without --partition-by and --sql the workers write there themselves",
         )
+    target = prepared(asked.output, overwrite=request.overwrite)
     try:
-        write_table(table, target, form, request.partition_by)
+        made = write(target)
         finish(target)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             cancel(session)
         abandon(target)
         raise
-    progress.erase()
-    terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
-    return 0
+    return made
 
 
 def _print_rows(

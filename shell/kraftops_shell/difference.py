@@ -36,21 +36,24 @@ def diff_command(session: Session, call: Call) -> int:
         if old.match or new.match:
             raise UsageError("a path belongs behind two states, and not behind nodes")
         names = _names(session, call.words[2])
-        pairs = [(descend(old.root, names), descend(new.root, names))]
+        first, second = descend(old.root, names), descend(new.root, names)
     else:
         names = old.match.names if old.match else new.match.names if new.match else ()
-        pairs = [(_node(old, names), _node(new, names))]
+        first, second = _node(old, names), _node(new, names)
+    if first is None and second is None:
+        session.complain(f"diff: {call.words[-1]}: no such file or directory.")
+    # What only the newer of two nodes has is there, and not where the older one is.
+    new_names = new.match.names if new.match else names
     code = OK
-    for first, second in pairs:
-        if first is None and second is None:
-            session.complain(f"diff: {call.words[-1]}: no such file or directory.")
-        for found in diff(first, second, names):
-            code = IS_DIFFERENT
-            path = "/" + "/".join(map(escaped, found.names))
-            if call.flags.get("--format") == "json":
-                session.out(json_line(_data(found, path)))
-            else:
-                session.out(_line(found, path))
+    for found in diff(first, second, names):
+        code = IS_DIFFERENT
+        below = found.names[len(names) :]
+        start = new_names if found.kind is DifferenceKind.ADDED else names
+        path = "/" + "/".join(map(escaped, (*start, *below)))
+        if call.flags.get("--format") == "json":
+            session.out(json_line(_data(found, path)))
+        else:
+            session.out(_line(found, path))
     return code
 
 

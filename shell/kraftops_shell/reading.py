@@ -48,7 +48,8 @@ def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
         return _read(known[name], rest, kafka=kafka)
     meant = [other for other in known if name.strip() and other.startswith(name)]
     if len(meant) == 1:
-        _read(known[meant[0]], rest, kafka=kafka)  # its arguments are looked at first
+        if kafka:
+            _read(known[meant[0]], rest, kafka=kafka)  # its arguments are looked at first
         raise BadLineError(f"invalid choice: '{name}': did you mean '{meant[0]}'?")
     if meant:
         raise BadLineError(f"ambiguous command: {name} could match {', '.join(meant)}")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.dump.times import span_text, time_fields
-from kraftops.errors import DecodeError
+from kraftops.errors import DecodeError, KraftopsError
 from kraftops.image.census import census
 from kraftops.image.image import MetadataImage
 from kraftops.image.logsize import log_size
@@ -22,11 +22,11 @@ from kraftops_shell.telling import json_line
 def summary(session: Session, call: Call) -> None:
     """Print what the cluster is, how it does, and how its log does."""
     origin = session.source
-    told = {
-        "clusterId": _cluster_id(origin.sources),
-        **_state(origin.image),
-        **(_log(origin.sources, origin.now()) if origin.sources else {}),
-    }
+    told = {"clusterId": _cluster_id(origin.sources), **_state(origin.image)}
+    try:
+        told |= _log(origin.sources, origin.now()) if origin.sources else {}
+    except KraftopsError as error:  # the state is known all the same
+        session.complain(f"summary: {error.message}")
     if call.flags.get("--format") == "json":
         session.out(json_line(told))
         return
@@ -72,7 +72,7 @@ def _state(image: MetadataImage) -> dict[str, object]:
     known = by_level(image.metadata_version[0]) if image.metadata_version else None
     return {
         "metadataVersion": known.name if known else None,
-        "offset": image.provenance.offset,
+        "offset": image.offset,
         **time_fields("timestamp", image.provenance.timestamp),
         "leaderEpoch": image.provenance.epoch,
         "brokers": counts.brokers,

@@ -44,7 +44,9 @@ class Command(NamedTuple):
     examples: tuple[tuple[str, str], ...] = ()
 
 
-_TEXT_OR_JSON = Flag("--format", "FORM", "Say it as text, or as lines of JSON.", ("text", "json"))
+_TEXT_OR_JSON = Flag(
+    "--format", "text|json", "Say it as text, or as lines of JSON.", ("text", "json")
+)
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -52,6 +54,9 @@ COMMANDS: tuple[Command, ...] = (
         "Show the contents of metadata files.",
         "kraftops_shell.browse:cat",
         (Argument("targets", "+", "The metadata files to display."),),
+        details="""\
+Values are JSON: on a terminal in colours, and on several lines where they are long.""",
+        examples=(("cat /image/topics/byName/orders/*", "all about a topic"),),
     ),
     Command(
         "cd",
@@ -91,7 +96,7 @@ provenance is not. Exit code: 2 when something is different.""",
         flags=(
             Flag(
                 "--format",
-                "FORM",
+                "json|ndjson",
                 "One JSON value, or a line of path and value for each leaf.",
                 ("json", "ndjson"),
             ),
@@ -181,12 +186,17 @@ last offset that it covers.""",
         (Argument("targets", "*", "The metadata node paths to list."),),
         flags=(
             Flag("-l", None, "Show type, size, offset and time of the last change."),
-            Flag("--sort", "ORDER", "By text, or with numbers as such.", ("name", "natural")),
+            Flag(
+                "--sort", "name|natural", "By text, or with numbers as such.", ("name", "natural")
+            ),
         ),
         details="""\
 The size of a leaf is that of its JSON in bytes, that of a directory the number of its children; its
 last change is the last of anything in it. What comes from a snapshot is shown with <= and the last
-offset that the snapshot covers.""",
+offset that the snapshot covers.
+
+In the paths of all commands, * stands for any text, ? for one sign and {a,b} for either; \\ before
+such a sign, or before a slash that is part of a name, takes it as it is.""",
         examples=(
             ("ls -l /image/topics/byName", "topics, and when they changed last"),
             ("ls --sort natural /image/topics/byName/orders", "partitions 0, 1, 2 … 10"),

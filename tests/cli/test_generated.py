@@ -13,6 +13,8 @@ import pytest
 
 from kraftops_cli.argparse4j import clicks_arguments
 from kraftops_cli.command import LazyGroup, ToolCommand, ToolGroup
+from kraftops_shell.manual import manual_text
+from kraftops_shell.table import COMMANDS
 
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY / "scripts"))
@@ -23,6 +25,7 @@ import generate  # noqa: E402
 
 PROGRAMS = {program.words[0]: program for program in command_tree.programs()}
 TOOLS = [tool for program in PROGRAMS.values() for tool in program.walk()]
+COMPLETED = [tool for program in PROGRAMS.values() for tool in program.walk_completed()]
 FILES = [
     "00.log",
     "00.index",
@@ -126,7 +129,20 @@ def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
             assert generate.roff(line.split(": ", 1)[-1]) in page
 
 
-@each_tool
+def test_shell_commands_are_in_the_man_page_as_the_shell_explains_them() -> None:
+    """Each has its section, with the text of the shell's own `man`."""
+    page = man_page(PROGRAMS["kafka-metadata-shell"])
+    part = page.split("\n.SH SHELL COMMANDS\n")[1].split("\n.SH ")[0]
+    sections = dict(section.split("\n", 1) for section in part.split("\n.SS ")[1:])
+
+    assert list(sections) == [generate.roff(command.name) for command in COMMANDS]
+    for command in COMMANDS:
+        text = manual_text(command, 76, with_flags=True)
+        section = sections[generate.roff(command.name)]
+        assert section.strip() == f".EX\n{generate.roff(text)}.EE"
+
+
+@pytest.mark.parametrize("tool", COMPLETED, ids=lambda tool: "-".join(tool.words))
 def test_options_are_in_every_completion(tool: command_tree.Tool, tmp_path: Path) -> None:
     program = tool.words[0]
     zsh = (REPOSITORY / f"completions/zsh/_{program}").read_text("utf-8")
@@ -137,7 +153,7 @@ def test_options_are_in_every_completion(tool: command_tree.Tool, tmp_path: Path
     for name in (name for option in tool.options for name in command_tree.names(option)):
         assert name in in_bash
         assert re.search(rf"[')*]{name}=?\[", zsh)
-        assert re.search(rf" -[ls] {name.lstrip('-')} ", fish)
+        assert re.search(rf" -[lso] {name.lstrip('-')} ", fish)
 
 
 def test_table_of_values_names_options_that_there_are() -> None:
@@ -182,6 +198,7 @@ def test_roff_shows_signs_as_they_are(text: str, escaped: str) -> None:
 CLASSES = [
     f"org.apache.kafka.tools.api.{name}Decoder" for name in ("Default", "Integer", "Long", "String")
 ]
+SHELL_COMMANDS = sorted(command.name for command in COMMANDS if command.is_one_shot)
 LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00.timeindex"]
 
 
@@ -217,6 +234,27 @@ LOG_FILES = ["00-1.checkpoint.part", "00.index", "00.log", "00.log.deleted", "00
             "kafka-dump-log --files=00.log,t", ["00.log,topic-0/"], id="directory after a comma"
         ),
         pytest.param("kafka-dump-log --files notes", [], id="no log file"),
+        pytest.param("kafka-metadata-shell ", ["cat", "find", "ls", "tree"], id="Kafka's commands"),
+        pytest.param("kraftops metadata-shell ", SHELL_COMMANDS, id="our commands"),
+        pytest.param("kraftops metadata-shell -s topic-0 ex", ["export"], id="after the source"),
+        pytest.param("kafka-metadata-shell --snapshot n", ["notes.txt"], id="a source"),
+        pytest.param("kafka-metadata-shell -s my", ["my dir"], id="a source that is a directory"),
+        pytest.param("kafka-metadata-shell -c n", ["notes.txt"], id="a configuration"),
+        pytest.param("kafka-metadata-shell --command-config=n", ["notes.txt"], id="a login"),
+        pytest.param("kafka-metadata-shell --dialect kip-631-", ["kip-631-draft"], id="a dialect"),
+        pytest.param("kafka-metadata-shell ls no", [], id="no files for paths of the tree"),
+        pytest.param("kafka-metadata-shell ls --sn", ["--snapshot"], id="options after a command"),
+        pytest.param("kraftops metadata-shell ls --so", ["--sort"], id="options of a command"),
+        pytest.param("kraftops metadata-shell find -t", ["-type"], id="options with one dash"),
+        pytest.param("kraftops metadata-shell find -type ", ["d", "f"], id="their values"),
+        pytest.param(
+            "kraftops metadata-shell diff --format ", ["json", "text"], id="its own values first"
+        ),
+        pytest.param("kraftops metadata-shell verify n", ["notes.txt"], id="sources of a command"),
+        pytest.param(
+            "kraftops metadata-shell verify --log-dirs ", ["my dir", "topic-0"], id="directories"
+        ),
+        pytest.param("kraftops metadata-shell export --output n", ["notes.txt"], id="its file"),
     ],
 )
 def test_bash_offers(line: str, offered: list[str], directory: Path) -> None:
@@ -359,6 +397,13 @@ def test_syntax_is_right(name: str) -> None:
         pytest.param(
             "kafka-dump-log --files=00.log,t", ["--files=00.log,topic-0/"], id="after a comma"
         ),
+        pytest.param("kafka-metadata-shell ", ["cat", "find", "ls", "tree"], id="Kafka's commands"),
+        pytest.param("kraftops metadata-shell ", SHELL_COMMANDS, id="our commands"),
+        pytest.param("kafka-metadata-shell -s n", ["notes.txt"], id="a source"),
+        pytest.param("kafka-metadata-shell ls no", [], id="no files for paths of the tree"),
+        pytest.param("kraftops metadata-shell find -typ", ["-type"], id="options with one dash"),
+        pytest.param("kraftops metadata-shell find -type ", ["d", "f"], id="their values"),
+        pytest.param("kraftops metadata-shell verify n", ["notes.txt"], id="sources of a command"),
         pytest.param("made-up storage info -d ", ["my dir/", "topic-0/"], id="directories"),
         pytest.param("made-up storage info no", ["notes.txt"], id="argument"),
         pytest.param("made-up storage ", ["info"], id="subcommands of a tool"),

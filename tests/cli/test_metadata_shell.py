@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.log.batch import Record, batch_bytes
 from tests.console import METADATA_SHELL, Done, run_command, run_here
 from tests.corpus import SHELL
 from tests.screens import Screen
@@ -138,7 +139,28 @@ def test_form_is_chosen_by_name_or_option() -> None:
 
     assert kafkas.text.startswith("offset 102, ")
     assert ours("--format", "kafka", "cat", "/image/provenance").text == kafkas.text
-    assert json.loads(ours("cat", "/image/provenance").text)["offset"] == 102
+    assert json.loads(ours("cat", "/image/provenance").text)["offset"] == 412
+
+
+def test_what_is_wrong_with_a_file_names_it_once(tmp_path: Path) -> None:
+    path = tmp_path / "cut.checkpoint"
+    path.write_bytes(SNAPSHOT.read_bytes()[:300])
+
+    done = run_command("metadata-shell", "-s", str(path), "ls", "/", program=KRAFTOPS)
+
+    assert done.code == 2
+    assert done.err == f"{path}, position 166: 134 bytes at the end are no whole batch\n"
+
+
+@pytest.mark.parametrize("program", [[METADATA_SHELL], [KRAFTOPS, "metadata-shell"]])
+def test_log_of_another_topic_is_no_empty_tree(tmp_path: Path, program: list[str]) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(batch_bytes([Record(0, 0, b"key", b"value"), Record(1, 0, None, b"value")]))
+
+    done = run_command(*program[1:], "-s", str(path), "ls", "/", program=program[0])
+
+    assert (done.code, done.text) == (1, "")
+    assert "nobody can read any record in it as one of the metadata" in done.err
 
 
 # Our form, lines from a pipe
@@ -150,7 +172,7 @@ def test_lines_from_a_pipe_get_answers_and_nothing_else() -> None:
 
     assert (done.code, done.err) == (0, "")
     assert done.text.splitlines()[0] == "/image"
-    assert re.fullmatch(r'\{"offset":102,"epoch":1,"timestamp":\d+\}', done.text.splitlines()[1])
+    assert re.fullmatch(r'\{"offset":412,"epoch":1,"timestamp":\d+\}', done.text.splitlines()[1])
 
 
 def test_exit_ends_the_session() -> None:
@@ -345,7 +367,7 @@ def place(tmp_path: Path) -> Place:
 
 def test_editor_tells_what_is_browsed(place: Place) -> None:
     with place.screen() as screen:
-        screen.wait_for("offset 102  2026-11-21T10:49:04.664Z  /")
+        screen.wait_for("offset 412  2026-11-21T10:49:04.664Z  /")
         assert "Type help for the commands" in screen.text
 
 
@@ -483,7 +505,7 @@ def test_what_leaves_the_terminal_is_plain(place: Place) -> None:
     with place.screen() as screen:
         shown = screen.run("cat /image/provenance | cat\r")
 
-        assert shown.startswith('{"offset":102,"epoch":1,')
+        assert shown.startswith('{"offset":412,"epoch":1,')
         assert "\x1b[36m" not in screen.raw.partition("\x1b[?2004l")[2].partition("\x1b[6n")[0]
 
 

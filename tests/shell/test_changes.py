@@ -138,6 +138,17 @@ def test_nodes_are_compared_with_nodes_and_with_other_moments(shell: Shell) -> N
     assert shell("diff", f"{ORDERS}/0", "@350").lines[0].startswith(f"~ {ORDERS}/0  isr [] → [1]")
 
 
+def test_what_only_the_newer_of_two_nodes_has_is_named_where_it_is(shell: Shell) -> None:
+    small, large = "/image/topics/byName/a", ORDERS
+
+    added = [line.split()[1] for line in shell("diff", small, large).lines if line[0] == "+"]
+    removed = [line.split()[1] for line in shell("diff", large, small).lines if line[0] == "-"]
+
+    assert added
+    assert added == removed
+    assert all(path.startswith(f"{large}/") for path in added)
+
+
 def test_differences_have_a_form_for_programs(shell: Shell) -> None:
     (told,) = [
         json.loads(line)

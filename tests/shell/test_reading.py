@@ -72,7 +72,7 @@ def test_list_goes_on_to_the_next_flag() -> None:
     [
         (("two",), "invalid choice: 'two' (choose from 'one', 'many', 'more', 'none')"),
         (("o", "x"), "invalid choice: 'o': did you mean 'one'?"),
-        (("o",), "too few arguments"),
+        (("o",), "invalid choice: 'o': did you mean 'one'?"),
         (("m",), "ambiguous command: m could match many, more"),
         (("one",), "too few arguments"),
         (("more",), "too few arguments"),
@@ -92,6 +92,13 @@ def test_words_that_make_no_sense_are_refused(words: tuple[str, ...], reason: st
         read(*words)
 
     assert str(refused.value) == reason
+
+
+def test_kafkas_form_looks_at_the_words_of_a_beginning_first() -> None:
+    with pytest.raises(BadLineError) as refused:
+        read("o", kafka=True)
+
+    assert str(refused.value) == "too few arguments"
 
 
 def test_kafkas_form_has_no_flags() -> None:

@@ -10,7 +10,7 @@ from kraftops.errors import UsageError
 from tests.console import METADATA_SHELL, run_command, run_here
 from tests.metadata_logs import write_log
 from tests.replays import Lot, made, uuid
-from tests.shells import LOG, NODE, Shell
+from tests.shells import LOG, NODE, SNAPSHOT, Shell
 
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 
@@ -184,6 +184,30 @@ def test_summary_leaves_out_what_nobody_knows() -> None:
 
     assert "cluster id" not in found
     assert "age of newest snapshot" not in found
+
+
+def test_summary_of_a_snapshot_says_which_offset_of_the_log_it_covers() -> None:
+    assert told(Shell(SNAPSHOT))["offset"] == "412"
+    assert told(Shell(NODE, at_offset=412))["offset"] == "412"
+    assert told(Shell(NODE, at_offset=413))["offset"] == "413"
+    assert told(Shell(NODE))["offset"] == "583"
+
+
+@pytest.mark.parametrize("is_directory", [False, True])
+def test_summary_goes_on_where_the_log_has_gone(tmp_path: Path, *, is_directory: bool) -> None:
+    folder = tmp_path / "n/__cluster_metadata-0"
+    folder.mkdir(parents=True)
+    shutil.copy(LOG, folder)
+    source = tmp_path / "n" if is_directory else folder / LOG.name
+    shell = Shell(source)
+    shutil.rmtree(tmp_path / "n")
+
+    found = shell("summary")
+
+    assert found.code == 1
+    assert found.err == [f"summary: cannot read {source}: No such file or directory"]
+    assert "topics:" in found.out
+    assert "segments" not in found.out
 
 
 def test_summary_has_a_form_for_programs() -> None:

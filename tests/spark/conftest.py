@@ -39,8 +39,9 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def session(settings: Settings) -> Iterator[Session]:
-    """Spark, which commands in this process find and use."""
+def session(settings: Settings, store: str) -> Iterator[Session]:
+    """Spark, which commands in this process find and use; its workers know the store."""
+    assert store
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
         patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # workers know the tests' code

@@ -239,6 +239,7 @@ def test_partitions_hold_all_rows(session: Session, tmp_path: Path, by: str) -> 
         *("--output", str(output)),
     )
 
+    assert f"{len(local.text.splitlines()):,} records in " in done.errors[-1]
     folders = [path for path in output.iterdir() if path.is_dir()]
     rows = [line for path in output.rglob("*.json") for line in path.read_text().splitlines()]
     assert done.code == 0
@@ -246,6 +247,21 @@ def test_partitions_hold_all_rows(session: Session, tmp_path: Path, by: str) -> 
     assert all(path.name.startswith(f"{by}=") for path in folders)
     assert len(rows) == len(local.text.splitlines())
     assert not list(output.rglob("*.crc"))
+
+
+def test_partitions_of_damaged_logs_end_as_locally(session: Session, tmp_path: Path) -> None:
+    for name in ("len-neg", "codec-5", "all-text"):
+        logs = sorted((IN / "dmg" / name).glob("*.log"))
+        arguments = ("--format", "json", *map(str, logs))
+        if not logs:
+            continue
+
+        done = run_here(
+            *("--spark", "--partition-by", "type", "--output", str(tmp_path / name), *arguments)
+        )
+
+        assert done.code == run_here(*arguments).code
+        assert (tmp_path / name / "type=damage").is_dir()
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kraftops.dump.filters import parse_types
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rowchunks import scan as scan_part
@@ -31,7 +32,9 @@ def scan(
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     asked = query or Query()
+    types = parse_types(asked.filter.types)
+    asked = replace(asked, form="json", filter=replace(asked.filter, types=types))
     for one in expand([os.fspath(name) for name in given]):
         decoder = asked.decoder or one.decoder
-        wanted = replace(asked, form="json", decoder=decoder, deep_iteration=decoder is not None)
+        wanted = replace(asked, decoder=decoder, deep_iteration=decoder is not None)
         yield from scan_part(Part(one.path), wanted, Report())

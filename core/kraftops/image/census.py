@@ -7,7 +7,8 @@ from typing import NamedTuple, cast
 
 from kraftops.image.broker import standing
 from kraftops.image.image import MetadataImage
-from kraftops.image.plain import is_healthy, plain_partitions
+from kraftops.image.needy import needy_partitions
+from kraftops.image.plain import is_leaderless, is_under_replicated
 
 
 class Census(NamedTuple):
@@ -29,21 +30,21 @@ def census(image: MetadataImage) -> Census:
     """
     states = (image.broker_state(broker.addresses) for broker in image.brokers.values())
     brokers = Counter(standing(state) for state in states)
-    partitions = under_replicated = leaderless = 0
-    for topic in image.topics.values():
-        for number, plain in plain_partitions(image, topic):
-            partitions += 1
-            if plain is not None and is_healthy(plain):
-                continue
-            state = image.partition_state(image.partition_addresses(topic, number))
-            isr, replicas = cast("list[int]", state["isr"]), cast("list[int]", state["replicas"])
-            under_replicated += len(isr) < len(replicas)
-            leaderless += cast("int", state["leader"]) < 0
+    under_replicated = leaderless = 0
+    for topic, number, plain in needy_partitions(image):
+        if plain is not None:
+            under_replicated += is_under_replicated(plain)
+            leaderless += is_leaderless(plain)
+            continue
+        state = image.partition_state(image.partition_addresses(topic, number))
+        isr, replicas = cast("list[int]", state["isr"]), cast("list[int]", state["replicas"])
+        under_replicated += len(isr) < len(replicas)
+        leaderless += cast("int", state["leader"]) < 0
     return Census(
         dict(brokers),
         len(image.controllers),
         len(image.topics),
-        partitions,
+        sum(map(len, image.topics.values())),
         under_replicated,
         leaderless,
     )

@@ -110,6 +110,21 @@ class MetadataImage:
         self._changes_read = 0
         self.record_findings = RecordFindings()
         self.log_findings: list[Finding] = []
+        self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
+
+    @property
+    def offset(self) -> int:
+        """The last offset of the log that the state covers, -1 if it covers none.
+
+        That in the provenance is another one where the state is that of a snapshot alone, whose
+        records are counted by themselves.
+        """
+        provenance, end = self._snapshot
+        return end - 1 if self.provenance is provenance else self.provenance.offset
+
+    def note_end_of_snapshot(self, end_offset: int) -> None:
+        """Note that the state is that of a snapshot which ends before an offset of the log."""
+        self._snapshot = self.provenance, end_offset
 
     def record(self, address: int) -> LoggedRecord:
         """Return a record of the image.

@@ -9,7 +9,7 @@ from itertools import count
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
-from kraftops.image.findings import Finding, Kind
+from kraftops.image.findings import CUTS_SHORT, Finding, Kind
 from kraftops.image.image import MetadataImage, Provenance
 from kraftops.image.replay import Limits, Replay
 from kraftops.image.sources import Piece, files_of, plans
@@ -103,6 +103,11 @@ def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress |
         for finding in loader.image.log_findings:
             raise SourceError(f"cannot read {finding}")
         raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
+    if loader.is_of_no_metadata:
+        raise SourceError(
+            f"{', '.join(names)}: nobody can read any record in it as one of the metadata",
+            "is it the log of another topic, or of another dialect?",
+        )
     return loader
 
 
@@ -148,6 +153,15 @@ class Loader:
     def is_over(self) -> bool:
         """Whether a record beyond the limits was met."""
         return self._replay.is_over
+
+    @property
+    def is_of_no_metadata(self) -> bool:
+        """Whether all was read, and none of the records is one of the metadata."""
+        return (
+            self._replay.is_of_no_metadata
+            and not self.is_over
+            and not any(one.kind in CUTS_SHORT for one in self.image.log_findings)
+        )
 
     def read(self, pieces: list[Piece]) -> bool:
         """Read files in order; tell whether the snapshot among them, if there is one, is whole.
@@ -233,6 +247,8 @@ class Loader:
         self._replay.limits = Limits()
         self._is_log = False
         is_sound = self.add(batches, source, piece.path)
+        if piece.end_offset is not None:
+            self.image.note_end_of_snapshot(piece.end_offset)
         end = batches.end
         if is_sound and end and end.reason is not EndReason.END:
             self._note(Kind.DAMAGE, _end_text(end), piece.path, end.position)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kraftops.errors import KraftopsError, UsageError
+from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.sources import files_of, snapshot_time
 from kraftops.log.streams import open_log
 
@@ -38,7 +38,7 @@ def log_size(names: Iterable[str]) -> LogSize:
     """Return the size of the log that *names* stand for, as `load` takes them.
 
     Raises:
-        SourceError: a directory cannot be read.
+        SourceError: a directory or a file cannot be read.
     """
     files = files_of(names)
     newest = files.snapshots[0] if files.snapshots else None
@@ -75,5 +75,5 @@ def _end_offset(path: str) -> int | None:
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
-    except OSError:
-        return 0
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None

@@ -126,8 +126,18 @@ _NO_LISTS, _NO_MORE = b"\1\1", b"\0\0"
 
 def is_healthy(plain: PlainPartition) -> bool:
     """Tell whether a partition has a leader, and all of its replicas in sync."""
-    arrays, leader, _, _, _ = plain
-    return leader >= 0 and len(arrays) >= 8 * arrays[0] - 6
+    return not is_leaderless(plain) and not is_under_replicated(plain)
+
+
+def is_leaderless(plain: PlainPartition) -> bool:
+    """Tell whether a partition has no leader."""
+    return plain[1] < 0
+
+
+def is_under_replicated(plain: PlainPartition) -> bool:
+    """Tell whether fewer replicas of a partition are in sync than there are."""
+    arrays = plain[0]
+    return len(arrays) < 8 * arrays[0] - 6
 
 
 def replicas_and_isr(arrays: bytes) -> tuple[list[int], list[int]]:

@@ -70,6 +70,7 @@ class Replay:
         """Whether the last record that a snapshot has was met."""
         self._rules = Rules(image)
         self._unreadable = 0  # records of this batch
+        self._has_readable = self._has_unreadable = False
         self._began: int | None = None  # the address of the record that opened a transaction
         self._waiting: list[Span] = []  # what is in it so far
         is_kafka = image.dialect == "kafka"
@@ -118,12 +119,19 @@ class Replay:
         except DecodeError:
             self._reach_damage(inside, span)
             raise
+        self._has_readable |= self._unreadable < stop - first
+        self._has_unreadable |= self._unreadable > 0
         if self._began is None:
             self._reach(inside, stop, last, time)
         if stop == header.record_count and end < len(inside.data):
             left = len(inside.data) - end
             raise DecodeError(f"{left} bytes are left after {header.record_count} records")
         return True
+
+    @property
+    def is_of_no_metadata(self) -> bool:
+        """Whether there were records, apart from control records, and nobody can read any."""
+        return self._has_unreadable and not self._has_readable
 
     def finish(self) -> None:
         """Note what is left open at the end of the log."""

@@ -62,4 +62,4 @@ class Topic:
             yield PARTITION_KEY.pack(number, self.id)
 
     def __len__(self) -> int:
-        return sum(address >= 0 for address in self.places) + len(self.odd)
+        return len(self.places) - self.places.count(_ABSENT) + len(self.odd)

@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from kraftops.dump.splitting import Part, plan_parts
 from kraftops.image.dialects import record_reader
 from kraftops.image.findings import Finding
 from kraftops.image.image import MetadataImage
@@ -23,7 +24,6 @@ from kraftops.spark.planning import Piece, Split
 from kraftops.spark.routing import FIRST, Router, shares
 from kraftops.spark.scouting import Scouted, Stretch, scout
 from kraftops.spark.session import Session
-from kraftops.dump.splitting import Part, plan_parts
 
 _GROUP_BYTES = 16 << 20
 _SPLIT_BYTES = 32 << 20
@@ -49,18 +49,21 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _ScoutWork:
+class ScoutWork:
+    """Makes the first pass; all of it is one task's."""
+
     names: tuple[str, ...]
     limits: Limits
     dialect: str
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Scouted]:
+        """Yield what was found, for each split."""
         for _ in splits:
             yield scout(self.names, self.limits, self.dialect)
 
 
 @dataclass(frozen=True)
-class _ShareWork:
+class ShareWork:
     """Deals the records of stretches out to groups."""
 
     scouted: Any  # a broadcast of what the first pass found
@@ -68,10 +71,12 @@ class _ShareWork:
     dialect: str
 
     def __call__(self, stretches: Iterable[Stretch]) -> Iterator[Share]:
+        """Yield the shares of all batches."""
         found: Scouted = self.scouted.value
         meaning = record_reader(self.dialect)
         router = Router(self.count, found.groups, found.aliases, meaning, self.dialect == "kafka")
         for stretch in stretches:
+            yield FIRST, (stretch.source, stretch.start, b"", stretch.limits)  # it is always asked
             with open_log(stretch.path) as log:
                 for batch in log.batches(stretch.start, stretch.stop):
                     for number, data in shares(batch, router):
@@ -79,7 +84,7 @@ class _ShareWork:
 
 
 @dataclass(frozen=True)
-class _ReplayWork:
+class ReplayWork:
     """Makes the image of each group, and asks it."""
 
     scouted: Any
@@ -88,6 +93,7 @@ class _ReplayWork:
     ask: Ask
 
     def __call__(self, shares_: Iterable[Share]) -> Iterator[tuple[bytes, str, int]]:
+        """Yield lines, and without a line how many records could not be applied."""
         ordered = sorted(shares_, key=lambda share: (share[0], share[1][:2]))
         seen = set()
         for number, some in groupby(ordered, key=itemgetter(0)):
@@ -107,6 +113,8 @@ class _ReplayWork:
             path, end_offset = ends.get(source, ("", None))
             image.store.add_source(path, None, end_offset)
         for source, position, data, limits in batches:
+            if not data:
+                continue
             replay.limits = limits
             replay.add(Batch(position, len(data), data), source)
         router = Router(
@@ -147,18 +155,19 @@ def ask_log(
 
     context = session.context
     one = Split(0, (Piece(Part(names[0])),), 0)
-    (scouted,) = run(session, [one], _ScoutWork(tuple(names), limits, dialect))
+    (scouted,) = run(session, [one], ScoutWork(tuple(names), limits, dialect))
     size = sum(stretch.stop - stretch.start for stretch in scouted.stretches)
     count = max(session.cores, min(_MOST_GROUPS, size // _GROUP_BYTES))
-    pieces = list(_cut(scouted.stretches))
+    count = session.settings.groups or count
+    pieces = list(cut_stretches(scouted.stretches))
     known = context.broadcast(scouted)
     with cancelled_by_keys(session):
         dealt = context.parallelize(pieces, len(pieces)).mapPartitions(
-            equipped(session, _ShareWork(known, count, dialect))
+            equipped(session, ShareWork(known, count, dialect))
         )
         grouped = dealt.partitionBy(count, int)
         answers = grouped.mapPartitions(
-            equipped(session, _ReplayWork(known, count, dialect, ask))
+            equipped(session, ReplayWork(known, count, dialect, ask))
         ).persist(StorageLevel.DISK_ONLY)
         failed = answers.map(itemgetter(2)).sum()
         table = session.spark.createDataFrame(
@@ -169,7 +178,7 @@ def ask_log(
     return Answer(lines, scouted.findings, failed)
 
 
-def _cut(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+def cut_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Yield stretches in parts that are worth a task."""
     for stretch in stretches:
         if stretch.stop - stretch.start <= _SPLIT_BYTES:

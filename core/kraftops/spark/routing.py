@@ -58,8 +58,9 @@ class Router:
 
     def of_record(self, key: bytes | None, value: bytes | None) -> int | None:
         """Return the number of a record's group; None is all."""
-        if self.is_kafka and value and value[0] == 1 and value[1:2] and key is None:
-            if value[1] in _PARTITIONS and len(value) >= _KEY.stop and value[2] < 128:
+        if value and len(value) >= _KEY.stop and self.is_kafka and key is None:
+            version, number, of_record = value[:3]
+            if version == 1 and number in _PARTITIONS and of_record < 128:
                 return self.of_topic(value[_KEY])
         found = self.meaning(value)
         if isinstance(found, Unknown):
@@ -89,13 +90,6 @@ class Router:
             if data["resourceType"] == _TOPIC_RESOURCE:
                 return self.of_name(name)
             return self._hash(f"{data['resourceType']} {name}".encode("utf-8", "surrogatepass"))
-        if number == types.CLIENT_QUOTA:
-            parts = cast("list[Data]", data["entity"])
-            return self._hash(
-                repr(sorted((one["entityType"], str(one["entityName"])) for one in parts)).encode(
-                    "utf-8", "surrogatepass"
-                )
-            )
         field = _BY_FIELD.get(number)
         if field is None:
             return FIRST

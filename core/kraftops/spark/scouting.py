@@ -77,11 +77,19 @@ def scout(names: Sequence[str], limits: Limits, dialect: str) -> Scouted:
             found = loader, replay
             break
     found = found or first
-    if found is None or not found[0].has_records:
-        raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
+    name = ", ".join(names)
+    if found is None:
+        raise SourceError(
+            f"{name}: there is no metadata log",
+            "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",
+        )
     loader, replay = found
-    if replay.is_over and not replay.stretches:
-        raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
+    if not loader.has_records:
+        if loader.is_over:
+            raise UsageError(f"{name}: nothing in it is as old as that")
+        for finding in loader.image.log_findings:
+            raise SourceError(f"cannot read {finding}")
+        raise SourceError(f"{name}: there are no metadata records in it")
     return Scouted(replay.stretches, *replay.groups(), _plain(loader.image.log_findings))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from threading import current_thread, main_thread
 from typing import IO, TYPE_CHECKING, Any
 
 from kraftops.errors import KraftopsError, UsageError
@@ -84,9 +86,21 @@ class Settings:
         Raises:
             UsageError: it is no number.
         """
-        text = dict(self.conf).get(f"{_OURS}splitBytes")
+        return self._number("splitBytes")
+
+    @property
+    def groups(self) -> int | None:
+        """Into how many groups the entities of an image go (`spark.kraftops.groups`), or None.
+
+        Raises:
+            UsageError: it is no number.
+        """
+        return self._number("groups")
+
+    def _number(self, name: str) -> int | None:
+        text = dict(self.conf).get(f"{_OURS}{name}")
         if text is not None and not text.isdecimal():
-            raise UsageError(f"{_OURS}splitBytes is a number of bytes, not {text!r}")
+            raise UsageError(f"{_OURS}{name} is a number, not {text!r}")
         return None if text is None else int(text)
 
     @property
@@ -170,7 +184,8 @@ def started(settings: Settings) -> Iterator[Session]:
         gateway: Any = None
         try:
             gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
-            context = SparkContext(conf=conf, gateway=gateway)
+            with _own_interrupts():
+                context = SparkContext(conf=conf, gateway=gateway)
         except PySparkException as error:
             raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
         except Exception as error:
@@ -189,12 +204,23 @@ def started(settings: Settings) -> Iterator[Session]:
             _end(gateway)
 
 
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep our reaction to Ctrl-C: that of Spark talks to the JVM in the middle of a talk."""
+    kept = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if current_thread() is main_thread():
+            signal.signal(signal.SIGINT, kept)
+
+
 def _hush() -> None:
     """Let libraries not log what is raised anyway."""
     import logging
 
-    for name in ("SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway"):
-        logging.getLogger(name).disabled = True
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    logging.getLogger().addHandler(logging.NullHandler())  # without one, Py4J's go to the screen
 
 
 def _running(settings: Settings) -> Session | None:
@@ -278,8 +304,11 @@ def _end(gateway: Any) -> None:
         return
     from subprocess import TimeoutExpired
 
+    from pyspark import SparkContext
+
     with suppress(Exception):
         gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - or the next one would use it
     process = gateway.proc
     if process is None:
         return

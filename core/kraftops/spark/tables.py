@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.query import Query
+from kraftops.dump.rows import DAMAGE
 from kraftops.dump.sources import Source
 from kraftops.spark.session import Session, job_errors
 from kraftops.spark.sourceoptions import query_text
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 VIEW = "log"
+_PARTIAL = "bytes that are no whole batch"  # at the end of a file Kafka's tool goes on
 MOST_SHOWN = 1000
 """Rows of an answer that are shown on a screen."""
 
@@ -71,7 +73,40 @@ def rows_of(table: DataFrame) -> Iterator[dict[str, Any]]:
             yield row.asDict(recursive=True)
 
 
-def write_table(table: DataFrame, target: Target, form: str, partition_by: str | None) -> None:
+class Counts(NamedTuple):
+    """What was written: rows, and rows of damage, of which Kafka's tool dies or does not."""
+
+    records: int
+    fatal: int
+    damaged: int
+
+
+def write_log(table: DataFrame, target: Target, form: str, partition_by: str) -> Counts:
+    """Have Spark write the table of a log into directories; return what it was.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    is_damage = f.col("kind") == DAMAGE
+    is_end = f.col("error").endswith(_PARTIAL)
+    seen = Observation()
+    with job_errors():
+        counted = table.observe(
+            seen,
+            f.count(f.lit(1)).alias("records"),
+            f.count_if(is_damage & ~is_end).alias("fatal"),
+            f.count_if(is_damage | f.col("error").isNotNull()).alias("damaged"),
+        )
+    write_table(counted, target, form, partition_by)
+    return Counts(**{name: int(value) for name, value in seen.get.items()})
+
+
+def write_table(
+    table: DataFrame, target: Target, form: str, partition_by: str | None = None
+) -> None:
     """Have Spark write a table as json, csv or parquet.
 
     Raises:

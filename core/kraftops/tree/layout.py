@@ -12,7 +12,8 @@ from typing import NamedTuple, cast
 
 from kraftops.errors import DecodeError
 from kraftops.image.image import MetadataImage, Resource
-from kraftops.image.plain import is_healthy, plain_partitions
+from kraftops.image.needy import needy_partitions
+from kraftops.image.plain import PlainPartition, is_leaderless, is_under_replicated
 from kraftops.image.topics import Topic
 from kraftops.schema.read import Data
 from kraftops.tree import leaves
@@ -223,7 +224,7 @@ def _producer_ids(view: View) -> Node:
 def _provenance(view: View) -> Node:
     provenance = view.image.provenance
     value = {
-        "offset": provenance.offset,
+        "offset": view.image.offset,
         "epoch": provenance.epoch,
         "timestamp": provenance.timestamp,
     }
@@ -295,13 +296,28 @@ def _topic(image: Image, topic: Topic) -> Directory:
     return Directory(names, get, is_flat=True, texts=texts)
 
 
-_STATES: dict[str, Callable[[Data], bool]] = {
-    "leaderless": lambda state: cast("int", state["leader"]) < 0,
-    "reassigning": lambda state: bool(state["addingReplicas"] or state["removingReplicas"]),
-    "underReplicated": lambda state: (
-        len(cast("list[int]", state["isr"])) < len(cast("list[int]", state["replicas"]))
+class _State(NamedTuple):
+    """A state in which a partition is in need of a look, and how to tell that it is in it.
+
+    *is_plain* tells it of a record that says all, in which many states do not occur.
+    """
+
+    is_decoded: Callable[[Data], bool]
+    is_plain: Callable[[PlainPartition], bool] = lambda _: False
+
+
+_STATES = {
+    "leaderless": _State(lambda state: cast("int", state["leader"]) < 0, is_leaderless),
+    "reassigning": _State(
+        lambda state: bool(state["addingReplicas"] or state["removingReplicas"]),
     ),
-    "withElr": lambda state: bool(state["eligibleLeaderReplicas"]),
+    "underReplicated": _State(
+        lambda state: (
+            len(cast("list[int]", state["isr"])) < len(cast("list[int]", state["replicas"]))
+        ),
+        is_under_replicated,
+    ),
+    "withElr": _State(lambda state: bool(state["eligibleLeaderReplicas"])),
 }
 
 
@@ -313,15 +329,11 @@ def _topics_by_state(view: View) -> Node:
     def of(name: str) -> dict[str, list[int]]:
         if not found:
             found.update({state: {} for state in _STATES})
-            for topic_name, topic_id in image.topic_ids.items():
-                topic = image.topics[topic_id]
-                for number, plain in plain_partitions(image, topic):
-                    if plain is not None and is_healthy(plain):
-                        continue
-                    partition = image.partition(topic, number)
-                    for state, test in _STATES.items():
-                        if partition is not None and test(partition):
-                            found[state].setdefault(topic_name, []).append(number)
+            for topic, number, plain in needy_partitions(image):
+                if image.topic_ids.get(topic.name) != topic.id:
+                    continue  # another one has taken its name
+                for state in _states_of(image, topic, number, plain):
+                    found[state].setdefault(topic.name, []).append(number)
         return found[name]
 
     def state(name: str) -> Directory:
@@ -338,6 +350,18 @@ def _topics_by_state(view: View) -> Node:
         return Directory(lambda: of(name), get)
 
     return fixed({name: state(name) for name in _STATES})
+
+
+def _states_of(
+    image: Image, topic: Topic, number: int, plain: PlainPartition | None
+) -> Iterator[str]:
+    """Yield the states in which a partition is; *plain* is what its record says if that is all."""
+    if plain is not None:
+        yield from (name for name, state in _STATES.items() if state.is_plain(plain))
+        return
+    partition = image.partition(topic, number)
+    if partition is not None:
+        yield from (name for name, state in _STATES.items() if state.is_decoded(partition))
 
 
 def _leader(view: View) -> Node:

@@ -112,7 +112,7 @@ def encode_request(
     return len(payload).to_bytes(4, "big") + payload
 
 
-def decode_answer(api: str, version: int, correlation: int, payload: bytes) -> Answer:
+def decode_answer(api: str, version: int, correlation: int, payload: bytes | bytearray) -> Answer:
     """Return what the answer to a request says.
 
     Raises:

@@ -41,6 +41,14 @@ class Range(NamedTuple):
     last: int
 
 
+class Sent(NamedTuple):
+    """A request that waits for its answer: its API, version and number."""
+
+    api: str
+    version: int
+    number: int
+
+
 class Connection:
     """A connection that can be asked; close it, or use it as a context manager."""
 
@@ -112,6 +120,30 @@ class Connection:
             raise self._missing(api, request.key, lowest)
         return self._ask(api, both.last, values, deadline or self.deadline, LARGEST_FRAME)
 
+    def send(self, api: str, *, deadline: Deadline, **values: object) -> Sent:
+        """Send a request as `ask` does, without waiting for the answer; errors are its.
+
+        The answer must be received before anything else is asked.
+        """
+        both = self.serves(api)
+        if both is None:
+            raise self._missing(api, definition(f"{api}Request").key, 0)
+        return self._send(api, both.last, values, deadline)
+
+    def receive(self, sent: Sent, deadline: Deadline, limit: int = LARGEST_FRAME) -> Answer:
+        """Return the answer to a request.
+
+        Raises:
+            WireError: there is none.
+        """
+        payload = self._transport.receive(deadline, limit)
+        try:
+            return decode_answer(*sent, payload)
+        except DecodeError as error:
+            raise WireError(
+                f"{self.address}: {error.message}", hint="is it a Kafka that answers there?"
+            ) from error
+
     def fail(self, code: int, message: str | None) -> AnswerError:
         """Return the error that an answer's code means, in the server's words."""
         name = error_name(code)
@@ -121,16 +153,13 @@ class Connection:
     def _ask(
         self, api: str, version: int, values: dict[str, object], deadline: Deadline, limit: int
     ) -> Answer:
+        return self.receive(self._send(api, version, values, deadline), deadline, limit)
+
+    def _send(self, api: str, version: int, values: dict[str, object], deadline: Deadline) -> Sent:
         self._count += 1
         frame = encode_request(api, version, self._count, self._client_id, values)
         self._transport.send(frame, deadline)
-        payload = self._transport.receive(deadline, limit)
-        try:
-            return decode_answer(api, version, self._count, payload)
-        except DecodeError as error:
-            raise WireError(
-                f"{self.address}: {error.message}", hint="is it a Kafka that answers there?"
-            ) from error
+        return Sent(api, version, self._count)
 
     def _greet(self, api: str, deadline: Deadline, **values: object) -> Answer:
         return self._ask(api, _GREETING_VERSIONS[api], values, deadline, _GREETING_LIMIT)

@@ -11,7 +11,7 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.wire.addresses import Address
 from kraftops.wire.cluster import METADATA_TOPIC, describe_cluster, refusal
 from kraftops.wire.codec import Answer
-from kraftops.wire.connection import Connection
+from kraftops.wire.connection import Connection, Sent
 from kraftops.wire.deadline import Deadline
 
 NOT_LEADER, FENCED_EPOCH, UNKNOWN_EPOCH = 6, 74, 75
@@ -145,7 +145,7 @@ def _snapshot_id(found: Answer) -> SnapshotId | None:
     return SnapshotId(found.end_offset, found.epoch)
 
 
-def fetch_snapshot(
+def ask_for_snapshot(
     connection: Connection,
     snapshot: SnapshotId,
     leader_epoch: int,
@@ -154,12 +154,11 @@ def fetch_snapshot(
     most: int,
     cluster_id: str | None,
     deadline: Deadline,
-) -> Chunk | None:
-    """Ask for a part of a snapshot; None if this controller has it no more, or leads no more.
+) -> Sent:
+    """Ask for a part of a snapshot, up to *most* bytes, which `snapshot_chunk` then returns.
 
     Raises:
-        AnswerError: it is not permitted.
-        WireError: there is no answer, or one that leads nowhere.
+        WireError: the request cannot be sent.
     """
     partition = {
         "partition": 0,
@@ -167,13 +166,25 @@ def fetch_snapshot(
         "snapshot_id": {"end_offset": snapshot.end_offset, "epoch": snapshot.epoch},
         "position": position,
     }
-    answer = connection.ask(
+    return connection.send(
         "FetchSnapshot",
         deadline=deadline,
         cluster_id=cluster_id,
         max_bytes=most,
         topics=[{"name": METADATA_TOPIC, "partitions": [partition]}],
     )
+
+
+def snapshot_chunk(
+    connection: Connection, asked: Sent, position: int, deadline: Deadline
+) -> Chunk | None:
+    """Return the part that was asked for; None if this controller has it no more, or leads no more.
+
+    Raises:
+        AnswerError: it is not permitted.
+        WireError: there is no answer, or one that leads nowhere.
+    """
+    answer = connection.receive(asked, deadline)
     if answer.error_code == _NOT_NOW:
         return None  # all errors of the partition look like this (4.3.1)
     if answer.error_code:

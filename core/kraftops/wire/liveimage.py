@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 from queue import Empty, Full, Queue, SimpleQueue
 from threading import Event as Flag
 from threading import Thread
@@ -17,7 +19,7 @@ from kraftops.image.sources import Piece, snapshot_time
 from kraftops.log.files import FileKind, FileName
 from kraftops.wire.addresses import Address, Bootstrap
 from kraftops.wire.fetching import SnapshotId
-from kraftops.wire.liveleader import put_leader, voters_of
+from kraftops.wire.liveleader import put_leader, voters_in, voters_of
 from kraftops.wire.livelog import Begins, CaughtUp, Event, LiveBatch, LiveLog
 from kraftops.wire.settings import Settings
 from kraftops.wire.spool import Spool
@@ -129,14 +131,18 @@ class LiveImage:
     def _loaded(self, events: Iterator[Event]) -> _Reading:
         """Read to where the log is caught up, and close the connection until there is more."""
         try:
-            for event in events:
-                found = self._take(event)
-                self._tell()
-                if found:
-                    return found
+            found: Event | None = next(events)
+            while isinstance(found, Begins):
+                _refuse_if_newer(found, self._limits)
+                reading = _Reading(found, self._limits, self._progress)
+                found = reading.read(events)
+            if isinstance(found, CaughtUp):
+                endpoint = found.endpoint
+                reading.finish(found, lambda: voters_of(endpoint, self._settings))
+            return reading
         finally:
             self._log.close()
-        raise AssertionError  # it yields for ever, or raises
+            self._tell()
 
     def _take(self, event: Event) -> _Reading | None:
         """Take in an event; return what is read anew, when it is caught up for the first time."""
@@ -147,13 +153,12 @@ class LiveImage:
             case LiveBatch():
                 (self._coming or self._now).add(event)
             case CaughtUp():
-                reading = self._coming or self._now
-                reading.endpoint, reading.offset = event.endpoint, event.offset
-                if self._coming:
+                if reading := self._coming:
                     reading.apply()
-                    reading.know_leader(event, self._settings)
+                    reading.finish(event, lambda: voters_in(self.image))
                     self._coming = None
                     return reading
+                self._now.endpoint, self._now.offset = event.endpoint, event.offset
         return None
 
     def _follow(self) -> None:
@@ -206,6 +211,10 @@ class LiveImage:
             self._note(self._notes.get())
 
 
+class _GoneError(Exception):
+    """What is being read is not there any more."""
+
+
 def _refuse_if_newer(begins: Begins, limits: Limits) -> None:
     if begins.snapshot and begins.snapshot.end_offset > limits.until + 1:
         raise _too_new(begins.endpoint, begins.snapshot)
@@ -232,10 +241,43 @@ class _Reading:
         self._applied = -1  # bytes of the log
         self._is_cut_short = False
 
-    def add(self, event: LiveBatch) -> None:
-        """Keep a batch, to be applied later."""
+    def read(self, events: Iterator[Event]) -> Begins | CaughtUp | None:
+        """Apply events as they come; return the one that ends this, None where limits do.
+
+        Raises:
+            UsageError: the limits leave nothing.
+            WireError: what comes raises it, or there is nothing.
+        """
+        last: list[Begins | CaughtUp] = []
+
+        def more(spool: Spool) -> bool:
+            """Add the next batch; tell whether it is of the snapshot, or the log, as expected."""
+            if last:
+                return False
+            event = next(events)
+            if isinstance(event, LiveBatch):
+                return self.add(event) is spool
+            last.append(event)
+            if isinstance(event, Begins):
+                raise _GoneError
+            return False
+
+        with ExitStack() as growing:
+            for spool in filter(None, (self._before, self._log)):
+                growing.enter_context(spool.growing(partial(more, spool)))
+            try:
+                self.apply()
+                while not (last or self.loader.is_over):
+                    more(self._log)  # behind damage
+            except _GoneError:
+                pass
+        return last[0] if last else None
+
+    def add(self, event: LiveBatch) -> Spool:
+        """Keep a batch, to be applied later; return where."""
         spool = self._before if event.is_of_snapshot and self._before else self._log
         spool.add(event.batch.data)
+        return spool
 
     def apply(self) -> None:
         """Apply what has come; after damage nothing more, as of files.
@@ -256,14 +298,17 @@ class _Reading:
         self._applied = self._log.size
         self._is_cut_short = any(one.kind is Kind.DAMAGE for one in image.log_findings)
 
-    def know_leader(self, caught_up: CaughtUp, settings: Settings) -> None:
-        """Have the image say who leads, where no record of the log after the snapshot does."""
+    def finish(self, caught_up: CaughtUp, voters: Callable[[], list[int]]) -> None:
+        """Note who leads, also in the image where no record of the log after the snapshot does.
+
+        *voters* returns those of a static quorum, as far as they are known.
+        """
+        self.endpoint, self.offset, leader, epoch = caught_up
         image, snapshot = self.loader.image, self.snapshot
         if snapshot is None or image.quorum.leader is not None or self.loader.is_over:
             return
-        endpoint, _, leader, epoch = caught_up
-        voters = voters_of(endpoint, settings) if image.quorum.voters is None else ()
-        put_leader(image, str(endpoint), snapshot.end_offset, leader, epoch, voters)
+        known = voters() if image.quorum.voters is None else ()
+        put_leader(image, str(self.endpoint), snapshot.end_offset, leader, epoch, known)
 
     def _begin(self) -> None:
         pieces = [Piece(self._log.name, None, is_snapshot=False)]

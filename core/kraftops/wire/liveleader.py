@@ -6,12 +6,14 @@ In files it is there still, before the end of the snapshot; controllers do not h
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from kraftops.errors import WireError
 from kraftops.image.image import MetadataImage
 from kraftops.image.store import held
 from kraftops.log.batch import CONTROL, Batch, Record, batch_bytes
 from kraftops.schema.compile import compiled
+from kraftops.schema.read import Data
 from kraftops.schema.tables.control import MESSAGES
 from kraftops.wire.addresses import Address
 from kraftops.wire.connection import Connection
@@ -55,3 +57,11 @@ def voters_of(endpoint: Address, settings: Settings) -> list[int]:
             return [voter.node_id for voter in describe_quorum(connection).voters]
     except WireError:
         return []
+
+
+def voters_in(image: MetadataImage) -> list[int]:
+    """Return the ids of the voters that the leader of an image named."""
+    if image.quorum.leader is None:
+        return []
+    voters = cast("list[Data]", image.read_control(image.quorum.leader)["voters"])
+    return [cast("int", voter["voterId"]) for voter in voters]

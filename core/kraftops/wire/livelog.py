@@ -11,20 +11,22 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.log.batch import LOG_OVERHEAD, SMALLEST_LENGTH, Batch
 from kraftops.log.reader import LARGEST_BATCH
 from kraftops.wire.addresses import Address, Bootstrap
-from kraftops.wire.connection import Connection
+from kraftops.wire.connection import Connection, Sent
 from kraftops.wire.deadline import Deadline
 from kraftops.wire.fetching import (
     WRONG_LEADER,
+    Chunk,
     Fetched,
     Place,
     SnapshotId,
+    ask_for_snapshot,
     fetch,
-    fetch_snapshot,
+    snapshot_chunk,
 )
 from kraftops.wire.leadership import Leadership
 from kraftops.wire.settings import Settings
 
-_MOST = 4 << 20  # bytes of an answer
+_MOST = 2 << 20  # bytes of an answer: twice as many take longer
 _PAUSE = 0.2  # seconds, before what was not there is asked for again
 _WAIT_MS = 500  # the leader appends something as often
 _BEGINNING = Place(0, 0)
@@ -168,32 +170,57 @@ class LiveLog:
         self.snapshot = snapshot
         yield Begins(endpoint, snapshot)
         parser = _Batches(endpoint)
-        position, size = 0, 1
-        while position < size:
-            chunk = self._chunk(snapshot, position, most=_MOST)
-            if chunk is None:
-                raise _Gone(f"{endpoint}: the snapshot {snapshot} is gone before all of it is read")
-            size, data = chunk
+        for position, data in self._chunks(snapshot, endpoint):
             for batch in parser.batches(data, position):
                 self._has_read = True
                 yield LiveBatch(endpoint, batch, is_of_snapshot=True)
-            position += len(data)
         if parser.rest:
             raise WireError(f"{endpoint}: the snapshot {snapshot} ends within a batch")
         self._place = Place(*snapshot)
 
-    def _chunk(self, snapshot: SnapshotId, position: int, *, most: int) -> tuple[int, bytes] | None:
-        """Return the size of a snapshot and a part of it; None if it is gone, or the leader is."""
+    def _chunks(self, snapshot: SnapshotId, endpoint: Address) -> Iterator[tuple[int, bytes]]:
+        """Yield the parts of a snapshot with their positions.
+
+        While one is looked at, the controller has been asked for the next already.
+        """
+        position = 0
+        asked = self._ask_for(snapshot, position)
+        while True:
+            chunk = self._chunk(asked, position) if asked else None
+            if chunk is None:
+                raise _Gone(f"{endpoint}: the snapshot {snapshot} is gone before all of it is read")
+            begin, position = position, position + len(chunk.data)
+            if position < chunk.size:
+                asked = self._ask_for(snapshot, position)
+            yield begin, chunk.data
+            if position >= chunk.size:
+                return
+
+    def _ask_for(self, snapshot: SnapshotId, position: int) -> Sent | None:
+        """Ask for a part of a snapshot; None if the leader is gone."""
         try:
-            return fetch_snapshot(
+            return ask_for_snapshot(
                 self._leader(),
                 snapshot,
                 self._leadership.epoch,
                 position,
-                most=most,
+                most=_MOST,
                 cluster_id=self._cluster_id,
                 deadline=Deadline(self._settings.timeout),
             )
+        except AnswerError:
+            raise
+        except WireError:
+            self.close()
+            return None
+
+    def _chunk(self, asked: Sent, position: int) -> Chunk | None:
+        """Return the part of a snapshot that was asked for; None if it is gone, or the leader."""
+        if self._connection is None:
+            return None
+        try:
+            deadline = Deadline(self._settings.timeout)
+            return snapshot_chunk(self._connection, asked, position, deadline)
         except AnswerError:
             raise
         except WireError:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from tempfile import TemporaryFile
 from weakref import finalize
 
 from kraftops.errors import SourceError
-from kraftops.log.reader import LogFile
+from kraftops.log.reader import LogFile, LogReader
 from kraftops.log.streams import OpenName
+
+More = Callable[[], bool]
 
 
 class Spool:
-    """A log that grows; *name* opens it, as often as is wanted."""
+    """A log that grows; *name* opens it, as often as is wanted while this is there."""
 
     def __init__(self, place: str, name: str) -> None:
         """Begin an empty one, which came from *place* and has the file name *name* there.
@@ -20,13 +24,27 @@ class Spool:
         Raises:
             SourceError: there is no room for it.
         """
-        self.name = OpenName(f"{place}/{name}", place, self._opened)
+        self._place = place
         self.size = 0
         try:
             self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with this
         except OSError as error:
             raise self._failed(error) from error
+        fd = self._file.fileno()
+        self._more: list[More] = []
+        more = self._more
+        # Not a method: without a cycle, the file goes as soon as nobody needs it.
+        self.name = OpenName(f"{place}/{name}", place, lambda path: _SpoolFile(path, fd, more))
         finalize(self, self._file.close)
+
+    @contextmanager
+    def growing(self, more: More) -> Iterator[None]:
+        """Let readers that come to the end call *more*, which tells whether it has added any."""
+        self._more.append(more)
+        try:
+            yield
+        finally:
+            self._more.clear()
 
     def add(self, data: bytes) -> None:
         """Append bytes.
@@ -44,20 +62,31 @@ class Spool:
         except OSError as error:
             raise self._failed(error) from error
 
-    def _opened(self, _: str) -> LogFile:
-        return _SpoolFile(self.name, self._file.fileno(), self.size)
-
     def _failed(self, error: OSError) -> SourceError:
         return SourceError(
-            f"cannot keep what {self.name.place} sends: {error.strerror}",
+            f"cannot keep what {self._place} sends: {error.strerror}",
             hint="TMPDIR names a directory with more room",
         )
 
 
 class _SpoolFile(LogFile):
-    """What is in a spool now, open for reading."""
+    """What is in a spool, open for reading."""
 
-    def __init__(self, path: str, fd: int, size: int) -> None:
+    def __init__(self, path: str, fd: int, more: list[More]) -> None:
         self.path = path
-        self.size = size
+        self._more = more
         self._file = os.fdopen(os.dup(fd), "rb", buffering=0)
+        self.size = os.fstat(fd).st_size
+
+    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+        if not self._more:
+            return super().batches(start, stop)
+        self._file.seek(start)
+        return LogReader(self._read_on, start, stop)
+
+    def _read_on(self, size: int) -> bytes:
+        """Read, and have more added where there is nothing left."""
+        data = self._read(size)
+        while not data and self._more and self._more[0]():
+            data = self._read(size)
+        return data

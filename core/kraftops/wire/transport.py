@@ -16,7 +16,7 @@ from kraftops.wire.deadline import Deadline
 LARGEST_FRAME = 256 << 20
 """Bytes of an answer; a batch of metadata has at most 8 MiB, and comes whole."""
 
-_BLOCK = 1 << 18
+_AT_ONCE = 4 << 20  # bytes that are reserved for a frame before any of it is there
 _TLS_ALERT = 0x15
 _FOREIGN = {
     b"HTTP": "an HTTP server answers there, no Kafka",
@@ -69,7 +69,7 @@ class Transport:
         except OSError as error:
             raise self._broken(error) from error
 
-    def receive(self, deadline: Deadline, limit: int = LARGEST_FRAME) -> bytes:
+    def receive(self, deadline: Deadline, limit: int = LARGEST_FRAME) -> bytearray:
         """Return the next frame, without its length.
 
         Raises:
@@ -79,24 +79,27 @@ class Transport:
         size = int.from_bytes(head, signed=True)
         if not 4 <= size <= limit:
             self._refuse(head, size)
-        frame = bytes(self._take(size, deadline))
+        frame = self._take(size, deadline)
         self._is_fresh = False
         return frame
 
     def _take(self, size: int, deadline: Deadline) -> bytearray:
-        """Return *size* bytes; memory is taken as they come."""
-        data = bytearray()
-        while len(data) < size:
+        """Return *size* bytes; memory for many of them is taken as they come."""
+        data, have = bytearray(min(size, _AT_ONCE)), 0
+        while have < size:
+            if have == len(data):
+                data += bytes(min(size - have, have))
             try:
                 self._socket.settimeout(_positive(deadline))
-                part = self._socket.recv(min(size - len(data), _BLOCK))
+                with memoryview(data) as whole, whole[have:] as rest:
+                    part = self._socket.recv_into(rest)
             except TimeoutError:
                 raise self._silent(deadline) from None
             except OSError as error:
                 raise self._broken(error) from error
             if not part:
-                raise self._closed(len(data), size)
-            data += part
+                raise self._closed(have, size)
+            have += part
         return data
 
     def _refuse(self, head: bytes, size: int) -> NoReturn:

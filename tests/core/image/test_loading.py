@@ -495,6 +495,21 @@ class TestContinuity:
         (finding,) = image.findings
         assert (finding.kind, finding.source) == (Kind.REPEAT, str(second))
 
+    def test_log_of_anything_else_is_refused(self, tmp_path: Path) -> None:
+        """An empty image would say that there is nothing in the cluster."""
+        path = tmp_path / "log"
+        foreign = batch_bytes([Record(0, 0, None, b"no metadata"), Record(1, 0, b"k", None)])
+        path.write_bytes(leader_change(0, 3) + foreign)
+
+        with pytest.raises(SourceError, match="nobody can read any record in it"):
+            load(path)
+        with pytest.raises(SourceError, match="nobody can read any record in it"):
+            load(SHELL / "in/n431", dialect="kip-631-draft")
+
+        path.write_bytes(b"".join([foreign, *segment(2, 1)]))
+        assert names(load(path)) == {"1"}
+        assert not names(load(path, at_offset=1))
+
     def test_control_batches_are_part_of_the_log(self, tmp_path: Path) -> None:
         path = tmp_path / "log"
         path.write_bytes(b"".join([leader_change(0, 3), *segment(1, 1), leader_change(2, 2, 4)]))

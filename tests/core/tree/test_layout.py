@@ -189,6 +189,29 @@ class TestTopics:
         assert names(root, f"{by_state}/withElr") == ["orders"]
         assert data(root, f"{by_state}/withElr/orders/5")["eligibleLeaderReplicas"] == [2]
 
+    def test_states_of_plain_partitions_are_told_without_decoding(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        full = {"replicas": [1, 2], "directories": [uuid(1), uuid(2)]}
+        image = image_of(
+            TOPIC,
+            partition(0, **full, isr=[1, 2], leader=1),
+            partition(1, **full, isr=[1], leader=1),
+            partition(2, **full, isr=[1], leader=-1),
+        )
+        monkeypatch.setattr(image, "partition", None)
+        root = tree_of(image)
+
+        assert names(root, "/image/topics/byState/underReplicated/orders") == ["1", "2"]
+        assert names(root, "/image/topics/byState/leaderless/orders") == ["2"]
+        assert names(root, "/image/topics/byState/withElr") == []
+
+    def test_states_leave_out_topics_whose_name_is_anothers(self) -> None:
+        twin = made("TopicRecord", topicId=uuid(77), name="orders")
+        root = tree_of(image_of(TOPIC, partition(0, leader=-1, isr=[]), twin))
+
+        assert names(root, "/image/topics/byState/leaderless") == []
+
 
 class TestBrokers:
     @pytest.mark.parametrize(

@@ -32,6 +32,13 @@ def leaves(image: MetadataImage) -> dict[str, str]:
     return found
 
 
+def leader_of(image: MetadataImage) -> tuple[int, dict[str, object]]:
+    """Return the epoch, and who leads whom."""
+    assert image.quorum.leader is not None
+    said = image.read_control(image.quorum.leader)
+    return image.record(image.quorum.leader).epoch, {**said, "grantingVoters": []}
+
+
 def live_image(
     controllers: Controllers, limits: Limits | None = None, notes: list[str] | None = None
 ) -> LiveImage:
@@ -258,3 +265,15 @@ def test_closing_ends_the_thread() -> None:
 
         assert not thread.is_alive()
         assert not live.update()
+
+
+def test_leader_is_known_after_a_snapshot_that_moves() -> None:
+    """Nobody is asked: the controllers here would not tell."""
+    log = filled(1)
+    with followed(log) as (_, live, _):
+        before = leader_of(live.image)
+        log.add(*topic(2))
+        log.snapshot(drop=True)
+        updated(live, lambda: "t2" in live.image.topic_ids)
+
+        assert leader_of(live.image) == before

@@ -1,0 +1,325 @@
+"""Measure `--spark` on this machine, beside the local tool and Kafka's DumpLogSegments.
+
+    python tests/bench/spark.py [--only REGEX] [--runs 3] [--dir CACHE] [--scale] [--write]
+
+Jobs run in one session that is up and has run one before; the local tool and Kafka's are whole
+processes, in turn with them. `--scale` adds what takes long: 4 GB in 64 files, and a snapshot of
+1,000,000 partitions. Nothing else should run on the machine.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from threading import Event, Thread
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "kafka"))
+
+from dump_log import LARGE, MAIN_CLASS, METADATA, OURS, Bench  # noqa: E402 - tests are no package
+from jars import cache_directory, java_command, kafka_jars  # noqa: E402
+from process import run_to_file  # noqa: E402
+from report import KAFKA_VERSION, machine, yes  # noqa: E402
+
+from kraftops.dump.query import Query  # noqa: E402
+from kraftops.dump.sources import expand  # noqa: E402
+from kraftops.spark.dump import Output, dump  # noqa: E402
+from kraftops.spark.planning import plan  # noqa: E402
+from kraftops.spark.session import Session, Settings, started  # noqa: E402
+
+RESULTS = HERE / "RESULTS-spark.md"
+SHELL = str(Path(sysconfig.get_path("scripts"), "kafka-metadata-shell"))
+MEGABYTE = 1_000_000
+TYPE = "ACCESS_CONTROL_ENTRY_RECORD"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table: what was measured, the bar, what came out, whether it is met."""
+
+    name: str
+    bar: str
+    ours: str
+    other: str
+    achieved: float
+    is_met: bool
+
+    def __str__(self) -> str:
+        return (
+            f"| {self.name} | {self.bar} | {self.ours} | {self.other} "
+            f"| {self.achieved:.2f} | {yes(self.is_met)} |"
+        )
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class SparkBench:
+    """A session, a log and a scratch directory."""
+
+    def __init__(self, session: Session, log: Path, scratch: Path, runs: int) -> None:
+        self.session = session
+        self.log = log
+        self.scratch = scratch
+        self.runs = runs
+
+    def dump(self, form: str) -> float:
+        """Return how long a dump takes."""
+        output = self.scratch / "parts"
+        splits = plan(expand([str(self.log)]), self.session.cores)
+        query = Query(decoder="metadata", deep_iteration=True, form=form)
+        try:
+            return seconds(lambda: dump(self.session, splits, query, Output(str(output))))
+        finally:
+            shutil.rmtree(output, ignore_errors=True)
+
+    def local(self, *options: str) -> float:
+        """Return how long the local tool takes."""
+        output = self.scratch / "output"
+        command = [OURS, METADATA, *options, "--output", str(output), "--files", str(self.log)]
+        try:
+            return run_to_file(command, self.scratch / "nothing").wall
+        finally:
+            output.unlink()
+
+    def pairs(self, ours: Callable[[], float], other: Callable[[], float]) -> tuple[float, ...]:
+        """Return medians of both, and of their ratios, after a pair that warms all up."""
+        found = [(ours(), other()) for _ in range(self.runs + 1)][1:]
+        return (
+            median(a for a, _ in found),
+            median(b for _, b in found),
+            median(b / a for a, b in found),
+        )
+
+    def table(self, *, pushdown: bool) -> float:
+        """Return how long it takes to count the records of a rare type in SQL."""
+        from kraftops.spark.datasource import KraftopsDataSource
+
+        spark = self.session.spark
+        spark.dataSource.register(KraftopsDataSource)
+        options = {"decoder": "metadata", "pushdown": str(pushdown).lower()}
+        log = spark.read.format("kraftops").options(**options).load(str(self.log))
+        return seconds(log.where(f"type = '{TYPE}'").count)
+
+
+def text(bench: SparkBench) -> Row:
+    """Compare text with that of the local tool in two processes."""
+    ours, other, ratio = bench.pairs(lambda: bench.dump("text"), lambda: bench.local("--jobs", "2"))
+    return Row("text, local tool with 2 jobs", "≥ 0.8 of its speed", f"{ours:.2f} s",
+               f"{other:.2f} s", ratio, ratio >= 0.8)  # fmt: skip
+
+
+def kafkas_text(bench: SparkBench) -> Row:
+    """Compare text with Kafka's own tool."""
+    jars = kafka_jars(KAFKA_VERSION)
+    assert jars
+    command = java_command(jars, MAIN_CLASS, METADATA, "--files", str(bench.log))
+    output = bench.scratch / "kafka"
+    ours, other, ratio = bench.pairs(
+        lambda: bench.dump("text"), lambda: run_to_file(command, output).wall
+    )
+    return Row("text, Kafka's DumpLogSegments", "wall ≤ 1/2.5", f"{ours:.2f} s", f"{other:.2f} s",
+               ratio, ratio >= 2.5)  # fmt: skip
+
+
+def parquet(bench: SparkBench) -> Row:
+    """Compare Parquet with that of the local tool."""
+    ours, other, ratio = bench.pairs(
+        lambda: bench.dump("parquet"), lambda: bench.local("--format", "parquet")
+    )
+    return Row("Parquet, local tool", "≥ 0.8 of its speed", f"{ours:.2f} s", f"{other:.2f} s",
+               ratio, ratio >= 0.8)  # fmt: skip
+
+
+def pushed(bench: SparkBench) -> Row:
+    """Compare a filter that is pushed with one that is not."""
+    ours, other, ratio = bench.pairs(
+        lambda: bench.table(pushdown=True), lambda: bench.table(pushdown=False)
+    )
+    return Row("a type in SQL, pushed; not pushed", "≥ 3x faster", f"{ours:.2f} s",
+               f"{other:.2f} s", ratio, ratio >= 3)  # fmt: skip
+
+
+IN_SESSION = (text, kafkas_text, parquet, pushed)
+
+
+def on_spark(log: Path | str, scratch: Path, master: str, *more: str) -> float:
+    """Return how long a whole process takes that dumps on Spark."""
+    command = [OURS, METADATA, "--spark", "--master", master, *more, str(log)]
+    try:
+        return run_to_file(command, scratch / "nothing").wall
+    finally:
+        shutil.rmtree(scratch / "out", ignore_errors=True)
+
+
+def first_result(small: Path, scratch: Path, runs: int) -> Row:
+    """Measure from the command line to the first result."""
+    wall = median(
+        on_spark(small, scratch, "local[2]", "--output", str(scratch / "out")) for _ in range(runs)
+    )
+    return Row("start to first result", "≤ 12 s", f"{wall:.1f} s", "", wall, wall <= 12)
+
+
+def speed_up(log: Path, scratch: Path, runs: int) -> Row:
+    """Compare one core with two, on the same splits, without start and stop."""
+    size = log.stat().st_size // 8
+
+    def job(master: str) -> float:
+        settings = Settings(master, cache=str(scratch / "java"))
+        query = Query(decoder="metadata", deep_iteration=True)
+        output = scratch / "parts"
+        with started(settings) as session:
+            found = []
+            for _ in range(runs + 1):
+                splits = plan(expand([str(log)]), session.cores, size=size)
+                found.append(seconds(lambda s=splits: dump(session, s, query, Output(str(output)))))
+                shutil.rmtree(output)
+        return median(found[1:])
+
+    one, two = job("local[1]"), job("local[2]")
+    return Row("8 splits on local[2]; local[1]", "≥ 1.7x", f"{two:.2f} s", f"{one:.2f} s",
+               one / two, one / two >= 1.7)  # fmt: skip
+
+
+@contextmanager
+def peaks_of_workers(pid: int, found: list[int]) -> Iterator[None]:
+    """Put the largest resident size, in bytes, of each Python worker of a process into a list."""
+    is_over = Event()
+    peaks: dict[int, int] = {}
+
+    def watch() -> None:
+        while not is_over.wait(0.2):
+            for entry in Path("/proc").glob("[0-9]*"):
+                try:
+                    if b"pyspark.daemon" not in (entry / "cmdline").read_bytes():
+                        continue
+                    status = (entry / "status").read_text()
+                except OSError:
+                    continue
+                if match := re.search(r"VmHWM:\s+(\d+) kB", status):
+                    peaks[int(entry.name)] = int(match[1]) * 1024
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        found.extend(peaks.values() or [pid * 0])
+
+
+def large_find(scratch: Path, cache: Path) -> Row:
+    """Measure the workers of find on a snapshot of a million partitions."""
+    made = subprocess.run(
+        [sys.executable, str(HERE / "make_snapshots.py"), "snapshot", str(cache / "million"),
+         "--partitions", "1000000"],
+        check=True, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    found: list[int] = []
+    command = [SHELL, "--spark", "--master", "local[2]", "--format", "json",
+               "--conf", "spark.driver.memory=512m", "-s", made.stdout.strip(), "find", "/"]  # fmt: skip
+    with peaks_of_workers(os.getpid(), found):
+        wall = run_to_file(command, scratch / "paths").wall
+    lines = (scratch / "paths").read_bytes().count(b"\n")
+    peak = max(found) / MEGABYTE
+    return Row(f"find on 1,000,000 partitions: {lines:,} lines in {wall:.0f} s",
+               "no worker over 400 MB", f"{peak:.0f} MB", "", peak, peak <= 400)  # fmt: skip
+
+
+def scale(log: Path, scratch: Path) -> list[Row]:
+    """Compare 64 files with 3 of them: the driver's memory, and time for each byte."""
+    whole = log.read_bytes()[: 64 << 20]
+    rows = []
+    for name, more in (
+        ("Parquet", ("--format", "parquet", "--output", str(scratch / "out"))),
+        ("summary", ("--summary",)),
+    ):
+        peaks, walls = [], []
+        for count in (3, 64):
+            folder = scratch / "many"
+            folder.mkdir()
+            first = folder / "00000000000000000000.log"
+            first.write_bytes(whole)
+            for number in range(1, count):
+                os.link(first, folder / f"{number:020}.log")
+            command = [OURS, METADATA, "--spark", "--master", "local[2]", *more,
+                       "--conf", "spark.driver.memory=512m", f"{folder}/*.log"]  # fmt: skip
+            used = run_to_file(command, scratch / "nothing")
+            peaks.append(used.rss)
+            walls.append(used.wall)
+            shutil.rmtree(folder)
+            shutil.rmtree(scratch / "out", ignore_errors=True)
+        growth = peaks[1] / peaks[0]
+        rows.append(Row(f"{name} of 4 GB; 192 MB: the driver's Python", "± 15 %",
+                        f"{peaks[1] / MEGABYTE:.0f} MB", f"{peaks[0] / MEGABYTE:.0f} MB", growth,
+                        abs(growth - 1) <= 0.15))  # fmt: skip
+        rows.append(Row(f"{name} of 4 GB; 192 MB: wall, start included", "", f"{walls[1]:.0f} s",
+                        f"{walls[0]:.0f} s", walls[1] / walls[0], True))  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    """Measure what the command line asks for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--only", default="", metavar="REGEX", help="measurements that match")
+    parser.add_argument("--runs", type=int, default=3, help="pairs of each")
+    parser.add_argument("--dir", type=Path, default=None, metavar="CACHE", help="keeps the logs")
+    parser.add_argument("--scale", action="store_true", help="also what takes long")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} too")
+    given = parser.parse_args()
+    load = os.getloadavg()[0]
+    jars = kafka_jars(KAFKA_VERSION)
+    if not jars:
+        raise SystemExit(1)
+    rows: list[Row] = []
+
+    def measure(name: str, work: Callable[[], Row | list[Row]]) -> None:
+        if re.search(given.only, name):
+            found = work()
+            rows.extend(found if isinstance(found, list) else [found])
+            sys.stderr.write("".join(f"{one}\n" for one in rows[-2:]))
+
+    with tempfile.TemporaryDirectory() as directory:
+        scratch = Path(directory)
+        logs = Bench(jars, given.dir or cache_directory(), scratch)
+        large, small = logs.log(LARGE), logs.log("metadata --size 60K")
+        measure("first_result", lambda: first_result(small, scratch, given.runs))
+        measure("speed_up", lambda: speed_up(large, scratch, given.runs))
+        chosen = [one for one in IN_SESSION if re.search(given.only, one.__name__)]
+        if chosen:
+            with started(Settings("local[2]", cache=str(scratch / "java"))) as session:
+                bench = SparkBench(session, large, scratch, given.runs)
+                for one in chosen:
+                    measure(one.__name__, lambda one=one: one(bench))
+        if given.scale:
+            measure("large_find", lambda: large_find(scratch, logs.logs))
+            measure("scale", lambda: scale(large, scratch))
+    head = "| measured | bar | ours | other | achieved | met |\n|---|---|---:|---:|---:|---|\n"
+    table = head + "".join(f"{row}\n" for row in rows)
+    sys.stdout.write(table)
+    if given.write:
+        command = f"python tests/bench/spark.py --runs {given.runs}{' --scale' * given.scale}"
+        RESULTS.write_text(
+            f"# `--spark`\n\nWritten by `{command} --write`; medians of {given.runs}.\n\n"
+            f"{machine(load)}\n{table}",
+            "utf-8",
+        )
+
+
+if __name__ == "__main__":
+    main()
