@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import DUMP_LOG, Done, run_here
+from tests.console import DUMP_LOG, METADATA_SHELL, Done, run_here
 from tests.rowlogs import EVERY_LOG
 from tests.segments import IN
 from tests.spark.cluster import Cluster, running_cluster
@@ -100,6 +100,18 @@ def test_summary_and_check(cluster: Cluster) -> None:
     assert summary.out == run_here(METADATA, "--summary", LOG).out
     assert check.code == 2
     assert len(check.out.splitlines()) > 50
+
+
+def test_find(cluster: Cluster) -> None:
+    words = ["-s", LOG, "--format", "json", "find", "/"]
+
+    full = [METADATA_SHELL, *command(cluster)[1:], *words]
+    done = subprocess.run(
+        full, capture_output=True, env=cluster.environment, timeout=300, check=False
+    )
+
+    local = run_here(*words, program=METADATA_SHELL)
+    assert (done.returncode, done.stdout, done.stderr) == (0, local.out, b"")
 
 
 def test_sql(cluster: Cluster) -> None:

@@ -16,6 +16,7 @@ from kraftops.image.image import MetadataImage
 from kraftops.image.loading import Loader, Progress
 from kraftops.image.replay import Limits
 from kraftops.image.sources import Piece, snapshot_time
+from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, FileName
 from kraftops.wire.addresses import Address, Bootstrap
 from kraftops.wire.fetching import SnapshotId
@@ -250,17 +251,22 @@ class _Reading:
         """
         last: list[Begins | CaughtUp] = []
 
-        def more(spool: Spool) -> bool:
-            """Add the next batch; tell whether it is of the snapshot, or the log, as expected."""
+        def more(spool: Spool) -> Batch | None:
+            """Add the next batch, and return it if it belongs to the snapshot, or log, of *spool*.
+
+            Raises:
+                _GoneError: there is none of this beginning.
+            """
             if last:
-                return False
+                return None
             event = next(events)
             if isinstance(event, LiveBatch):
-                return self.add(event) is spool
+                where, batch = self.add(event)
+                return batch if where is spool else None
             last.append(event)
             if isinstance(event, Begins):
                 raise _GoneError
-            return False
+            return None
 
         with ExitStack() as growing:
             for spool in filter(None, (self._before, self._log)):
@@ -273,11 +279,10 @@ class _Reading:
                 pass
         return last[0] if last else None
 
-    def add(self, event: LiveBatch) -> Spool:
-        """Keep a batch, to be applied later; return where."""
+    def add(self, event: LiveBatch) -> tuple[Spool, Batch]:
+        """Keep a batch, to be applied later; return where, and as which."""
         spool = self._before if event.is_of_snapshot and self._before else self._log
-        spool.add(event.batch.data)
-        return spool
+        return spool, spool.add(event.batch)
 
     def apply(self) -> None:
         """Apply what has come; after damage nothing more, as of files.

@@ -324,15 +324,26 @@ class _Batches:
 
     def batches(self, data: bytes, position: int) -> Iterator[Batch]:
         """Yield the batches that are whole now; *position* is that of *data*, -1 if none."""
-        begin = position - len(self.rest)
-        buffer = self.rest + data if self.rest else data
         pos = 0
-        while pos + _WHOLE_HEAD <= len(buffer):
-            size = LOG_OVERHEAD + _HEAD.unpack_from(buffer, pos)[1]
-            if not LOG_OVERHEAD + SMALLEST_LENGTH < size <= LARGEST_BATCH:
-                raise WireError(f"{self._endpoint}: a batch of {size} bytes, which none can have")
-            if pos + size > len(buffer):
+        if self.rest:
+            # Only the batch that the last part has begun is put together: the others are many.
+            joined = self.rest + data[:_WHOLE_HEAD]
+            size = self._size(joined, 0) if len(joined) >= _WHOLE_HEAD else len(joined) + 1
+            pos = size - len(self.rest)
+            if pos > len(data):
+                self.rest += data
+                return
+            yield Batch(position - len(self.rest), size, self.rest + data[:pos])
+        while pos + _WHOLE_HEAD <= len(data):
+            size = self._size(data, pos)
+            if pos + size > len(data):
                 break
-            yield Batch(begin + pos if position >= 0 else -1, size, buffer[pos : pos + size])
+            yield Batch(position + pos if position >= 0 else -1, size, data[pos : pos + size])
             pos += size
-        self.rest = buffer[pos:]
+        self.rest = data[pos:]
+
+    def _size(self, data: bytes, pos: int) -> int:
+        size = LOG_OVERHEAD + int(_HEAD.unpack_from(data, pos)[1])
+        if not LOG_OVERHEAD + SMALLEST_LENGTH < size <= LARGEST_BATCH:
+            raise WireError(f"{self._endpoint}: a batch of {size} bytes, which none can have")
+        return size

@@ -9,10 +9,11 @@ from tempfile import TemporaryFile
 from weakref import finalize
 
 from kraftops.errors import SourceError
-from kraftops.log.reader import LogFile, LogReader
+from kraftops.log.batch import Batch
+from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.streams import OpenName
 
-More = Callable[[], bool]
+More = Callable[[], Batch | None]
 
 
 class Spool:
@@ -39,20 +40,21 @@ class Spool:
 
     @contextmanager
     def growing(self, more: More) -> Iterator[None]:
-        """Let readers that come to the end call *more*, which tells whether it has added any."""
+        """Let a reader that comes to the end go on with the batches that *more* adds."""
         self._more.append(more)
         try:
             yield
         finally:
             self._more.clear()
 
-    def add(self, data: bytes) -> None:
-        """Append bytes.
+    def add(self, batch: Batch) -> Batch:
+        """Append a batch; return it with its position here.
 
         Raises:
-            SourceError: there is no room for them.
+            SourceError: there is no room for it.
         """
-        left = memoryview(data)
+        added = Batch(self.size, batch.size, batch.data)
+        left = memoryview(batch.data)
         try:
             while left:
                 # Whoever reads the file reads on from where it was.
@@ -61,6 +63,7 @@ class Spool:
                 left = left[written:]
         except OSError as error:
             raise self._failed(error) from error
+        return added
 
     def _failed(self, error: OSError) -> SourceError:
         return SourceError(
@@ -79,14 +82,23 @@ class _SpoolFile(LogFile):
         self.size = os.fstat(fd).st_size
 
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
-        if not self._more:
-            return super().batches(start, stop)
-        self._file.seek(start)
-        return LogReader(self._read_on, start, stop)
+        there = super().batches(start, stop)
+        return _GrowingReader(there, self._more[0]) if self._more else there
 
-    def _read_on(self, size: int) -> bytes:
-        """Read, and have more added where there is nothing left."""
-        data = self._read(size)
-        while not data and self._more and self._more[0]():
-            data = self._read(size)
-        return data
+
+class _GrowingReader(LogReader):
+    """Walks the batches that are there, and those that are added meanwhile."""
+
+    def __init__(self, there: LogReader, more: More) -> None:
+        super().__init__(lambda _: b"", 0, None)
+        self._there = there
+        self._more = more
+
+    def __iter__(self) -> Iterator[Batch]:
+        yield from self._there
+        assert self._there.end
+        position = self._there.end.position
+        while batch := self._more():
+            position = batch.position + batch.size
+            yield batch
+        self.end = LogEnd(EndReason.END, position, 0)
