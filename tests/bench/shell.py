@@ -82,7 +82,9 @@ class Bench:
     """Runs cases on files that are made once, in a directory outside the repository."""
 
     def __init__(self, jars: Path, scratch: Path) -> None:
-        sources = b"".join((HERE / name).read_bytes() for name in ("make_snapshots.py", "cluster.py"))
+        sources = b"".join(
+            (HERE / name).read_bytes() for name in ("make_snapshots.py", "cluster.py")
+        )
         self.jars = jars
         self.scratch = scratch
         self.files = cache_directory() / f"snapshots-{zlib.crc32(sources):08x}"

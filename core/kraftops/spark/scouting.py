@@ -90,6 +90,11 @@ def scout(names: Sequence[str], limits: Limits, dialect: str) -> Scouted:
         for finding in loader.image.log_findings:
             raise SourceError(f"cannot read {finding}")
         raise SourceError(f"{name}: there are no metadata records in it")
+    if loader.is_of_no_metadata:
+        raise SourceError(
+            f"{name}: nobody can read any record in it as one of the metadata",
+            "is it the log of another topic, or of another dialect?",
+        )
     return Scouted(replay.stretches, *replay.groups(), _plain(loader.image.log_findings))
 
 
@@ -138,9 +143,16 @@ class _Scout(Replay):
             position = at
             record, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
             value = record.value
+            if not self._has_readable:
+                is_readable = not isinstance(self._read(record), str)
+                self._has_readable |= is_readable
+                self._has_unreadable |= not is_readable
             if value is None or (self.image.dialect == "kafka" and value[1:2] not in _FIRST_BYTES):
                 continue
             self._see(self.image.meaning(value), batch, source, position)
+        if stop == header.record_count and at < len(inside.data):
+            left = len(inside.data) - at
+            raise DecodeError(f"{left} bytes are left after {header.record_count} records")
         return True
 
     def _see(
