@@ -1,10 +1,14 @@
 """Settings of all tests: reproducible property tests, and nothing of the user's environment."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
 os.environ.pop("KRAFTOPS_DEBUG", None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has what it runs in the background ignore it, and so would all that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(

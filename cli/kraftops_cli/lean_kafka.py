@@ -24,4 +24,5 @@ def be_lean() -> None:
             return
         package = ModuleType(name)
         package.__path__ = list(spec.submodule_search_locations)
+        package.__spec__ = spec  # whoever looks for the package finds it
         sys.modules[name] = package

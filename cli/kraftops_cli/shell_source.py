@@ -115,8 +115,8 @@ def tell_findings(terminal: Terminal, source: str, image: MetadataImage) -> int:
         terminal.line(str(finding) if is_named else f"{source}: {finding}")
         if finding.kind in CUTS_SHORT:
             code = 2
-    if image.record_findings:
-        terminal.line(f"{source}: {len(image.record_findings)} records could not be applied")
+    if count := len(image.record_findings):
+        terminal.line(f"{source}: {count} record{'s' * (count > 1)} could not be applied")
     return code
 
 

@@ -196,3 +196,15 @@ def test_dead_port_is_told_at_once() -> None:
         f"kafka-cluster: localhost:{port}: connection refused",
         "hint: nothing listens there: check host and port, and whether the node runs",
     ]
+
+
+def test_package_that_imports_nothing_can_be_found() -> None:
+    """Other libraries ask whether it is there, as PySpark does."""
+    code = (
+        "from kraftops_cli.lean_kafka import be_lean; be_lean();"
+        "from importlib.util import find_spec; print(find_spec('kafka').name)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "kafka\n"

@@ -270,7 +270,10 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     command = [DUMP_LOG, METADATA, "--spark", *SMALLEST, "--output", str(tmp_path / "out"), *logs]
     environment = {**ENVIRONMENT, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
     with subprocess.Popen(
-        command, env=environment, stderr=subprocess.PIPE, start_new_session=True
+        command,
+        env=environment,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as process:
         latest = time.monotonic() + 120
         while not list(tmp_path.glob(".out.*.tmp/part-*")) and process.poll() is None:
@@ -278,9 +281,12 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
             time.sleep(0.05)
         children = [path for path in Path("/proc").glob("[0-9]*") if is_of(path, process.pid)]
         process.send_signal(signal.SIGINT)
-        assert process.stderr
-        errors = process.stderr.read().decode()
-        code = process.wait(60)
+        try:
+            errors = process.communicate(timeout=60)[1].decode()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        code = process.returncode
 
     assert code == 130
     assert "Traceback" not in errors
