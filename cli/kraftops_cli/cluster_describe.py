@@ -11,7 +11,7 @@ import click
 from kraftops_cli.argparse4j import clicks_arguments_without_files
 from kraftops_cli.cluster_picture import Picture, as_json, as_text
 from kraftops_cli.cluster_target import EITHER, OURS, Target, target_of, target_options
-from kraftops_cli.command import ToolCommand
+from kraftops_cli.command import Seconds, ToolCommand
 from kraftops_cli.terminal import Terminal
 
 EXAMPLES = (
@@ -39,7 +39,7 @@ asked, or the permissions, do not give is shown as a dash.""",
 @click.option(
     "--watch",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     help="Show it again every so many seconds, until interrupted.",
 )
 @click.pass_obj

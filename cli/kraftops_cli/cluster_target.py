@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kraftops_cli.command import Seconds
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _OPTIONS = (
     click.option(
         "--timeout",
         metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(),
         help="How long to try in all; 15, unless the file has default.api.timeout.ms.",
     ),
     click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster that has another id."),

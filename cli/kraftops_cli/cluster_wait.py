@@ -62,9 +62,9 @@ def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **ta
             count = sum(not (is_fenced and unfenced) for is_fenced in states.values())
             if count >= brokers:
                 break
-        if found.deadline.left < _PAUSE:
+        if found.deadline.is_over:
             raise _late(found, count, brokers, last)
-        time.sleep(_PAUSE)
+        time.sleep(max(0.0, min(_PAUSE, found.deadline.left)))
     if form == "json":
         told = [{"id": each, "isFenced": is_fenced} for each, is_fenced in states.items()]
         terminal.json("wait", {"count": count, "brokers": told})

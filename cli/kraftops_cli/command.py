@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+_MOST_SECONDS = 10_000_000
+
 
 class ToolCommand(click.Command):
     """A tool, or a subcommand of one, with the argument syntax that Kafka's tool has.
@@ -190,3 +192,21 @@ class Number(click.ParamType[int]):
         if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not 0 <= int(text) <= self._most:
             self.fail(f"{text!r} is no number from 0 to {self._most}", param, ctx)
         return int(text)
+
+
+class Seconds(click.ParamType[float]):
+    """A time in seconds: more than 0, and no more than any clock of the system takes."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number that *value* names."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds <= _MOST_SECONDS:  # NaN is not, either
+            self.fail(f"{value!r} is no number of seconds from 0 to {_MOST_SECONDS}", param, ctx)
+        return seconds

@@ -9,6 +9,7 @@ import click
 
 from kraftops.dump.query import NO_LIMIT
 from kraftops.dump.sources import METADATA_TOPIC, Source
+from kraftops_cli.command import Seconds
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -32,7 +33,7 @@ _OPTIONS = (
     click.option(
         "--timeout",
         metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(),
         help="With --controllers: how long none may answer.  [default: 15]",
     ),
     click.option(

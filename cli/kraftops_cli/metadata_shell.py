@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from kraftops.errors import KraftopsError
-from kraftops_cli.command import BadArguments, ToolCommand
+from kraftops_cli.command import BadArguments, Seconds, ToolCommand
 from kraftops_cli.shell_arguments import (
     FORM_OPTION,
     FORMS,
@@ -158,7 +158,7 @@ class _Time(click.ParamType[int]):
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     help="How long nothing may come from controllers; 15 unless the file says otherwise.",
 )
 @click.option("--expect-cluster-id", metavar="ID", help="Refuse a quorum of another cluster.")

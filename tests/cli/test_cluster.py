@@ -208,3 +208,11 @@ def test_package_that_imports_nothing_can_be_found() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "kafka\n"
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e20", "0", "-1", "soon"])
+def test_time_that_no_clock_takes_is_refused(seconds: str) -> None:
+    done = cluster("cluster-id", "-b", "localhost:1", "--timeout", seconds)
+
+    assert done.code == 1
+    assert f"'{seconds}' is no number of seconds" in done.err

@@ -14,9 +14,9 @@ from kraftops.wire.codec import Answer
 from kraftops.wire.connection import Connection, Sent
 from kraftops.wire.deadline import Deadline
 
-NOT_LEADER, FENCED_EPOCH, UNKNOWN_EPOCH = 6, 74, 75
-WRONG_LEADER = (NOT_LEADER, FENCED_EPOCH, UNKNOWN_EPOCH)
-"""Partition errors that tell who leads instead."""
+NOT_LEADER, SHUTTING_DOWN, FENCED_EPOCH, UNKNOWN_EPOCH = 6, 8, 74, 75
+WRONG_LEADER = (NOT_LEADER, SHUTTING_DOWN, FENCED_EPOCH, UNKNOWN_EPOCH)
+"""Partition errors of a controller that does not lead, or not for long any more."""
 
 _TOPIC_ID = (0, 1)  # halves of the id that the metadata log has in every cluster
 _IDS_SINCE = 13  # the versions of Fetch before name topics, which controllers refuse

@@ -269,9 +269,12 @@ def _store(given: _Given, prefix: str, certificates: str) -> Store | None:
     if location and text:
         reason = f"{prefix}.location and {prefix}.{certificates} exclude each other"
         raise given.refuse(f"{prefix}.location", reason)
+    is_own = prefix == "ssl.keystore"
+    if is_own and not text and given.value("ssl.keystore.key"):
+        key = "ssl.keystore.key"
+        raise given.refuse(key, f"{key} is there, but no ssl.keystore.certificate.chain")
     if not location and not text:
         return None
-    is_own = prefix == "ssl.keystore"
     if is_own and text and not given.value("ssl.keystore.key"):
         key = "ssl.keystore.certificate.chain"
         raise given.refuse(key, f"{key} is there, but no ssl.keystore.key")

@@ -132,3 +132,9 @@ def test_empty_algorithm_checks_no_host(tmp_path: Path) -> None:
 
     assert settings.tls is not None
     assert not settings.tls.checks_host
+
+
+def test_half_a_pair_of_keys_is_refused(tmp_path: Path) -> None:
+    lines = ("security.protocol=SSL", "ssl.keystore.type=PEM", f"ssl.keystore.key={SECRET}")
+
+    assert "no ssl.keystore.certificate.chain" in refusal(tmp_path, *lines)
