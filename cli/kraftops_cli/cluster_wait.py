@@ -49,6 +49,7 @@ def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **ta
 
     found = target_of(terminal, **target)
     count = 0
+    is_answered = False
     last: WireError | None = None
     while True:
         try:
@@ -56,9 +57,11 @@ def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **ta
         except (AnswerError, AuthError):
             raise
         except WireError as error:
-            last = error
+            # An answer tells more than that there was no time left for another one.
+            if not (is_answered and found.deadline.is_over):
+                last = error
         else:
-            last = None
+            is_answered, last = True, None
             count = sum(not (is_fenced and unfenced) for is_fenced in states.values())
             if count >= brokers:
                 break
