@@ -2,63 +2,27 @@
 
 import os
 import struct
-import subprocess
-import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Self
 
 from kraftops.errors import ConfigError
 from kraftops.storage.config import ServerConfig, load_config
 from kraftops.storage.listeners import Listener
 from kraftops.storage.server_keys import server_keys
-from tests.kafka.jvm import OPTIONS, classpath
+from tests.kafka.driver import Driver
 
 DRIVER = Path(__file__).with_name("ConfigDriver.java")
-SILENCE = 60  # seconds after which the JVM is given up
-_OPTIONS = (
-    "-Xmx256m",
-    *OPTIONS,
-    "-Dlog4j2.level=OFF",  # which goes to standard output otherwise
-    "-Dlog4j2.StatusLogger.level=OFF",
-)
 Field = list[str] | None
 
 
-class KafkaSettings:
+class KafkaSettings(Driver[list[Field]]):
     """Kafka's configuration classes; a context manager."""
 
     def __init__(self, jars: Path, environment: Mapping[str, str]) -> None:
-        """Start the JVM with these variables beside those of the tests.
-
-        Raises:
-            EOFError: it does not run the driver.
-        """
-        self._process = subprocess.Popen(
-            ["java", *_OPTIONS, "-cp", classpath(jars), str(DRIVER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
+        """Start the JVM with these variables beside those of the tests; errors as of `Driver`."""
+        super().__init__(
+            jars, DRIVER, environment={**os.environ, "LC_ALL": "C.UTF-8", **environment}
         )
-        try:
-            self._answer()
-        except EOFError:
-            self.__exit__()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
 
     def config(self, data: bytes) -> list[Field]:
         """Return what Kafka makes of a server configuration; one field where it refuses it."""
@@ -78,36 +42,22 @@ class KafkaSettings:
         return field[0].encode("iso-8859-1")
 
     def _ask(self, kind: bytes, data: bytes) -> list[Field]:
-        assert self._process.stdin
-        self._process.stdin.write(kind + len(data).to_bytes(4) + data)
-        self._process.stdin.flush()
-        return self._answer()
+        return self.ask(kind + len(data).to_bytes(4) + data)
 
-    def _answer(self) -> list[Field]:
-        guard = threading.Timer(SILENCE, self._process.kill)
-        guard.start()
-        try:
-            return [self._field() for _ in range(self._number())]
-        finally:
-            guard.cancel()
+    def answer(self) -> list[Field]:
+        """Read the fields of an answer."""
+        return [self._field() for _ in range(self._number())]
 
     def _field(self) -> Field:
         count = self._number()
         return None if count < 0 else [self._text() for _ in range(count)]
 
     def _text(self) -> str:
-        return self._read(2 * self._number()).decode("utf-16-be", "surrogatepass")
+        return self.read(2 * self._number()).decode("utf-16-be", "surrogatepass")
 
     def _number(self) -> int:
-        number: int = struct.unpack(">i", self._read(4))[0]
+        number: int = struct.unpack(">i", self.read(4))[0]
         return number
-
-    def _read(self, size: int) -> bytes:
-        assert self._process.stdout
-        data = self._process.stdout.read(size)
-        if len(data) < size:
-            raise EOFError(f"the JVM of Kafka's configuration ended: {self._process.wait()}")
-        return data
 
 
 def our_answer(path: Path, environment: Mapping[str, str]) -> tuple[str, list[Field]]:
