@@ -14,6 +14,8 @@ _MOMENT = 0.02  # seconds, for which pexpect sleeps between looks
 _WHERE_IS_THE_CURSOR, _THERE = "\x1b[6n", "\x1b[1;1R"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[=>])")
 _EDITED, _EDITING = "\x1b[?2004l", "\x1b[?2004h"
+# A line that is merely drawn again, as after a change of the size, is left without a line feed.
+_ENTERED = re.compile(rf"\n(?:{_ESCAPES.pattern})*{re.escape(_EDITED)}")
 
 
 class Screen:
@@ -54,6 +56,12 @@ class Screen:
         """What came, without escape sequences and carriage returns."""
         return _ESCAPES.sub("", self.raw).replace("\r", "")
 
+    @property
+    def after_line(self) -> str:
+        """What came after a line was entered in an editor."""
+        entered = _ENTERED.search(self.raw)
+        return self.raw[entered.end() :] if entered else ""
+
     def clear(self) -> None:
         """Forget what came."""
         self.raw = ""
@@ -88,10 +96,8 @@ class Screen:
         self.wait_for_editor()
         self.clear()
         self.send(keys)
-        self.wait(lambda screen: _EDITING in screen.raw.partition(_EDITED)[2] or screen.is_over)
-        return _ESCAPES.sub("", self.raw.partition(_EDITED)[2].partition(_EDITING)[0]).replace(
-            "\r", ""
-        )
+        self.wait(lambda screen: _EDITING in screen.after_line or screen.is_over)
+        return _ESCAPES.sub("", self.after_line.partition(_EDITING)[0]).replace("\r", "")
 
     def wait_for_end(self) -> int:
         """Wait until the program is over; return its exit code, less than 0 for a signal."""

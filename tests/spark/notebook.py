@@ -1,11 +1,13 @@
 """What happened to a cluster, asked in Spark SQL: python notebook.py METADATA_LOG…"""
 
+import os
 import sys
 
 from pyspark.sql import SparkSession
 
 from kraftops.spark.datasource import KraftopsDataSource
 
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run the python3 of PATH
 spark = SparkSession.builder.master("local[2,4]").getOrCreate()
 spark.dataSource.register(KraftopsDataSource)
 log = spark.read.format("kraftops").option("decoder", "metadata").load(sys.argv[1:])

@@ -1,5 +1,6 @@
 """The script of the README, as its readers run it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -27,6 +28,12 @@ def table(text: str, title: str) -> list[list[str]]:
     return rows[1:]
 
 
+def path_without_this_python() -> str:
+    """Return PATH as where a virtual environment is not activated."""
+    here = str(Path(sys.executable).parent)
+    return os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if one != here)
+
+
 def test_script_answers_from_the_records() -> None:
     pytest.importorskip("pyspark")
     rows = parsed(run_here(FLAGS["metadata"], "--format", "json", LOG).text)
@@ -37,7 +44,11 @@ def test_script_answers_from_the_records() -> None:
         [sys.executable, str(SCRIPT), LOG],
         capture_output=True,
         text=True,
-        env={**ENVIRONMENT, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
+        env={
+            **ENVIRONMENT,
+            "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
+            "PATH": path_without_this_python(),
+        },
         timeout=200,
         check=False,
     )
