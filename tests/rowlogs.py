@@ -8,9 +8,11 @@ from kraftops.dump.filters import Filter
 from kraftops.dump.jsonrows import row_json
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import row_chunks, scan
+from kraftops.dump.rowchunks import opened, row_chunks, scan, walk
 from kraftops.dump.rows import Row
+from kraftops.dump.scan import RowMaker
 from kraftops.dump.splitting import Part
+from kraftops.log.batch import Batch
 from tests.segments import IN
 
 FLAGS = {
@@ -64,9 +66,21 @@ def fast_json(path: Path | str, query: Query) -> str:
     return "".join(row_chunks(Part(str(path)), query, Report()))
 
 
-def slow_json(path: Path | str, query: Query) -> str:
+def json_of_rows(path: Path | str, query: Query) -> str:
     """Return the JSON of a file by way of rows."""
     return "".join(map(row_json, rows(path, query)))
+
+
+def slow_json(path: Path | str, query: Query) -> str:
+    """Return the JSON of a file by way of rows that are made one by one, each by general code."""
+    part, report = Part(str(path)), Report()
+    maker = RowMaker(part.path, query, report)
+    with opened(part) as log:
+        return "".join(
+            row_json(row)
+            for found in walk(log, part, query, report)
+            for row in (maker.rows(found) if isinstance(found, Batch) else [found])
+        )
 
 
 def parsed(text: str) -> list[dict[str, Any]]:

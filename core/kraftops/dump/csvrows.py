@@ -10,9 +10,8 @@ from kraftops.dump.jsonrows import headers_json
 from kraftops.dump.rows import COLUMNS, Row
 
 _HEADERS = COLUMNS.index("headers")
+_BOOLS = [COLUMNS.index(name) for name in ("transactional", "control")]
 _BOOL = {False: "false", True: "true"}
-
-
 _END = "\r\n"  # of these characters, `csv` quotes those in fields
 
 
@@ -31,7 +30,9 @@ def csv_writer(append: Callable[[str], None]) -> Callable[[Row], None]:
     writer = csv.writer(_Sink(append), lineterminator=_END)
 
     def write(row: Row) -> None:
-        fields: list[Any] = [_BOOL[f] if isinstance(f, bool) else f for f in row]
+        fields: list[Any] = [*row]
+        for at in _BOOLS:
+            fields[at] = _BOOL.get(fields[at])
         fields[_HEADERS] = headers_json(row) if row.headers else None
         writer.writerow(fields)
 

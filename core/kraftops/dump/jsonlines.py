@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 from kraftops.dump.checking import check_crc
 from kraftops.dump.jsonrows import json_head, json_middle, row_json
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import file_text
-from kraftops.dump.scan import RowMaker, check_end, reason_of
+from kraftops.dump.scan import FastRows, RowMaker, reason_of
 from kraftops.errors import DecodeError
-from kraftops.log.batch import Batch, Header
+from kraftops.log.batch import Batch
 from kraftops.records.user import DEFAULT_DECODER
 
-
-class FastRows(Protocol):
-    """A quick way to print the plain records of a batch as rows, which may leave any of them."""
-
-    def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[str], None],
-        head: str,
-        middle: str,
-    ) -> tuple[int, int]:
-        """Append rows of records *done*, at *p*, to *stop*; return the same of the first left."""
-
-
-_PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
-_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
+_PAUSE = 4096  # rows, after which lines may be taken away
 
 
 class JsonLines:
@@ -62,32 +42,19 @@ class JsonLines:
             header = batch.header
             if self._query.check:
                 check_crc(self._path, batch, self._report)
-            if not asked.may_match(header):
-                return
-            buffer, pos = rows.buffer(batch, header)
-            fast = self._fast if asked.holds_for_all(header) else None
-            head = json_head(self._file, batch.position, header)
-            middle = json_middle(header)
-            count, done, unfit = header.record_count, 0, 0
-            while done < count:
-                if fast:
-                    stop = min(done + _PAUSE, count)
-                    pos, printed = fast.add(buffer, pos, done, stop, header, append, head, middle)
-                    if printed > done:
-                        done = printed
-                        if done < count:
-                            yield
-                        continue
-                found, pos = rows.next_row(batch, header, buffer, pos, done)
-                if found:
-                    append(row_json(found))
-                done += 1
-                unfit += 1
-                if unfit > _UNFIT_RECORDS:
-                    fast = None
-                if not done % _PAUSE:
-                    yield
-            check_end(header, buffer, pos)
+            if asked.may_match(header):
+                buffer, pos = rows.buffer(batch, header)
+                yield from rows.spread(
+                    batch,
+                    header,
+                    buffer,
+                    pos,
+                    append,
+                    lambda row: append(row_json(row)),
+                    fast=self._fast,
+                    head=json_head(self._file, batch.position, header),
+                    middle=json_middle(header),
+                )
         except (DecodeError, MemoryError) as error:
             for row in rows.damage(batch, reason_of(error)):
                 append(row_json(row))
@@ -107,9 +74,9 @@ def _fast_rows(query: Query) -> FastRows | None:
 def fast_rows(query: Query) -> FastRows | None:
     """Return what quickly prints the rows of a query, those that other fields rule out too."""
     if query.decoder == "metadata":
-        from kraftops.dump.metadatalines import MetadataLines
+        from kraftops.dump.metadatalines import json_lines
 
-        return MetadataLines(query)
+        return json_lines(query)
     is_text = query.key_decoder == query.value_decoder == DEFAULT_DECODER
     if query.decoder in (None, "user") and is_text and not query.filter.types:
         from kraftops.dump.textrows import TextRows

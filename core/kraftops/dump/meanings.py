@@ -33,7 +33,7 @@ _BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
 
 def reader(query: Query) -> Read:
     """Return a function of a record, of no control batch, to its meaning."""
-    if query.columns is not None and not _needs_values(query):
+    if is_shallow(query):
         return _shallow(query)
     if query.decoder == "metadata":
         return _bounded("metadata", _framed("metadata", query.dialect, query.show_secrets))
@@ -44,10 +44,14 @@ def reader(query: Query) -> Read:
     return _user(query)
 
 
-def _needs_values(query: Query) -> bool:
-    """Tell whether somebody looks at more of a record than what kind and type it is."""
-    columns = query.columns or frozenset()
-    return query.check or query.filter.needs_rows or not columns.isdisjoint(_VALUE_COLUMNS)
+def is_shallow(query: Query) -> bool:
+    """Tell whether nobody looks at more of a record than what kind and type it is."""
+    return (
+        query.columns is not None
+        and query.columns.isdisjoint(_VALUE_COLUMNS)
+        and not query.check
+        and not query.filter.needs_rows
+    )
 
 
 def _shallow(query: Query) -> Read:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
+from typing import Any
 
 from kraftops.dump.meanings import id_fields
 from kraftops.dump.otherrecords import odd_types, pass_others
@@ -40,20 +41,26 @@ _FEW_PASSED = 8  # where no more are passed, those that are asked for are freque
 _TOGETHER = 64  # records that are looked at with those that are asked for, where these are frequent
 _SAFE = 1 << 62  # no sum of a smaller number with a delta leaves int64
 
-_Line = Callable[[bytes, int, int, int, str, str], str]
-_Fit = tuple[int, int, _Line | None]
+Line = Callable[[bytes, int, int, int, str, Any], Any]
+"""Makes what is printed from a buffer, two positions in it, an offset, a time, and a head."""
+LineMaker = Callable[[Message, int, int], Line | None]
+"""Makes what prints the records of a message, a version and a size, if they can be printed here."""
+_Fit = tuple[int, int, Line | None]
 _UNFIT: _Fit = (0, 0, None)
 
 
 class MetadataLines:
-    """Prints runs of plain metadata records: no key, no headers, consecutive offsets.
+    """Prints runs of plain metadata records: no key, no headers, consecutive offsets."""
 
-    The lines are those of Kafka's tool, or rows as JSON.
-    """
+    def __init__(self, query: Query, make_line: LineMaker, time_labels: tuple[str, str]) -> None:
+        """Print what *query* asks for, as *make_line* has it.
 
-    def __init__(self, query: Query) -> None:
+        *time_labels* stand before a time, that of creation and that of the batch's end.
+        """
         self._dialect = dialect(query.dialect)
         self._query = query
+        self._make_line = make_line
+        self._time_labels = time_labels
         self._frames: Memo[_Fit] = Memo(self._fit)
         self._deltas: list[bytes] = []  # offset deltas from 0 on, as they are written
         self._odd_types = b""  # for `pass_others`: empty, none are passed
@@ -67,14 +74,14 @@ class MetadataLines:
         done: int,
         stop: int,
         header: Header,
-        append: Callable[[str], None],
-        head: str = "",
+        append: Callable[[Any], None],
+        head: Any = "",
         middle: str = "",
     ) -> tuple[int, int]:
         """Append lines of records from number *done*, which begins at *p*, up to number *stop*.
 
-        Return where the first record begins that was not printed, and its number. Rows begin with
-        *head* and have *middle* behind the timestamp.
+        Return where the first record begins that was not printed, and its number. The lines are
+        made from *head*, and from times with *middle* behind them.
         """
         base_offset, attributes, first_time = header[0], header[5], header[7]
         if (
@@ -94,8 +101,8 @@ class MetadataLines:
         done: int,
         stop: int,
         header: Header,
-        append: Callable[[str], None],
-        head: str,
+        append: Callable[[Any], None],
+        head: Any,
         middle: str,
     ) -> tuple[int, int]:
         """Do what `add` does, and spend little on records of types that are not asked for."""
@@ -118,16 +125,17 @@ class MetadataLines:
         done: int,
         stop: int,
         header: Header,
-        append: Callable[[str], None],
-        head: str,
+        append: Callable[[Any], None],
+        head: Any,
         middle: str,
     ) -> tuple[int, int]:
         base_offset, attributes = header.base_offset, header.attributes
         first_time, max_time = header.base_timestamp, header.max_timestamp
         frames = self._frames
-        appended_at, label = "", "" if middle else " CreateTime: "
+        label, appended_label = self._time_labels
+        appended_at = ""
         if attributes & v2.LOG_APPEND_TIME:
-            appended_at = f"{max_time}{middle}" if middle else f" LogAppendTime: {max_time}"
+            appended_at = f"{appended_label}{max_time}{middle}"
         offset = base_offset + done
         deltas: Iterator[bytes] = islice(self._deltas, done, stop)
         if stop > len(self._deltas):
@@ -183,31 +191,40 @@ class MetadataLines:
             return _UNFIT
         if size < frame.body or not message.versions.has(frame.version):
             return _UNFIT
-        name = type_name(message)
-        query = self._query
-        line: _Line
-        if not query.filter.fits_type(name):
-            line = _no_line
-        elif query.form == "json":
-            if not query.show_secrets and message.name in SECRET_FIELDS:
-                return _UNFIT
-            start = (
-                f'"keySize":null,"valueSize":{size},"headers":[],"kind":"metadata",'
-                f'"type":"{name}","version":{frame.version},"key":null,"value":'
-            )
-            line = _line_factory(message, frame.version, _json_template(message))(start)
-            if not query.show_secrets and message.name == CONFIGURATION:
-                line = _unless_secret(line)
+        line: Line | None = _no_line
+        if self._query.filter.fits_type(type_name(message)):
+            line = self._make_line(message, frame.version, size)
+        return (pos + frame.body, pos + size + 1, line) if line else _UNFIT
+
+
+def text_lines(query: Query) -> MetadataLines:
+    """Return what prints the lines of Kafka's tool."""
+
+    def make(message: Message, version: int, size: int) -> Line:
+        start = f'payload: {{"type":"{type_name(message)}","version":{version},"data":'
+        template = _LINE_WITHOUT_METADATA
+        if query.skip_record_metadata:
+            start = f"| {start}"
         else:
-            start = f'payload: {{"type":"{name}","version":{frame.version},"data":'
-            template = _LINE_WITHOUT_METADATA
-            if query.skip_record_metadata:
-                start = f"| {start}"
-            else:
-                start = f" keySize: -1 valueSize: {size} sequence: -1 headerKeys: [] {start}"
-                template = _LINE
-            line = _line_factory(message, frame.version, template)(start)
-        return pos + frame.body, pos + size + 1, line
+            start = f" keySize: -1 valueSize: {size} sequence: -1 headerKeys: [] {start}"
+            template = _LINE
+        return _line_factory(message, version, template)(start)
+
+    return MetadataLines(query, make, (" CreateTime: ", " LogAppendTime: "))
+
+
+def json_lines(query: Query) -> MetadataLines:
+    """Return what prints rows as JSON."""
+
+    def make(message: Message, version: int, size: int) -> Line:
+        start = (
+            f'"keySize":null,"valueSize":{size},"headers":[],"kind":"metadata",'
+            f'"type":"{type_name(message)}","version":{version},"key":null,"value":'
+        )
+        template = with_id_fields(_JSON, message)
+        return _line_factory(message, version, template)(start)
+
+    return MetadataLines(query, make if query.show_secrets else without_secrets(make), ("", ""))
 
 
 def _no_line(*_: object) -> str:
@@ -215,10 +232,20 @@ def _no_line(*_: object) -> str:
     return ""
 
 
-def _unless_secret(line: _Line) -> _Line:
-    """Return *line* of a ConfigRecord, but for those whose name may be secret, which do not fit."""
+def without_secrets(make: LineMaker) -> LineMaker:
+    """Return *make*, but for records that may hold secrets, which do not fit."""
 
-    def guarded(b: bytes, p: int, e: int, offset: int, time: str, head: str) -> str:
+    def make_others(message: Message, version: int, size: int) -> Line | None:
+        if message.name in SECRET_FIELDS:
+            return None
+        line = make(message, version, size)
+        return _unless_secret(line) if line and message.name == CONFIGURATION else line
+
+    return make_others
+
+
+def _unless_secret(line: Line) -> Line:
+    def guarded(b: bytes, p: int, e: int, offset: int, time: str, head: Any) -> Any:
         if may_name_secret(b, p, e):
             raise DecodeError("secret")
         return line(b, p, e, offset, time, head)
@@ -226,8 +253,8 @@ def _unless_secret(line: _Line) -> _Line:
     return guarded
 
 
-def _json_template(message: Message) -> str:
-    template = _JSON
+def with_id_fields(template: str, message: Message) -> str:
+    """Return a template for renderers, in which columns of ids become fields of a message."""
     for column, field in id_fields(message).items():
         template = template.replace(f"{{field:{column}}}", f"{{field:{field}}}")
     return template

@@ -209,9 +209,9 @@ class RecordLines:
 
 def _fast_lines(query: Query) -> FastLines | None:
     if query.decoder == "metadata":
-        from kraftops.dump.metadatalines import MetadataLines
+        from kraftops.dump.metadatalines import text_lines
 
-        return MetadataLines(query)
+        return text_lines(query)
     is_text = query.key_decoder == query.value_decoder == DEFAULT_DECODER
     if query.decoder == "user" and is_text and not query.skip_record_metadata:
         from kraftops.dump.textlines import TextLines

@@ -29,7 +29,7 @@ def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
         UsageError: it is none that has records.
     """
     with opened(part) as log:
-        rows = RowMaker(part.path, query, report)
+        rows = _row_maker(part, query, report)
         for found in walk(log, part, query, report):
             if isinstance(found, Batch):
                 yield from rows.rows(found)
@@ -118,7 +118,7 @@ def _writers(
         from kraftops.dump.jsonlines import JsonLines
 
         return JsonLines(part.path, query, report).add, add_row
-    rows = RowMaker(part.path, query, report)
+    rows = _row_maker(part, query, report)
 
     def add(batch: Batch, _: Callable[[str], None]) -> Iterator[None]:
         for number, row in enumerate(rows.rows(batch), 1):
@@ -127,6 +127,14 @@ def _writers(
                 yield
 
     return add, add_row
+
+
+def _row_maker(part: Part, query: Query, report: Report) -> RowMaker:
+    if query.decoder != "metadata":
+        return RowMaker(part.path, query, report)
+    from kraftops.dump.metadatarows import metadata_rows
+
+    return RowMaker(part.path, query, report, metadata_rows(query))
 
 
 def walk(

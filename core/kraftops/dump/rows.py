@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header, Record
@@ -91,36 +91,55 @@ def file_text(path: str) -> str:
     return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def record_row(
-    path: str,
-    position: int,
-    header: Header,
-    record: Record,
-    sequence: int,
-    meaning: Meaning,
-) -> Row:
-    """Return the row of a record of magic 2; its timestamp is the record's own."""
+class RowHead(NamedTuple):
+    """What the rows of a batch of magic 2 have in common."""
+
+    before: tuple[Any, ...]
+    """The fields before the offset."""
+    behind: tuple[Any, ...]
+    """Those from the type of the timestamp up to the sequence."""
+    behind_sequence: tuple[Any, ...]
+    """Those up to the codec."""
+
+
+def row_head(path: str, position: int, header: Header) -> RowHead:
+    """Return what the rows of a batch begin with."""
     attributes = header.attributes
     codec = attributes & v2.CODEC_MASK
-    is_appended = attributes & v2.LOG_APPEND_TIME
-    return Row(
-        path,
-        _present(position),
-        header.base_offset,
-        record.offset,
-        header.max_timestamp if is_appended else record.timestamp,
-        "LogAppendTime" if is_appended else "CreateTime",
-        _present(header.leader_epoch),
-        _present(header.producer_id),
-        _present(header.producer_epoch),
-        _present(sequence),
-        bool(attributes & v2.TRANSACTIONAL),
-        bool(attributes & v2.CONTROL),
-        CODECS[codec] if codec < len(CODECS) else None,
-        None if record.key is None else len(record.key),
-        None if record.value is None else len(record.value),
-        tuple([(key.decode("utf-8", "replace"), value) for key, value in record.headers]),
-        *meaning,
+    return RowHead(
+        (path, _present(position), header.base_offset),
+        (
+            "LogAppendTime" if attributes & v2.LOG_APPEND_TIME else "CreateTime",
+            _present(header.leader_epoch),
+            _present(header.producer_id),
+            _present(header.producer_epoch),
+        ),
+        (
+            bool(attributes & v2.TRANSACTIONAL),
+            bool(attributes & v2.CONTROL),
+            CODECS[codec] if codec < len(CODECS) else None,
+        ),
+    )
+
+
+def record_row(
+    head: RowHead, header: Header, record: Record, sequence: int, meaning: Meaning
+) -> Row:
+    """Return the row of a record of magic 2; its timestamp is the record's own."""
+    is_appended = header.attributes & v2.LOG_APPEND_TIME
+    return Row._make(
+        (
+            *head.before,
+            record.offset,
+            header.max_timestamp if is_appended else record.timestamp,
+            *head.behind,
+            _present(sequence),
+            *head.behind_sequence,
+            None if record.key is None else len(record.key),
+            None if record.value is None else len(record.value),
+            tuple([(key.decode("utf-8", "replace"), value) for key, value in record.headers]),
+            *meaning,
+        )
     )
 
 

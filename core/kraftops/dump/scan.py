@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kraftops.dump import meanings
 from kraftops.dump.batchline import add_sequence
@@ -12,7 +12,7 @@ from kraftops.dump.needles import holders, needles
 from kraftops.dump.otherrecords import not_passed, odd_types
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row, damage_row, file_text, record_row
+from kraftops.dump.rows import Row, RowHead, damage_row, file_text, record_row, row_head
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
@@ -23,11 +23,37 @@ if TYPE_CHECKING:
     from kraftops.log.legacy import LegacyHeader, LegacyRecord
 
 
+class FastRows(Protocol):
+    """A quick way to show the plain records of a batch as rows, which may leave any of them."""
+
+    def add(
+        self,
+        b: bytes,
+        p: int,
+        done: int,
+        stop: int,
+        header: Header,
+        append: Callable[[Any], None],
+        head: Any,
+        middle: str,
+    ) -> tuple[int, int]:
+        """Append rows of records *done*, at *p*, to *stop*; return the same of the first left."""
+
+
+_PAUSE = 4096  # records, after which rows may be taken away: a batch can have millions
+_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
+
+
 class RowMaker:
     """Makes the rows of one file's batches."""
 
-    def __init__(self, path: str, query: Query, report: Report) -> None:
-        """Make rows of the file *path* as *query* asks for; what is damaged goes to *report*."""
+    def __init__(
+        self, path: str, query: Query, report: Report, fast: FastRows | None = None
+    ) -> None:
+        """Make rows of the file *path* as *query* asks for; what is damaged goes to *report*.
+
+        What is plain, *fast* makes.
+        """
         self._path = path
         self._file = file_text(path)
         self._report = report
@@ -36,6 +62,8 @@ class RowMaker:
         self._is_all = query.filter.is_empty
         self._check = query.check
         self._mean = meanings.reader(query)
+        self._fast = fast
+        self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
         self._peek = _type_peek(query) if query.filter.types else None
         self._needles = needles(query)
         self._odd_types = b""
@@ -58,17 +86,71 @@ class RowMaker:
 
     def _rows(self, batch: Batch, header: Header) -> Iterator[Row]:
         buffer, pos = self.buffer(batch, header)
-        places = self.places(header, buffer, pos)
+        asked, fast = self._filter, None if self._needles else self._fast
+        places = None
+        if not fast or not asked.holds_for_all(header):
+            places = self.places(header, buffer, pos)
         if places is not None:
             for done, at in places:
                 row, _ = self.next_row(batch, header, buffer, at, done)
                 if row:
                     yield row
             return
-        for done in range(header.record_count):
+        found: list[Row] = []
+        append, head = found.append, self._head_of(batch, header)
+        # Nothing stands where a record's type is not asked for.
+        is_asked = (lambda row: row and asked.fits_row(row)) if asked.needs_rows else None
+        spread = self.spread(
+            batch, header, buffer, pos, append, append, fast=fast, head=head, middle=""
+        )
+        try:
+            for _ in spread:
+                yield from filter(is_asked, found)
+                found.clear()
+        except (DecodeError, MemoryError):
+            yield from filter(is_asked, found)
+            raise
+        yield from filter(is_asked, found)
+
+    def spread(
+        self,
+        batch: Batch,
+        header: Header,
+        buffer: bytes,
+        pos: int,
+        append: Callable[[Any], None],
+        add_row: Callable[[Row], None],
+        *,
+        fast: FastRows | None,
+        head: object,
+        middle: str,
+    ) -> Iterator[None]:
+        """Append what *fast* makes of records, and add the rows of others; pause now and then.
+
+        Raises:
+            DecodeError: a record cannot be read.
+        """
+        if not self._filter.holds_for_all(header):
+            fast = None
+        count, done, unfit = header.record_count, 0, 0
+        while done < count:
+            if fast:
+                stop = min(done + _PAUSE, count)
+                pos, made = fast.add(buffer, pos, done, stop, header, append, head, middle)
+                if made > done:
+                    done = made
+                    if done < count:
+                        yield
+                    continue
             row, pos = self.next_row(batch, header, buffer, pos, done)
             if row:
-                yield row
+                add_row(row)
+            done += 1
+            unfit += 1
+            if unfit > _UNFIT_RECORDS:
+                fast = None
+            if not done % _PAUSE:
+                yield
         check_end(header, buffer, pos)
 
     def places(self, header: Header, buffer: bytes, pos: int) -> Iterator[tuple[int, int]] | None:
@@ -146,8 +228,13 @@ class RowMaker:
         if sequence >= 0:
             sequence = add_sequence(sequence, record.offset - header.base_offset)
         meaning = meanings.control(record) if is_control else self._mean(record)
-        row = record_row(self._file, batch.position, header, record, sequence, meaning)
+        row = record_row(self._head_of(batch, header), header, record, sequence, meaning)
         return self._asked(row, batch)
+
+    def _head_of(self, batch: Batch, header: Header) -> RowHead:
+        if self._head[0] is not batch:
+            self._head = batch, row_head(self._file, batch.position, header)
+        return self._head[1]
 
     def _asked(self, row: Row, batch: Batch) -> Row | None:
         if not self._is_all and not self._filter.matches(row):

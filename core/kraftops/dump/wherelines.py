@@ -9,10 +9,10 @@ import json
 from collections.abc import Callable
 
 from kraftops.dump.filters import Filter, is_shown_as_it_is, text_at
-from kraftops.dump.jsonlines import FastRows
 from kraftops.dump.jsonrows import json_head, json_middle
 from kraftops.dump.query import Query
 from kraftops.dump.recordlines import FastLines
+from kraftops.dump.scan import FastRows
 from kraftops.log.batch import Header
 
 _NOT_IN_A_LINE = ("file", "position")  # of Kafka's text

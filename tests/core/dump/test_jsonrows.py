@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from tests.rowlogs import (
     EVERY_LOG,
     decoder_of,
     fast_json,
+    json_of_rows,
     lines_of,
     name_of,
     parsed,
@@ -79,7 +81,9 @@ def test_fast_way_gives_the_bytes_of_the_slow_one_for_every_decoder(path: Path) 
         for show_secrets in (False, True):
             query = query_of(path, decoder=decoder, show_secrets=show_secrets)
 
-            assert fast_json(path, query) == slow_json(path, query)
+            slow = slow_json(path, query)
+            assert fast_json(path, query) == slow
+            assert json_of_rows(path, query) == slow
 
 
 @each_log
@@ -94,7 +98,35 @@ def test_fast_way_reads_dialects_as_the_slow_one_does(dialect: str) -> None:
         if decoder_of(path) == "metadata":
             query = query_of(path, dialect=dialect)
 
-            assert fast_json(path, query) == slow_json(path, query)
+            slow = slow_json(path, query)
+            assert fast_json(path, query) == slow
+            assert json_of_rows(path, query) == slow
+
+
+ASKED = ({"offset"}, {"type", "version", "valueSize"}, {"type", "topicId"}, None)
+FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"types": frozenset({"partition", "topic", "brokerregistrationchange"})},
+    {"first_offset": 5, "last_offset": 70},
+    {"where": (("partitionId", "0"),)},
+    {"topics": frozenset({"grKZXozeSdqax4vkyui8ag"})},
+)
+
+
+@each_log
+def test_fast_rows_of_some_columns_are_those_of_the_slow_way(path: Path) -> None:
+    for asked in FILTERS:
+        every = parsed(slow_json(path, query_of(path, **asked)))
+        for columns in ASKED:
+            query = query_of(path, columns=columns and frozenset(columns), **asked)
+
+            found = [json.loads(line) for line in lines_of(json_of_rows(path, query))]
+
+            assert [only(row, columns) for row in found] == [only(row, columns) for row in every]
+
+
+def only(row: dict[str, Any], columns: set[str] | None) -> dict[str, Any]:
+    return {name: row[name] for name in columns or row}
 
 
 @given(st.data())
@@ -115,7 +147,9 @@ def test_fast_way_gives_the_bytes_of_the_slow_one_for_any_metadata(
     for show_secrets in (False, True):
         query = Query(decoder="metadata", form="json", show_secrets=show_secrets)
 
-        assert fast_json(path, query) == slow_json(path, query)
+        slow = slow_json(path, query)
+        assert fast_json(path, query) == slow
+        assert json_of_rows(path, query) == slow
 
 
 _PARTS = st.none() | st.binary(max_size=150) | st.text(max_size=100).map(str.encode)
@@ -360,7 +394,9 @@ def test_empty_batch_of_an_unknown_codec_holds_nothing(codec: int, tmp_path: Pat
         query = Query(decoder=decoder, form="json")
 
         assert len(parsed(fast_json(path, query))) == 1
-        assert fast_json(path, query) == slow_json(path, query)
+        slow = slow_json(path, query)
+        assert fast_json(path, query) == slow
+        assert json_of_rows(path, query) == slow
 
 
 def test_batch_of_a_negative_magic_is_damage(tmp_path: Path) -> None:
