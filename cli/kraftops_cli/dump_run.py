@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.makers import Maker, part_maker
 from kraftops.dump.query import Query
@@ -28,6 +28,7 @@ from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from kraftops.dump.chosentext import Unit
+    from kraftops.dump.parallel import Produce
     from kraftops.dump.rows import Row
 
 DAMAGED = 2
@@ -178,9 +179,19 @@ def _run_small_files(plan: Plan, paths: list[str], report: Report, terminal: Ter
 
 
 def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
-    write_parquet_file(plan, _rows(plan, report, terminal))
+    if plan.limit is not None or plan.tail is not None:
+        write_parquet_file(plan, _rows(plan, report, terminal))
+    else:
+        _run_parquet_parts(plan, report, terminal)
     tell(report, terminal)
     return exit_code(plan, report)
+
+
+def _run_parquet_parts(plan: Plan, report: Report, terminal: Terminal) -> None:
+    from kraftops.dump.columns import ArrowParts, parquet_writer
+
+    with open_target(plan, terminal) as fd, parquet_writer(fd) as writer:
+        _run_parts(plan, fd, report, terminal, ArrowParts(plan.query_of), writer.write_batch)
 
 
 def write_parquet_file(plan: Plan, rows: Iterable[Row]) -> None:
@@ -275,7 +286,15 @@ class _Makers:
         return maker(part, tell)
 
 
-def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
+def _run_parts(
+    plan: Plan,
+    fd: int,
+    report: Report,
+    terminal: Terminal,
+    produce: Produce[Part, Any] | None = None,
+    on_batch: Callable[[Any], None] | None = None,
+) -> None:
+    """Write the text of all parts, or hand on the batches that *produce* tells besides."""
     from kraftops.dump.parallel import run_ordered
     from kraftops_cli.progress import Progress, is_wanted
 
@@ -289,7 +308,11 @@ def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
     findings = Findings(report)
     with Progress(size, is_shown=fd >= 0 and is_wanted(fd)) as progress:
 
-        def on_result(found: Found) -> None:
+        def on_result(found: Any) -> None:
+            if not isinstance(found, Found):
+                assert on_batch
+                on_batch(found)
+                return
             progress.advance(found.size)
             lines = findings.add(found)
             if lines:
@@ -297,7 +320,7 @@ def _run_parts(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
             for line in lines:
                 terminal.line(line)
 
-        run_ordered(parts, _Makers(plan), fd, jobs, on_result)
+        run_ordered(parts, produce or _Makers(plan), fd, jobs, on_result)
 
 
 def write_limited(plan: Plan, fd: int, found: Iterator[Unit]) -> None:

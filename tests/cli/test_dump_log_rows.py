@@ -180,6 +180,24 @@ def test_parquet_needs_a_file() -> None:
     assert done.errors[0] == "kafka-dump-log: --format parquet needs --output FILE"
 
 
+def test_parquet_is_the_same_whoever_makes_the_rows(large_log: Path, tmp_path: Path) -> None:
+    log = tmp_path / LOG_NAME
+    log.write_bytes(large_log.read_bytes() + b"\0\1")
+    size = log.stat().st_size
+    tables = []
+    for jobs in ("1", "2"):
+        output = tmp_path / f"{jobs}.parquet"
+
+        done = run_command(
+            str(log), META, "--format", "parquet", "--jobs", jobs, "--output", str(output)
+        )
+
+        assert done.errors == [f"{log}: position {size - 2}: 2 bytes that are no whole batch"]
+        tables.append(pq.read_table(output))
+    assert tables[0].num_rows == fast_json(log, query_of(IN / "meta" / LOG_NAME)).count("\n")
+    assert tables[0].equals(tables[1])
+
+
 def test_parquet_without_pyarrow_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from kraftops.dump.query import Query
+from kraftops.dump.report import Report
+from kraftops.dump.rowchunks import scan
 from kraftops.dump.rows import COLUMNS, Row
-from kraftops.errors import UsageError
+from kraftops.dump.splitting import Found, Part
+from kraftops.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 BATCH_ROWS = 16384
 _BATCH_CHARACTERS = 32 << 20  # of keys and values
@@ -74,8 +80,30 @@ def _bounded(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield some
 
 
-def write_parquet(rows: Iterable[Row], fd: int) -> None:
-    """Write a Parquet file to a file descriptor, which is not closed.
+class ArrowParts:
+    """Makes record batches of parts of files, and tells them as what is found besides output."""
+
+    def __init__(self, query_of: Callable[[str], Query]) -> None:
+        """Read each path as *query_of* says."""
+        self._query_of = query_of
+
+    def __call__(self, part: Part, tell: Callable[[Any], None]) -> tuple[()]:
+        """Tell the batches of a part, and then what was found."""
+        report = Report()
+        try:
+            for batch in arrow_batches(
+                scan(part, self._query_of(part.path), report), arrow_schema()
+            ):
+                tell(batch)
+        except (SourceError, UsageError) as error:
+            report.refusal(error.message)
+        tell(Found(part, report, None, None, 0 if part.stop is None else part.stop - part.start))
+        return ()
+
+
+@contextmanager
+def parquet_writer(fd: int) -> Iterator[pq.ParquetWriter]:
+    """Give what writes rows of ours as a Parquet file to a file descriptor, which is not closed.
 
     Raises:
         UsageError: pyarrow is not installed.
@@ -88,5 +116,11 @@ def write_parquet(rows: Iterable[Row], fd: int) -> None:
         open(fd, "wb", closefd=False) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
-        for batch in arrow_batches(rows, schema):
+        yield writer
+
+
+def write_parquet(rows: Iterable[Row], fd: int) -> None:
+    """Write a Parquet file, as `parquet_writer` does, of *rows*."""
+    with parquet_writer(fd) as writer:
+        for batch in arrow_batches(rows, writer.schema):
             writer.write_batch(batch)

@@ -89,6 +89,30 @@ class Report:
         self.has_damage = True
         self._time_not_found.setdefault(_full(path), []).append((offset, found))
 
+    def cut_summary(self, most: int) -> tuple[int, int]:
+        """Keep *most* of the lines that `summary` has below its headings.
+
+        Returns:
+            How many are kept, and how many there were more.
+        """
+        kept = more = 0
+
+        def left(size: int) -> int:
+            nonlocal kept, more
+            here = min(size, most - kept)
+            kept, more = kept + here, more + size - here
+            return here
+
+        for found in (self._time_mismatches, self._time_disorder, self._time_not_found):
+            for pairs in found.values():
+                del pairs[left(len(pairs)) :]
+        for offsets in self._index_mismatches.values():
+            for offset in list(offsets)[left(len(offsets)) :]:
+                del offsets[offset]
+        for gaps in self._gaps.values():
+            del gaps[2 * left(len(gaps) // 2) :]
+        return kept, more
+
     def forget_gaps(self) -> None:
         """Do as if offsets were not looked at."""
         self._gaps.clear()
