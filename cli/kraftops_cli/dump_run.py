@@ -188,10 +188,10 @@ def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
 
 
 def _run_parquet_parts(plan: Plan, report: Report, terminal: Terminal) -> None:
-    from kraftops.dump.columns import ArrowParts, parquet_writer
+    from kraftops.dump.columns import ArrowParts, ParquetFile
 
-    with open_target(plan, terminal) as fd, parquet_writer(fd) as writer:
-        _run_parts(plan, fd, report, terminal, ArrowParts(plan.query_of), writer.write_batch)
+    with open_target(plan, terminal) as fd, ParquetFile(fd) as file:
+        _run_parts(plan, fd, report, terminal, ArrowParts(plan.query_of), file.add)
 
 
 def write_parquet_file(plan: Plan, rows: Iterable[Row]) -> None:

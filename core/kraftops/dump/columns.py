@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Self
 
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
@@ -34,12 +35,9 @@ def arrow_schema() -> pa.Schema:
     Raises:
         UsageError: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa  # heavy: 100 ms and more
-    except ImportError:
-        raise UsageError(
-            "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
-        ) from None
+    _require_pyarrow()
+    import pyarrow as pa  # heavy: 100 ms and more
+
     kinds = {column: getattr(pa, kind)() for kind, names in TYPES.items() for column in names}
     kinds["headers"] = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
     return pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
@@ -101,26 +99,60 @@ class ArrowParts:
         return ()
 
 
-@contextmanager
-def parquet_writer(fd: int) -> Iterator[pq.ParquetWriter]:
-    """Give what writes rows of ours as a Parquet file to a file descriptor, which is not closed.
+class ParquetFile:
+    """A Parquet file of rows, on a file descriptor that is not closed; a context manager.
 
-    Raises:
-        UsageError: pyarrow is not installed.
-        OSError: the file cannot be written.
+    pyarrow, which starts a thread, is loaded when the first batch comes: processes may be forked
+    before that.
     """
-    schema = arrow_schema()
-    import pyarrow.parquet as pq
 
-    with (
-        open(fd, "wb", closefd=False) as file,
-        pq.ParquetWriter(file, schema, compression="zstd") as writer,
-    ):
-        yield writer
+    def __init__(self, fd: int) -> None:
+        """Begin a file.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        _require_pyarrow()
+        self._fd = fd
+        self._opened = ExitStack()
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._opened:
+            if error[0] is None and not self._writer:
+                self._open()  # no rows are a file, too
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write some rows.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        (self._writer or self._open()).write_batch(batch)
+
+    def _open(self) -> pq.ParquetWriter:
+        import pyarrow.parquet as pq
+
+        file = self._opened.enter_context(os.fdopen(self._fd, "wb", closefd=False))
+        writer = pq.ParquetWriter(file, arrow_schema(), compression="zstd")
+        self._writer = self._opened.enter_context(writer)
+        return self._writer
 
 
 def write_parquet(rows: Iterable[Row], fd: int) -> None:
-    """Write a Parquet file, as `parquet_writer` does, of *rows*."""
-    with parquet_writer(fd) as writer:
-        for batch in arrow_batches(rows, writer.schema):
-            writer.write_batch(batch)
+    """Write a Parquet file of *rows*; errors as those of `ParquetFile`."""
+    with ParquetFile(fd) as file:
+        for batch in arrow_batches(rows, arrow_schema()):
+            file.add(batch)
+
+
+def _require_pyarrow() -> None:
+    from importlib.util import find_spec
+
+    if not find_spec("pyarrow"):
+        raise UsageError(
+            "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 
 from kraftops.dump.payloads import LARGEST_DECODED
@@ -60,7 +59,7 @@ def _shallow(query: Query) -> Read:
     if kind in ("metadata", "remote"):
         return _framed_head(kind, query.dialect if kind == "metadata" else "remote-log-metadata")
     if kind in ("offsets", "transaction", "share"):
-        return reader(replace(query, columns=None))
+        return _bounded(kind, _coordinator_head(kind))
     return lambda _: Meaning(kind)
 
 
@@ -76,6 +75,23 @@ def _framed_head(kind: str, dialect_name: str) -> Read:
             return Meaning(kind)
         message = spoken.messages.get(frame.type)
         return Meaning(kind, type_name(message) if message else str(frame.type), frame.version)
+
+    return meaning
+
+
+def _coordinator_head(decoder: str) -> Read:
+    from kraftops.memo import Memo
+    from kraftops.records.coordinator import key_type, value_version
+
+    types = Memo(lambda key: key_type(key, decoder))  # a few keys have most of the records
+
+    def meaning(record: Record) -> Meaning:
+        if record.key is None:
+            return Meaning(decoder)
+        name, number = types[record.key]
+        if number is None:
+            return Meaning(decoder, name)
+        return Meaning(decoder, name, value_version(record.value, number, decoder))
 
     return meaning
 
