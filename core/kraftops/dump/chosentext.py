@@ -13,9 +13,10 @@ from typing import NamedTuple
 from kraftops.dump.batchline import UndecodableBatch, batch_line, legacy_batch_line
 from kraftops.dump.checking import RecordCheck, check_crc
 from kraftops.dump.query import Query
-from kraftops.dump.recordlines import FastLines, RecordLines
+from kraftops.dump.recordlines import RecordLines
 from kraftops.dump.report import Report
 from kraftops.dump.rowchunks import opened, walk
+from kraftops.dump.runs import PAUSE, UNFIT_RECORDS, FastLines, Run
 from kraftops.dump.scan import RowMaker, check_end, reason_of
 from kraftops.dump.splitting import Found, Part
 from kraftops.dump.text import header_line
@@ -24,8 +25,6 @@ from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.files import file_name
 
 _CHUNK_LINES = 1000
-_PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
-_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
 
 
 class Unit(NamedTuple):
@@ -177,8 +176,8 @@ class _Chosen:
         count, done, unfit = header.record_count, 0, 0
         while done < count:
             if fast:
-                stop = min(done + _PAUSE, count)
-                pos, printed = fast.add(buffer, pos, done, stop, header, lines.append)
+                run = Run(buffer, pos, done, min(done + PAUSE, count), header)
+                pos, printed = fast.add(run, lines.append)
                 if printed > done:
                     done = printed
                     yield from filter(None, lines)
@@ -190,7 +189,7 @@ class _Chosen:
             lines.clear()
             done += 1
             unfit += 1
-            if unfit > _UNFIT_RECORDS:
+            if unfit > UNFIT_RECORDS:
                 fast = None
         check_end(header, buffer, pos)
 

@@ -9,12 +9,11 @@ from kraftops.dump.jsonrows import json_head, json_middle, row_json
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import file_text
-from kraftops.dump.scan import FastRows, RowMaker, reason_of
+from kraftops.dump.runs import PAUSE, FastRows
+from kraftops.dump.scan import RowMaker, reason_of
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch
 from kraftops.records.user import DEFAULT_DECODER
-
-_PAUSE = 4096  # rows, after which lines may be taken away
 
 
 class JsonLines:
@@ -35,7 +34,7 @@ class JsonLines:
         if batch.is_legacy or not self._fast:
             for number, row in enumerate(rows.rows(batch), 1):
                 append(row_json(row))
-                if not number % _PAUSE:
+                if not number % PAUSE:
                     yield
             return
         try:

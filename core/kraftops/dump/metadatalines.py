@@ -17,9 +17,9 @@ from typing import Any
 from kraftops.dump.meanings import id_fields
 from kraftops.dump.otherrecords import odd_types, pass_others
 from kraftops.dump.query import Query
+from kraftops.dump.runs import Run
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
-from kraftops.log.batch import Header
 from kraftops.memo import Memo
 from kraftops.records.dialects import dialect, type_name
 from kraftops.records.secrets import CONFIGURATION, SECRET_FIELDS, may_name_secret
@@ -68,21 +68,10 @@ class MetadataLines:
             self._odd_types = odd_types(self._dialect, query.filter.types)
 
     def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[Any], None],
-        head: Any = "",
-        middle: str = "",
+        self, run: Run, append: Callable[[Any], None], head: Any = "", middle: str = ""
     ) -> tuple[int, int]:
-        """Append lines of records from number *done*, which begins at *p*, up to number *stop*.
-
-        Return where the first record begins that was not printed, and its number. The lines are
-        made from *head*, and from times with *middle* behind them.
-        """
+        """Do what `FastLines.add` says, or `FastRows.add`."""
+        _, p, done, _, header = run
         base_offset, attributes, first_time = header[0], header[5], header[7]
         if (
             header.base_sequence >= 0
@@ -91,44 +80,30 @@ class MetadataLines:
         ):
             return p, done
         if self._odd_types:
-            return self._add_chosen(b, p, done, stop, header, append, head, middle)
-        return self._add_all(b, p, done, stop, header, append, head, middle)
+            return self._add_chosen(run, append, head, middle)
+        return self._add_all(run, append, head, middle)
 
     def _add_chosen(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[Any], None],
-        head: Any,
-        middle: str,
+        self, run: Run, append: Callable[[Any], None], head: Any, middle: str
     ) -> tuple[int, int]:
         """Do what `add` does, and spend little on records of types that are not asked for."""
+        b, p, done, stop, header = run
         while done < stop:
             before = done
             p, done = pass_others(b, p, done, stop, self._odd_types)
             if done == stop:
                 break
             ahead = min(stop, done + (_TOGETHER if done - before <= _FEW_PASSED else 1))
-            p, printed = self._add_all(b, p, done, ahead, header, append, head, middle)
+            p, printed = self._add_all(Run(b, p, done, ahead, header), append, head, middle)
             if printed == done:
                 break
             done = printed
         return p, done
 
     def _add_all(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[Any], None],
-        head: Any,
-        middle: str,
+        self, run: Run, append: Callable[[Any], None], head: Any, middle: str
     ) -> tuple[int, int]:
+        b, p, done, stop, header = run
         base_offset, attributes = header.base_offset, header.attributes
         first_time, max_time = header.base_timestamp, header.max_timestamp
         frames = self._frames

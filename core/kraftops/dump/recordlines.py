@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.batchline import BOOL, add_sequence
 from kraftops.dump.payloads import Decode, payload_decoder
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
+from kraftops.dump.runs import PAUSE, UNFIT_RECORDS, FastLines, Run
 from kraftops.errors import DecodeError
 from kraftops.javatext import decode_utf8
 from kraftops.log import batch as v2
@@ -19,17 +20,6 @@ if TYPE_CHECKING:
     from kraftops.log.legacy import LegacyRecord
 
 Append = Callable[[str], None]
-_PAUSE = 4096  # records, after which lines may be taken away: a batch can have millions
-_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
-
-
-class FastLines(Protocol):
-    """A quick way to print the plain records of a batch, which may leave any of them."""
-
-    def add(
-        self, b: bytes, p: int, done: int, stop: int, header: Header, append: Append
-    ) -> tuple[int, int]:
-        """Append lines of records *done*, at *p*, to *stop*; return the same of the first left."""
 
 
 class Means(NamedTuple):
@@ -65,7 +55,7 @@ class RecordLines:
         messages = legacy.records(batch, self._query.max_inflated_bytes)
         for number, message in enumerate(messages, 1):
             self.add_message(message, batch.position, time_type, append)
-            if not number % _PAUSE:
+            if not number % PAUSE:
                 yield
 
     def add_message(
@@ -94,8 +84,8 @@ class RecordLines:
         if count < 0:
             raise DecodeError(f"the batch counts {count} records")
         done = 0
-        if self._fast and count <= _PAUSE:  # most are small: no generator for them
-            pos, done = self._fast.add(buffer, pos, 0, count, header, append)
+        if self._fast and count <= PAUSE:  # most are small: no generator for them
+            pos, done = self._fast.add(Run(buffer, pos, 0, count, header), append)
             if done:
                 self._saw(header.base_offset, done)
             if done == count and pos == len(buffer):
@@ -110,9 +100,8 @@ class RecordLines:
         unfit = 0
         while done < count:
             if fast:
-                pos, printed = fast.add(
-                    buffer, pos, done, min(done + _PAUSE, count), header, append
-                )
+                run = Run(buffer, pos, done, min(done + PAUSE, count), header)
+                pos, printed = fast.add(run, append)
                 if printed > done:
                     self._saw(base_offset + done, printed - done)
                     done = printed
@@ -125,10 +114,10 @@ class RecordLines:
                 raise DecodeError(f"record {done + 1} of {count}: {error.message}") from None
             done += 1
             unfit += 1
-            if unfit > _UNFIT_RECORDS:
+            if unfit > UNFIT_RECORDS:
                 fast = None
             self.add_record(record, batch.position, header, append)
-            if not done % _PAUSE:
+            if not done % PAUSE:
                 yield
         if pos != len(buffer):
             raise DecodeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kraftops.dump import meanings
 from kraftops.dump.batchline import add_sequence
@@ -13,6 +13,7 @@ from kraftops.dump.otherrecords import not_passed, odd_types
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row, RowHead, damage_row, file_text, record_row, row_head
+from kraftops.dump.runs import PAUSE, UNFIT_RECORDS, FastRows, Run
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
@@ -21,27 +22,6 @@ from kraftops.records.dialects import dialect
 
 if TYPE_CHECKING:
     from kraftops.log.legacy import LegacyHeader, LegacyRecord
-
-
-class FastRows(Protocol):
-    """A quick way to show the plain records of a batch as rows, which may leave any of them."""
-
-    def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[Any], None],
-        head: Any,
-        middle: str,
-    ) -> tuple[int, int]:
-        """Append rows of records *done*, at *p*, to *stop*; return the same of the first left."""
-
-
-_PAUSE = 4096  # records, after which rows may be taken away: a batch can have millions
-_UNFIT_RECORDS = 16  # of a batch, after which it is not tried again whether the fast way fits
 
 
 class RowMaker:
@@ -135,8 +115,8 @@ class RowMaker:
         count, done, unfit = header.record_count, 0, 0
         while done < count:
             if fast:
-                stop = min(done + _PAUSE, count)
-                pos, made = fast.add(buffer, pos, done, stop, header, append, head, middle)
+                run = Run(buffer, pos, done, min(done + PAUSE, count), header)
+                pos, made = fast.add(run, append, head, middle)
                 if made > done:
                     done = made
                     if done < count:
@@ -147,9 +127,9 @@ class RowMaker:
                 add_row(row)
             done += 1
             unfit += 1
-            if unfit > _UNFIT_RECORDS:
+            if unfit > UNFIT_RECORDS:
                 fast = None
-            if not done % _PAUSE:
+            if not done % PAUSE:
                 yield
         check_end(header, buffer, pos)
 

@@ -10,9 +10,9 @@ import struct
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kraftops.dump.runs import Run
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
-from kraftops.log.batch import Header
 from kraftops.memo import Memo
 from kraftops.varint import read_varlong, varint_bytes
 
@@ -48,19 +48,9 @@ class TextLines:
         self._deltas = [varint_bytes(number) for number in range(ONE_BYTE_DELTAS)]
         self._times: Memo[int] = Memo(time_delta_of)
 
-    def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[str], None],
-    ) -> tuple[int, int]:
-        """Append lines of records from number *done*, which begins at *p*, up to number *stop*.
-
-        Return where the first record begins that was not printed, and its number.
-        """
+    def add(self, run: Run, append: Callable[[str], None]) -> tuple[int, int]:
+        """Do what `FastLines.add` says."""
+        b, p, done, stop, header = run
         (
             base_offset, _, _, _, _, attributes, _, base_time, max_time, _, _, sequence, count,
         ) = header  # fmt: skip

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from json.encoder import encode_basestring as json_string
 
+from kraftops.dump.runs import Run
 from kraftops.dump.textlines import (
     KEPT_LAYOUTS,
     ONE_BYTE_DELTAS,
@@ -22,7 +23,6 @@ from kraftops.dump.textlines import (
 )
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
-from kraftops.log.batch import Header
 from kraftops.memo import Memo
 from kraftops.varint import varint_bytes
 
@@ -44,21 +44,10 @@ class TextRows:
         self._times: Memo[int] = Memo(_later_delta_of if in_order else time_delta_of)
 
     def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[str], None],
-        head: str,
-        middle: str,
+        self, run: Run, append: Callable[[str], None], head: str, middle: str
     ) -> tuple[int, int]:
-        """Append rows of records from number *done*, which begins at *p*, up to number *stop*.
-
-        Return where the first record begins that was not printed, and its number. Rows begin with
-        *head* and have *middle*, in which `"sequence":null` stands, behind the timestamp.
-        """
+        """Do what `FastRows.add` says; in *middle* stands `"sequence":null`."""
+        b, p, done, stop, header = run
         (
             base_offset, _, _, _, _, attributes, _, base_time, max_time, _, _, sequence, count,
         ) = header  # fmt: skip

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from kraftops.dump.filters import Filter, is_shown_as_it_is, text_at
 from kraftops.dump.jsonrows import json_head, json_middle
 from kraftops.dump.query import Query
-from kraftops.dump.recordlines import FastLines
-from kraftops.dump.scan import FastRows
-from kraftops.log.batch import Header
+from kraftops.dump.runs import FastLines, FastRows, Run
 
 _NOT_IN_A_LINE = ("file", "position")  # of Kafka's text
 _OF_USERS = (None, "user")
@@ -28,19 +27,11 @@ class WhereRows:
         self._fits = _row_test(asked)
 
     def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[str], None],
-        head: str,
-        middle: str,
+        self, run: Run, append: Callable[[Any], None], head: Any, middle: str
     ) -> tuple[int, int]:
-        """Append rows of records *done*, at *p*, to *stop*; return the same of the first left."""
+        """Do what `FastRows.add` says."""
         lines: list[str] = []
-        found = self._rows.add(b, p, done, stop, header, lines.append, head, middle)
+        found = self._rows.add(run, lines.append, head, middle)
         for line in filter(self._fits, lines):
             append(line)
         return found
@@ -55,24 +46,16 @@ class WhereLines:
         self._lines = lines
         self._fits = _row_test(asked)
 
-    def add(
-        self,
-        b: bytes,
-        p: int,
-        done: int,
-        stop: int,
-        header: Header,
-        append: Callable[[str], None],
-    ) -> tuple[int, int]:
-        """Append lines of records *done*, at *p*, to *stop*; return the same of the first left."""
+    def add(self, run: Run, append: Callable[[str], None]) -> tuple[int, int]:
+        """Do what `FastLines.add` says."""
         rows: list[str] = []
-        head, middle = json_head("", 0, header), json_middle(header)
-        after, ahead = self._rows.add(b, p, done, stop, header, rows.append, head, middle)
+        head, middle = json_head("", 0, run.header), json_middle(run.header)
+        after, ahead = self._rows.add(run, rows.append, head, middle)
         is_asked = list(map(self._fits, rows))
         if not any(is_asked):
             return after, ahead
         lines: list[str] = []
-        found = self._lines.add(b, p, done, ahead, header, lines.append)
+        found = self._lines.add(run._replace(stop=ahead), lines.append)
         for line, asked in zip(lines, is_asked, strict=False):  # it may print fewer
             if asked:
                 append(line)
