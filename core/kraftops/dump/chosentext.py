@@ -227,9 +227,8 @@ def _fast_lines(query: Query, lines: RecordLines) -> FastLines | None:
         return fast
     if not fast or not asked.where:
         return None
-    from kraftops.dump.jsonlines import fast_rows
+    from kraftops.dump.rowlines import fast_json_lines
     from kraftops.dump.wherelines import WhereLines, is_told_by_json
 
-    in_json = replace(query, form="json")
-    rows = fast_rows(in_json) if is_told_by_json(query, in_text=True) else None
+    rows = fast_json_lines(query) if is_told_by_json(query, in_text=True) else None
     return WhereLines(rows, fast, asked) if rows else None

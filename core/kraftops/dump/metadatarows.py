@@ -1,4 +1,4 @@
-"""The rows of metadata records, straight from a batch's bytes."""
+"""The rows of metadata records, and the same as CSV, straight from a batch's bytes."""
 
 from __future__ import annotations
 
@@ -29,6 +29,29 @@ def metadata_rows(query: Query) -> MetadataLines:
     """Return what makes rows in the place of lines; each batch needs its `RowHead`."""
     make = _maker if query.show_secrets else without_secrets(_maker)
     return MetadataLines(query, _shallow_maker if is_shallow(query) else make, ("", ""))
+
+
+def csv_lines(query: Query) -> MetadataLines:
+    """Return what prints rows as CSV."""
+    make = _csv_maker if query.show_secrets else without_secrets(_csv_maker)
+    return MetadataLines(query, make, ("", ""))
+
+
+def _csv_maker(message: Message, version: int, size: int) -> Line:
+    render = _renderer_factory(message, version)("")
+    start = f",{size},,metadata,{type_name(message)},{version},,"
+
+    def line(b: bytes, p: int, e: int, offset: int, time: str, head: str) -> str:
+        data, topic, partition, broker = render(b, p, e).split(_BREAK)
+        if data != "{}":
+            data = data.replace('"', '""')
+            data = f'"{data}"'
+        topic = "" if topic == "null" else topic[1:-1]
+        partition = "" if partition == "null" else partition
+        broker = "" if broker == "null" else broker
+        return f"{head}{offset},{time}{start}{data},{topic},{partition},{broker},,,\n"
+
+    return line
 
 
 def _maker(message: Message, version: int, size: int) -> Line:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.report import Report
+from kraftops.dump.rowlines import RowLines, fast_rows, row_form
 from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.scan import RowMaker
 from kraftops.dump.splitting import Found, Part, file_id
@@ -18,8 +19,6 @@ from kraftops.log.streams import LogStream, open_log
 
 _CHUNK_LINES = 1000  # about half a megabyte
 
-AddBatch = Callable[[Batch, Callable[[str], None]], Iterator[None]]
-
 
 def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
     """Yield the rows of a part; what is damaged is a row too, and goes to *report*.
@@ -29,7 +28,7 @@ def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
         UsageError: it is none that has records.
     """
     with opened(part) as log:
-        rows = _row_maker(part, query, report)
+        rows = RowMaker(part.path, query, report, fast_rows(query))
         for found in walk(log, part, query, report):
             if isinstance(found, Batch):
                 yield from rows.rows(found)
@@ -66,10 +65,10 @@ def row_chunks(part: Part, query: Query, report: Report) -> Iterator[str]:
     with opened(part) as log:
         out: list[str] = []
         append = out.append
-        add_batch, add_row = _writers(part, query, report, append)
+        lines, add_row = RowLines(part.path, query, report), row_writer(query.form, append)
         for found in walk(log, part, query, report):
             if isinstance(found, Batch):
-                for _ in add_batch(found, append):
+                for _ in lines.add(found, append):
                     yield "".join(out)
                     out.clear()
             else:
@@ -101,40 +100,8 @@ def opened(part: Part) -> LogFile | LogStream:
 
 def row_writer(form: str, append: Callable[[str], None]) -> Callable[[Row], object]:
     """Return a function that appends the text of a row in `json` or `csv`."""
-    if form == "csv":
-        from kraftops.dump.csvrows import csv_writer
-
-        return csv_writer(append)
-    from kraftops.dump.jsonrows import row_json
-
-    return lambda row: append(row_json(row))
-
-
-def _writers(
-    part: Part, query: Query, report: Report, append: Callable[[str], None]
-) -> tuple[AddBatch, Callable[[Row], object]]:
-    add_row = row_writer(query.form, append)
-    if query.form == "json":
-        from kraftops.dump.jsonlines import JsonLines
-
-        return JsonLines(part.path, query, report).add, add_row
-    rows = _row_maker(part, query, report)
-
-    def add(batch: Batch, _: Callable[[str], None]) -> Iterator[None]:
-        for number, row in enumerate(rows.rows(batch), 1):
-            add_row(row)
-            if not number % _CHUNK_LINES:
-                yield
-
-    return add, add_row
-
-
-def _row_maker(part: Part, query: Query, report: Report) -> RowMaker:
-    if query.decoder != "metadata":
-        return RowMaker(part.path, query, report)
-    from kraftops.dump.metadatarows import metadata_rows
-
-    return RowMaker(part.path, query, report, metadata_rows(query))
+    text = row_form(form).text
+    return lambda row: append(text(row))
 
 
 def walk(

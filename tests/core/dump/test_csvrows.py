@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump.csvrows import csv_header, csv_writer
+from kraftops.dump.csvrows import csv_header, row_csv
 from kraftops.dump.rows import COLUMNS, Row
 
 ODD = [
@@ -27,11 +27,7 @@ ODD = [
 
 
 def text_of(*rows: Row) -> str:
-    out = [csv_header()]
-    write = csv_writer(out.append)
-    for row in rows:
-        write(row)
-    return "".join(out)
+    return "".join([csv_header(), *map(row_csv, rows)])
 
 
 def row(value: str | None, **fields: object) -> Row:

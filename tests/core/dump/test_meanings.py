@@ -191,3 +191,40 @@ def test_control_records_mean_what_they_hold() -> None:
                 assert json.loads(str(found.value)) == plain(expected.data)
                 types.add(found.type)
     assert {"COMMIT", "ABORT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"} <= types
+
+
+@pytest.mark.parametrize("decoder", ["offsets", "transaction", "share"])
+def test_type_and_version_alone_are_those_of_the_whole(decoder: str) -> None:
+    """Of every record of the corpus, and of it with its key or value cut short or changed."""
+    head = reader(Query(decoder=decoder, columns=frozenset({"type", "version"})))
+    whole = reader(Query(decoder=decoder))
+    seen = set()
+    for path in LOGS:
+        if decoder_of(path) != decoder:
+            continue
+        for one in [one for batch in walk(path) for one in records_of(batch)]:
+            key, value = one.key, one.value
+            for changed in (
+                (key, value),
+                (None, value),
+                (key, None),
+                (key and key[:1], value),
+                (key and key[:-1], value),
+                (key and b"\x7f\x00" + key[2:], value),
+                (key, value and value[:1]),
+                (key, value and value[:-1]),
+                (key, value and b"\x00\x63" + value[2:]),
+            ):
+                found, expected = head(record(*changed)), whole(record(*changed))
+                assert found[:3] == expected[:3]
+                seen.add(found[:3])
+    assert len(seen) > 4
+
+
+def test_type_and_version_alone_need_no_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value that is not read may be anything."""
+    monkeypatch.setattr(coordinator, "key_and_value_texts", None)
+    key = b"\0\2\0\1g"
+    head = reader(Query(decoder="offsets", columns=frozenset({"type", "version", "valueSize"})))
+
+    assert head(record(key, b"\0\3anything"))[:3] == ("offsets", "GROUP_METADATA", 3)

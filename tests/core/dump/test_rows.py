@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kraftops.dump.columns import arrow_batches, arrow_schema
-from kraftops.dump.csvrows import csv_header, csv_writer
+from kraftops.dump.csvrows import csv_header, row_csv
 from kraftops.dump.report import Report
 from kraftops.dump.rowchunks import row_chunks
 from kraftops.dump.rows import COLUMNS, Row, base64_of, damage_row, file_text
@@ -44,9 +44,7 @@ def _loaded(text: str) -> Any:
 @each_log
 def test_csv_carries_the_rows_of_json(path: Path) -> None:
     out: list[str] = [csv_header()]
-    write = csv_writer(out.append)
-    for row in rows(path, query_of(path)):
-        write(row)
+    out += map(row_csv, rows(path, query_of(path)))
 
     found = list(csv.DictReader(io.StringIO("".join(out), newline=""), strict=True))
 
@@ -60,14 +58,10 @@ def test_csv_carries_the_rows_of_json(path: Path) -> None:
 @each_log
 def test_chunks_of_csv_are_the_lines_of_the_rows(path: Path) -> None:
     query = query_of(path, form="csv")
-    out: list[str] = []
-    write = csv_writer(out.append)
 
     text = "".join(row_chunks(Part(str(path)), query, Report()))
 
-    for row in rows(path, query):
-        write(row)
-    assert text == "".join(out)
+    assert text == "".join(map(row_csv, rows(path, query)))
 
 
 @each_log
