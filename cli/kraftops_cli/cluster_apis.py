@@ -40,12 +40,12 @@ DIFFER = 2
 def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **target: Any) -> int:
     """Run the subcommand; return its exit code."""
     found = target_of(terminal, **target)
-    nodes, is_whole = _asked(terminal, found)
+    cluster_id, nodes, is_whole = _asked(terminal, found)
     differs = compare and len({_shape(each) for each in nodes.values()}) > 1
     if form == "json":
         told = [_told(node, each) for node, each in nodes.items()]
         more = {"differs": differs} if compare else {}
-        terminal.json("api-versions", {**more, "nodes": told})
+        terminal.json("api-versions", {"clusterId": cluster_id, **more, "nodes": told})
     elif compare:
         terminal.write(_comparison(nodes) if differs else f"{_named(nodes)}: all the same\n")
     else:
@@ -55,8 +55,8 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **target: A
     return DIFFER if differs else 0
 
 
-def _asked(terminal: Terminal, target: Target) -> tuple[dict[int, Abilities], bool]:
-    """Return the abilities of all nodes by id, and whether all of them answered."""
+def _asked(terminal: Terminal, target: Target) -> tuple[str | None, dict[int, Abilities], bool]:
+    """Return the cluster's id, the abilities of nodes by id, and whether all of them answered."""
     from kraftops.errors import WireError
     from kraftops.wire.cluster import abilities
 
@@ -72,7 +72,7 @@ def _asked(terminal: Terminal, target: Target) -> tuple[dict[int, Abilities], bo
                     nodes[node.node_id] = abilities(other)
             except WireError as error:
                 terminal.error(f"node {node.node_id}: {error.message}", error.hint)
-    return nodes, len(nodes) == len(described.nodes)
+    return described.cluster_id, nodes, len(nodes) == len(described.nodes)
 
 
 def api_name(key: int) -> str:

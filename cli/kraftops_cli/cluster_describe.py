@@ -46,6 +46,7 @@ asked, or the permissions, do not give is shown as a dash.""",
 def describe(terminal: Terminal, /, form: str, *, watch: float | None, **target: Any) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import AnswerError, AuthError, WireError
+    from kraftops.wire.cluster import LEADERLESS
     from kraftops.wire.deadline import Deadline
 
     found = target_of(terminal, **target)
@@ -53,15 +54,20 @@ def describe(terminal: Terminal, /, form: str, *, watch: float | None, **target:
     while True:
         try:
             picture = _picture(terminal if is_first else None, found)
-        except (AnswerError, AuthError):
+        except AuthError:
             raise
         except WireError as error:
-            if watch is None:
+            lasts = isinstance(error, AnswerError) and error.code not in LEADERLESS
+            if watch is None or lasts:
                 raise
             terminal.error(error.message, error.hint)
         else:
             _show(terminal, form, picture, stamp=watch is not None, is_first=is_first)
             is_first = False
+            if picture.failed and watch is None:
+                raise picture.failed
+            if picture.failed:
+                terminal.error(picture.failed.message, picture.failed.hint)
         if watch is None:
             return 0
         terminal.flush()
@@ -81,42 +87,52 @@ def _show(terminal: Terminal, form: str, picture: Picture, *, stamp: bool, is_fi
 
 def _picture(terminal: Terminal | None, target: Target) -> Picture:
     """Ask for everything; what is not permitted is a note on the terminal, and missing."""
-    from kraftops.errors import AnswerError, KraftopsError
+    from kraftops.errors import AnswerError, AuthError, WireError
     from kraftops.wire.cluster import (
         CLUSTER_AUTHORIZATION_FAILED,
+        NOT_LEADER,
         abilities,
+        ask_leader,
         describe_quorum,
-        leader_connection,
     )
 
-    def skip(what: str, error: KraftopsError) -> None:
-        if getattr(error, "code", None) != CLUSTER_AUTHORIZATION_FAILED:
+    def skip(what: str, error: AnswerError) -> None:
+        # Without the permission to see who leads, any controller was asked.
+        is_hidden = described is None and error.code == NOT_LEADER
+        if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_hidden:
             raise error
         if terminal:
             terminal.error(f"note: {what}: {error.message}", error.hint)
 
-    described = quorum = live = None
+    described = quorum = live = failed = None
     with target.connect() as connection:
         features = abilities(connection).features
-        asked = connection
         try:
             both = connection.serves("DescribeCluster")
             tells = not target.is_of_controllers and both is not None and both.last >= 2
             described = target.described(connection, with_fenced=tells)
-            if target.is_of_controllers:
-                asked = leader_connection(connection, target.connect_to)
         except AnswerError as error:
             skip("the nodes", error)
+        if target.is_of_controllers:
+            try:
+                live = target.live_image()
+            except AnswerError as error:
+                skip("the brokers", error)
         try:
-            quorum = describe_quorum(asked)
+            if described:
+                quorum = ask_leader(connection, target.connect_to, describe_quorum)
+            elif live:  # which only the leader hands out
+                with target.connect_to(live.endpoint) as leader:
+                    quorum = describe_quorum(leader)
+            else:
+                quorum = describe_quorum(connection)
         except AnswerError as error:
             skip("the quorum", error)
-        finally:
-            if asked is not connection:
-                asked.close()
-    if target.is_of_controllers:
-        try:
-            live = target.live_image()
-        except AnswerError as error:
-            skip("the brokers", error)
-    return Picture(target.is_of_controllers, described, quorum, features, live)
+        except WireError as error:
+            if target.is_of_controllers or isinstance(error, AuthError):
+                raise
+            failed = WireError(
+                f"the quorum is not known: {error.message}",
+                hint="brokers hand on to controllers what is asked of it: do these run?",
+            )
+    return Picture(target.is_of_controllers, described, quorum, features, live, failed)

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kraftops.dump.times import iso_time
 from kraftops.uuids import to_text
 from kraftops_cli.cluster_columns import UNKNOWN, columns
 from kraftops_cli.cluster_state import brokers_of, replicas_of
 
 if TYPE_CHECKING:
+    from kraftops.errors import WireError
     from kraftops.wire.addresses import Address
     from kraftops.wire.cluster import Description, Feature, Quorum, Replica
     from kraftops.wire.liveimage import LiveImage
 
 
 class Picture(NamedTuple):
-    """The answers; None for those that are not to be had."""
+    """The answers, None for those that are not to be had; *failed*: why a broker has no quorum."""
 
     is_of_controllers: bool
     described: Description | None
     quorum: Quorum | None
     features: Sequence[Feature]
     live: LiveImage | None
+    failed: WireError | None
 
 
 class _Broker(NamedTuple):
@@ -90,7 +93,7 @@ def _replicas(quorum: Quorum) -> Iterable[tuple[str, Replica]]:
 
 def _end(quorum: Quorum) -> int:
     """Return the end of the leader's log."""
-    return max(replica.end_offset for _, replica in _replicas(quorum))
+    return max((replica.end_offset for _, replica in _replicas(quorum)), default=-1)
 
 
 def as_text(picture: Picture) -> str:
@@ -161,21 +164,12 @@ def _quorum_text(picture: Picture) -> str:
                 role,
                 each.end_offset if is_known else None,
                 end - each.end_offset if is_known else None,
-                _time_text(each.caught_up_at),
+                iso_time(each.caught_up_at) if each.caught_up_at >= 0 else None,
                 _listed(quorum.listeners.get(each.node_id, [])),
                 to_text(each.directory_id) if each.directory_id else None,
             )
         )
     return columns(rows)
-
-
-def _time_text(milliseconds: int) -> str | None:
-    import time
-
-    if milliseconds < 0:
-        return None
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03}Z"
 
 
 def _feature_text(picture: Picture) -> str:

@@ -25,7 +25,6 @@ EXAMPLES = (
     ("in a script", "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes"),
 )
 _MOST_TOPICS = 5  # that a message names
-_PAUSE = 0.2  # seconds, before a controller that has just lost the lead is asked again
 
 
 class JavaInt(click.ParamType[int]):
@@ -53,6 +52,7 @@ class Look(NamedTuple):
     """
 
     place: str
+    cluster_id: str | None
     fenced: Mapping[int, bool] | None
     is_complete: bool
     replicas: Mapping[int, Counter[str]] | None
@@ -104,8 +104,6 @@ def unregister(
     wanted = [*dict.fromkeys(ids)]
     done: dict[int, bool] = {}
     with found.connect() as connection:
-        if found.expected_id is not None:
-            found.described(connection)
         look = _look(found, connection, is_forced=force)
         there = [each for each in wanted if _is_there(look, each, if_registered=if_registered)]
         if not force:
@@ -118,12 +116,12 @@ def unregister(
             try:
                 done[each] = each in there and not dry_run and _unregister(found, connection, each)
             except AnswerError as error:
-                _finish(terminal, form, done, dry_run=dry_run, there=there)
+                _finish(terminal, form, look, done, dry_run=dry_run, there=there)
                 raise _with_ids(error, look) from error
             if each in there and not dry_run and not done[each] and not if_registered:
-                _finish(terminal, form, done, dry_run=dry_run, there=there)
+                _finish(terminal, form, look, done, dry_run=dry_run, there=there)
                 raise _not_registered(look, each)
-    _finish(terminal, form, done, dry_run=dry_run, there=there, is_whole=True)
+    _finish(terminal, form, look, done, dry_run=dry_run, there=there, is_whole=True)
     return 0
 
 
@@ -137,7 +135,7 @@ def _look(target: Target, connection: Connection, *, is_forced: bool) -> Look:
     )
     from kraftops_cli.cluster_state import fenced_of, replicas_of
 
-    place = str(connection.address)
+    place, cluster_id = str(connection.address), _cluster_id(target, connection)
     if target.is_of_controllers:
         try:
             image = target.live_image().image
@@ -145,19 +143,29 @@ def _look(target: Target, connection: Connection, *, is_forced: bool) -> Look:
             if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
                 raise
             missing = "CLUSTER_ACTION on the cluster"
-            return Look(place, None, is_complete=False, replicas=None, missing=missing)
-        replicas = replicas_of(image)
-        return Look(place, fenced_of(image), is_complete=True, replicas=replicas, missing="")
+            return Look(place, cluster_id, None, False, None, missing)
+        return Look(place, cluster_id, fenced_of(image), True, replicas_of(image), "")
     both = connection.serves("DescribeCluster")
     tells = both is not None and both.last >= 2
     described = target.described(connection, with_fenced=tells)
     fenced = {node.node_id: bool(node.is_fenced) for node in described.nodes}
     replicas = replica_counts(connection)
     if not replicas and not sees_everything(connection):
-        return Look(
-            place, fenced, is_complete=tells, replicas=None, missing="DESCRIBE on the topics"
-        )
-    return Look(place, fenced, is_complete=tells, replicas=replicas, missing="")
+        return Look(place, cluster_id, fenced, tells, None, "DESCRIBE on the topics")
+    return Look(place, cluster_id, fenced, tells, replicas, "")
+
+
+def _cluster_id(target: Target, connection: Connection) -> str | None:
+    """Return the id of the cluster, which is the expected one; None where it may not be seen."""
+    from kraftops.errors import AnswerError
+    from kraftops.wire.cluster import CLUSTER_AUTHORIZATION_FAILED
+
+    try:
+        return target.described(connection).cluster_id
+    except AnswerError as error:
+        if error.code != CLUSTER_AUTHORIZATION_FAILED or target.expected_id is not None:
+            raise
+        return None
 
 
 def _is_there(look: Look, broker: int, *, if_registered: bool) -> bool:
@@ -224,7 +232,13 @@ def _is_agreed(ids: Sequence[int]) -> bool:
     if not (os.isatty(0) and os.isatty(2)):
         return True
     shown = ", ".join(map(str, ids))
-    return click.confirm(f"Unregister {_brokers(len(ids))} {shown}?", err=True)
+    try:
+        return click.confirm(f"Unregister {_brokers(len(ids))} {shown}?", err=True)
+    except click.Abort as error:
+        if not isinstance(error.__context__, EOFError):
+            raise
+        click.echo(err=True)  # Ctrl-D, which leaves the line open
+        return False
 
 
 def _brokers(count: int) -> str:
@@ -233,37 +247,22 @@ def _brokers(count: int) -> str:
 
 def _unregister(target: Target, connection: Connection, broker: int) -> bool:
     """Have a broker unregistered; return whether it was registered."""
-    import time
-
     from kraftops.errors import AnswerError
-    from kraftops.wire.cluster import (
-        NOT_CONTROLLER,
-        NOT_REGISTERED,
-        leader_connection,
-        unregister_broker,
-    )
+    from kraftops.wire.cluster import NOT_REGISTERED, ask_leader, unregister_broker
 
-    while True:
-        asked = connection
-        try:
-            if target.is_of_controllers:
-                asked = leader_connection(connection, target.connect_to)
-            unregister_broker(asked, broker)
-            return True
-        except AnswerError as error:
-            if error.code == NOT_REGISTERED:
-                return False
-            if error.code != NOT_CONTROLLER or target.deadline.left < _PAUSE:
-                raise
-            time.sleep(_PAUSE)
-        finally:
-            if asked is not connection:
-                asked.close()
+    try:
+        ask_leader(connection, target.connect_to, lambda node: unregister_broker(node, broker))
+    except AnswerError as error:
+        if error.code != NOT_REGISTERED:
+            raise
+        return False
+    return True
 
 
 def _finish(
     terminal: Terminal,
     form: str,
+    look: Look,
     done: Mapping[int, bool],
     *,
     dry_run: bool,
@@ -277,7 +276,15 @@ def _finish(
             for broker, was in done.items()
         ]
         changed = any(done.values())
-        terminal.json("unregister", {"changed": changed, "dryRun": dry_run, "brokers": told})
+        terminal.json(
+            "unregister",
+            {
+                "clusterId": look.cluster_id,
+                "changed": changed,
+                "dryRun": dry_run,
+                "brokers": told,
+            },
+        )
         return
     for broker, was in done.items():
         if was:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +12,9 @@ from kraftops_cli.argparse4j import clicks_arguments_without_files
 from kraftops_cli.cluster_target import EITHER, OURS, Target, target_of, target_options
 from kraftops_cli.command import Number, ToolCommand
 from kraftops_cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.errors import WireError
 
 EXAMPLES = (
     (
@@ -57,8 +61,8 @@ def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **ta
         except (AnswerError, AuthError):
             raise
         except WireError as error:
-            # An answer tells more than that there was no time left for another one.
-            if not (is_answered and found.deadline.is_over):
+            # What came before tells more than that there was no time left for another try.
+            if not found.deadline.is_over or not (is_answered or last):
                 last = error
         else:
             is_answered, last = True, None
@@ -70,7 +74,8 @@ def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **ta
         time.sleep(max(0.0, min(_PAUSE, found.deadline.left)))
     if form == "json":
         told = [{"id": each, "isFenced": is_fenced} for each, is_fenced in states.items()]
-        terminal.json("wait", {"count": count, "brokers": told})
+        cluster_id = _cluster_id(found)
+        terminal.json("wait", {"clusterId": cluster_id, "count": count, "brokers": told})
     else:
         terminal.write(f"{_counted(count)} {'unfenced' if unfenced else 'registered'}.\n")
     return 0
@@ -89,14 +94,28 @@ def _fenced(target: Target) -> dict[int, bool]:
     return {node.node_id: bool(node.is_fenced) for node in nodes}
 
 
-def _late(target: Target, count: int, wanted: int, last: Exception | None) -> Exception:
+def _cluster_id(target: Target) -> str | None:
+    """Return the id of the cluster; None where it is not permitted to see it."""
+    from kraftops.errors import WireError
+    from kraftops.wire.deadline import Deadline
+
+    try:
+        # Brokers may have been there at the last moment.
+        with replace(target, deadline=Deadline(target.settings.timeout)).connect() as connection:
+            return target.described(connection).cluster_id
+    except WireError:
+        return None
+
+
+def _late(target: Target, count: int, wanted: int, last: WireError | None) -> WireError:
     from kraftops.errors import WireError
 
-    waited = f"after {target.deadline.seconds:g} s"
-    if isinstance(last, WireError):
-        return WireError(f"{last.message}, {waited}", last.hint)
+    waited = f"{target.deadline.seconds:g} s"
+    if last is not None:
+        told = "" if f"within {waited}" in last.message else f"; tried for {waited}"
+        return WireError(f"{last.message}{told}", last.hint)
     return WireError(
-        f"{target.bootstrap[0].address}: {_counted(count)} there {waited}, not {wanted}",
+        f"{target.bootstrap[0].address}: {_counted(count)} there after {waited}, not {wanted}",
         hint="--timeout SECONDS waits longer",
     )
 

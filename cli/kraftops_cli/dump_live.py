@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.makers import part_maker
 from kraftops.dump.query import Query
@@ -48,8 +48,8 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     from kraftops_cli.live import quorum_of
 
     terminal.flush()
-    known = {name: options[name] for name in LIVE}
-    quorum = quorum_of(terminal, **known)  # type: ignore[arg-type]
+    known: dict[str, Any] = {name: options[name] for name in LIVE}
+    quorum = quorum_of(terminal, **known)
     if plan.summary:
         return _run_summary(plan, quorum, terminal)
     report = Report()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -338,11 +339,8 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
 def _plan(found: list[Source], query: Query, options: dict[str, object]) -> Plan:
     sources = [replace(source, path=path_text(source.path)) for source in found]
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
-    return Plan(
-        sources=tuple(sources),
-        query=query,
-        **{name: options[name] for name in _OF_PLAN},  # type: ignore[arg-type]
-    )
+    known: dict[str, Any] = {name: options[name] for name in _OF_PLAN}
+    return Plan(sources=tuple(sources), query=query, **known)
 
 
 def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
@@ -374,7 +372,7 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
         decoders.append("metadata")
     if options["print_data_log"] or any(options[name] for name in classes):
         decoders.append("user")
-    known = {name: options[name] for name in Query.__slots__ if name in options}
+    known: dict[str, Any] = {name: options[name] for name in Query.__slots__ if name in options}
     known["filter"] = asked = parsed_filter(options, decoders[0] if decoders else None)
     # What chooses records by what is in them shows records, not batches.
     is_deep = options["deep_iteration"] or decoders or options["types"]
@@ -383,5 +381,5 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
         decoder=decoders[0] if decoders else None,
         key_decoder=classes["key_decoder_class"],
         value_decoder=classes["value_decoder_class"],
-        **known,  # type: ignore[arg-type]
+        **known,
     )

@@ -47,6 +47,8 @@ LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id
 _OF_FILES = (
     *("files", "jobs", "salvage", "from_start", "spark"),
     *("verify_index_only", "index_sanity_check"),
+    *("offsets_decoder", "transaction_log_decoder", "remote_log_metadata_decoder"),
+    *("share_group_state_decoder", "key_decoder_class", "value_decoder_class"),
 )
 """The names of those that mean nothing to controllers."""
 

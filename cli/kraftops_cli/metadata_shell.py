@@ -24,6 +24,7 @@ from kraftops_cli.version import KAFKA_VERSION, VERSION
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
+    from kraftops.wire.liveimage import LiveImage
     from kraftops_cli.spark_options import SparkRequest
     from kraftops_shell.console import Console
     from kraftops_shell.history import HistoryFile
@@ -32,11 +33,21 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.5
 _OWN_SOURCES = "verify"
 """The command that can do without a source, since it takes its own."""
+_OF_CONTROLLERS = ("command_config", "timeout", "expect_cluster_id")
+"""The names of the parameters that mean nothing to files."""
 
 EXAMPLES = (
     ("list what a directory's metadata log holds", f"{KAFKAS_NAME} -s /var/kafka-logs ls /image"),
     ("one partition as JSON", "kraftops metadata-shell -s DIR cat /image/topics/byName/orders/0"),
     ("the state after offset 4200", "kraftops metadata-shell -s DIR --at-offset 4200 tree /image"),
+    (
+        "the brokers of a running cluster",
+        "kraftops metadata-shell -C localhost:9093 ls /image/cluster",
+    ),
+    (
+        "the same, with controller.quorum.voters, kept current",
+        "kraftops metadata-shell -C 1@c1:9093,2@c2:9093,3@c3:9093 --follow",
+    ),
 )
 INTERACTIVE = """\
 Without a command, lines are read and answered until exit or the end of the input. Words are split
@@ -115,6 +126,8 @@ class _Time(click.ParamType[int]):
         ("snapshot", "config"),
         ("snapshot", "controllers"),
         ("dialect", "controllers"),
+        ("spark", "controllers"),
+        ("spark", "follow"),
     ),
     name="metadata-shell",
     examples=EXAMPLES,
@@ -147,8 +160,8 @@ class _Time(click.ParamType[int]):
 @click.option(
     "-C",
     "--controllers",
-    metavar="HOST:PORT,...",
-    help="Controllers of a running quorum, whose metadata log is the source.",
+    metavar="[ID@]HOST:PORT,...",
+    help="Controllers of a running quorum, as addresses or voters; its log is the source.",
 )
 @click.option(
     "--command-config",
@@ -206,20 +219,27 @@ def metadata_shell(
     terminal: Terminal = ctx.obj
     is_kafka = (form or usual_form(ctx)) == "kafka"
     controllers = cast("str | None", options["controllers"])
-    source = controllers or snapshot or (metadata_log(config) if config else "") or _implied(words)
-    if not source:
+    is_live = controllers is not None
+    if not is_live:
+        _refuse_without_controllers(ctx, options)
+    source = controllers if controllers is not None else snapshot
+    if source is None:
+        source = _implied(words) if config is None else metadata_log(config)
+    if source is None:
         raise BadArguments(
             "argument --snapshot/-s is required",
             ctx,
             "--config finds the source of a node, --controllers asks a running quorum",
         )
+    if not source and not is_live:
+        raise BadArguments("argument --snapshot/-s: '' is no file", ctx)
     if on_spark := spark_request(ctx, options):
         return _run_on_spark(source, words, options, on_spark, terminal, is_kafka=is_kafka)
-    is_announced = is_kafka and not words and (bool(controllers) or os.path.exists(source))
+    is_announced = is_kafka and not words and (is_live or os.path.exists(source))
     if is_announced:
         terminal.write("Loading...\n")
         terminal.flush()
-    current = opened(terminal, source, {**options, "config": config})
+    current, quorum = opened(terminal, source, {**options, "config": config})
     code = tell_findings(terminal, source, current.image)
     session = Session(
         Directory(tuple, lambda _: None),
@@ -230,7 +250,7 @@ def metadata_shell(
     )
 
     def show() -> None:
-        _show(session, current.image, () if controllers else (source,), options)
+        _show(session, current.image, options, sources=() if is_live else (source,), quorum=quorum)
 
     def refresh() -> bool:
         has_changed = current.update()
@@ -279,8 +299,10 @@ def metadata_shell(
 def _show(
     session: Session,
     image: MetadataImage,
-    sources: tuple[str, ...],
     options: Mapping[str, object],
+    *,
+    sources: tuple[str, ...],
+    quorum: LiveImage | None,
 ) -> None:
     """Have a session browse an image."""
     from kraftops.tree.layout import Has, tree_of
@@ -296,6 +318,7 @@ def _show(
     session.origin = Origin(
         image,
         sources,
+        quorum,
         at_offset=cast("int | None", options["at_offset"]),
         at_time=cast("int | None", options["at_time"]),
         show_secrets=show_secrets,
@@ -345,10 +368,17 @@ def _run_on_spark(
     return run_find(words, state, request, terminal)
 
 
-def _implied(words: tuple[str, ...]) -> str:
-    """Return the first source of a command that names its own; empty if it does not."""
+def _implied(words: tuple[str, ...]) -> str | None:
+    """Return the first source of a command that names its own; None if it does not."""
     sources = words[1:2] if words and words[0] == _OWN_SOURCES else ()
-    return next((word for word in sources if not word.startswith("-")), "")
+    return next((word for word in sources if not word.startswith("-")), None)
+
+
+def _refuse_without_controllers(ctx: click.Context, options: Mapping[str, object]) -> None:
+    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
+    for name in _OF_CONTROLLERS:
+        if options[name] is not None:
+            raise BadArguments(f"{shown[name]} needs --controllers", ctx)
 
 
 def _history_file(console: Console) -> HistoryFile | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
     from kraftops.image.loading import Progress
+    from kraftops.wire.liveimage import LiveImage
 
 
 class Current(Protocol):
@@ -36,6 +37,13 @@ class Still:
         return False
 
 
+class Opened(NamedTuple):
+    """An image that is kept current, and the quorum that it is of, if it is of a running one."""
+
+    current: Current
+    quorum: LiveImage | None
+
+
 def metadata_log(config: str) -> str:
     """Return the directory of the metadata log of the node with this configuration."""
     from kraftops.storage.config import load_config
@@ -43,7 +51,7 @@ def metadata_log(config: str) -> str:
     return load_config(config, environment=os.environ).metadata_log_dir
 
 
-def opened(terminal: Terminal, source: str, options: Mapping[str, object]) -> Current:
+def opened(terminal: Terminal, source: str, options: Mapping[str, object]) -> Opened:
     """Return the image of a source, or of the quorum that the options name.
 
     What takes long shows how far it is.
@@ -54,18 +62,18 @@ def opened(terminal: Terminal, source: str, options: Mapping[str, object]) -> Cu
     from kraftops_cli.progress import Progress, is_wanted
 
     is_shown = is_wanted(-1)
-    size = _size(source) if is_shown and not options["controllers"] else 0
+    size = _size(source) if is_shown and options["controllers"] is None else 0
     with Progress(size, is_shown=is_shown) as progress:
         return _opened(terminal, source, options, progress.advance if is_shown else None)
 
 
 def _opened(
     terminal: Terminal, source: str, options: Mapping[str, object], progress: Progress | None
-) -> Current:
+) -> Opened:
     at_offset = cast("int | None", options["at_offset"])
     at_time = cast("int | None", options["at_time"])
     is_followed = bool(options["follow"])
-    if options["controllers"]:
+    if options["controllers"] is not None:
         from kraftops_cli.live import live_image
 
         live = live_image(
@@ -79,17 +87,16 @@ def _opened(
             at_time=at_time,
             progress=progress,
         )
-        return live if is_followed else Still(live.image)
+        return Opened(live if is_followed else Still(live.image), live)
     dialect = str(options["dialect"])
     if is_followed:
         from kraftops.image.following import Following
 
-        return Following([source], dialect, progress)
+        return Opened(Following([source], dialect, progress), None)
     from kraftops.image.loading import load
 
-    return Still(
-        load(source, at_offset=at_offset, at_time=at_time, dialect=dialect, progress=progress)
-    )
+    image = load(source, at_offset=at_offset, at_time=at_time, dialect=dialect, progress=progress)
+    return Opened(Still(image), None)
 
 
 def _size(source: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -175,12 +175,9 @@ def _request(options: dict[str, object]) -> FormatRequest:
 
     credentials = [*_texts(options, "scrams"), *_credential_lines(_texts(options, "scram_files"))]
     names = FormatRequest.__slots__
-    same = {name: value for name, value in options.items() if name in names}
-    return FormatRequest(
-        release=options["release_version"],  # type: ignore[arg-type]
-        credentials=tuple(credentials),
-        **same,  # type: ignore[arg-type]
-    )
+    same: dict[str, Any] = {name: value for name, value in options.items() if name in names}
+    same["release"] = options["release_version"]
+    return FormatRequest(credentials=tuple(credentials), **same)
 
 
 def _credential_lines(paths: tuple[str, ...]) -> list[str]:

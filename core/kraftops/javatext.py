@@ -1,4 +1,4 @@
-"""Text as Java makes it: decoded UTF-8, JSON strings (Jackson), doubles, paths."""
+"""Text as Java makes it: decoded UTF-8, JSON strings (Jackson), doubles, paths, hashes."""
 
 from __future__ import annotations
 
@@ -85,3 +85,12 @@ def path_text(path: str) -> str:
         return path
     path = re.sub("/+", "/", path)
     return path.rstrip("/") or path[:1]
+
+
+def string_hash(text: str) -> int:
+    """Return Java's `String.hashCode` of the UTF-16 units, as an unsigned int32."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for at in range(0, len(units), 2):
+        value = value * 31 + (units[at] << 8 | units[at + 1]) & 0xFFFFFFFF
+    return value

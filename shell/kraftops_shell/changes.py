@@ -27,7 +27,7 @@ def history_of(session: Session, call: Call) -> None:
     for names in found or [gone]:
         what = watched(names, show_secrets=origin.show_secrets)
         steps = history(
-            origin.files,
+            origin.log,
             what,
             at_offset=origin.at_offset,
             at_time=origin.at_time,

@@ -5,12 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from kraftops.errors import UsageError
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import load
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
+
+
+class Quorum(Protocol):
+    """What was read of a running quorum, and is kept here."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its snapshot and the log after it, as `kraftops.image.loading.load` takes them."""
+
+    def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
+        """Return the state at another moment.
+
+        Raises:
+            KraftopsError: as `kraftops.image.loading.load`.
+        """
 
 
 def _now() -> int:
@@ -24,6 +40,8 @@ class Origin:
     image: MetadataImage
     sources: tuple[str, ...] = ()
     """Paths as `kraftops.image.loading.load` takes them; none where it came another way."""
+    quorum: Quorum | None = None
+    """Where the image is that of a running quorum, what was read of it."""
     at_offset: int | None = None
     at_time: int | None = None
     show_secrets: bool = False
@@ -32,14 +50,19 @@ class Origin:
     """Returns the time in ms since the epoch."""
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The sources.
+    def log(self) -> tuple[str, ...]:
+        """What the image was read from.
 
         Raises:
-            UsageError: there are none.
+            UsageError: that is not there any more.
         """
+        if self.quorum:
+            return self.quorum.names
         if not self.sources:
-            raise UsageError("this state comes from no files: it cannot be read again")
+            raise UsageError(
+                "this state comes from no files: it cannot be read again",
+                hint="--snapshot with the files of a node can",
+            )
         return self.sources
 
     def load(
@@ -54,7 +77,14 @@ class Origin:
         Raises:
             KraftopsError: as `kraftops.image.loading.load`.
         """
-        names = sources or self.files
+        if self.quorum and not sources:
+            if (self.at_offset, self.at_time) != (None, None):
+                raise UsageError(
+                    "of the running quorum no more was read than for --at-offset or --at-time",
+                    hint="without these, diff @OFFSET @OFFSET shows any two states",
+                )
+            return self.quorum.state(at_offset=at_offset, at_time=at_time)
+        names = sources or self.log
         return load(names, at_offset=at_offset, at_time=at_time, dialect=self.image.dialect)
 
     def tree(self, image: MetadataImage) -> Directory:

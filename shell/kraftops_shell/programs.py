@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
@@ -12,6 +13,8 @@ from kraftops_shell.outlets import ReaderGoneError, shown
 if TYPE_CHECKING:
     from subprocess import Popen
 
+_NO_SUCH_PROGRAM = 127
+_PROGRAM = re.compile(r"[\w./~+-]+")
 _LESS_OPTIONS = "FIRX"  # one screen is only printed; ignore case; colours; leave the text there
 
 
@@ -111,7 +114,8 @@ class Pager:
             if self._used <= self._rows:
                 return
             self._console.flush()
-            self._pager = Program(self._command, _pagers_environment(self._console.environment))
+            environment = _pagers_environment(self._console.environment)
+            self._pager = Program(_or_cat(self._command), environment)
             text = "".join(self._held)
             self._held.clear()
         self._pager.write(self._console.encode(text))
@@ -124,8 +128,8 @@ class Pager:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        if self._pager:
-            self._pager.finish()
+        if self._pager and self._pager.finish() == _NO_SUCH_PROGRAM:
+            self._errors.append(f"{self._command}: there is no such program; PAGER names a pager")
         for text in self._held:
             self._console.write(text)
         self._console.flush()
@@ -142,6 +146,15 @@ def pager_command(environment: Mapping[str, str]) -> str | None:
     if named is not None:
         return named.strip() if named.strip() not in ("", "cat") else None
     return "less" if shutil.which("less", path=environment.get("PATH")) else None
+
+
+def _or_cat(command: str) -> str:
+    """Return a command line that shows its input all the same where there is no such program."""
+    name = command.split(maxsplit=1)[0]
+    if not _PROGRAM.fullmatch(name):
+        return command  # more than a name: the system's shell may know what it means
+    missing = f"cat; exit {_NO_SUCH_PROGRAM}"
+    return f"if command -v {name} >/dev/null; then {command}; else {missing}; fi"
 
 
 def _pagers_environment(environment: Mapping[str, str]) -> dict[str, str]:

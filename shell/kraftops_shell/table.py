@@ -80,7 +80,8 @@ Values are JSON: on a terminal in colours, and on several lines where they are l
 A line each: + for what only B has, - for what only A has, ~ for values that differ, with the fields
 that do. @OFFSET is the state after that record, @TIME that at a time (ISO 8601, or 2h for two hours
 ago), source:PATH that of other files. Of whole states, topics are compared by name, and the
-provenance is not. Exit code: 2 when something is different.""",
+provenance is not. Of a running quorum, the earliest state is that of its newest snapshot. Exit
+code: 2 when something is different.""",
         examples=(
             ("diff @4000 @4200", "what the records up to 4200 changed"),
             ("diff @1d /image/configs", "the configurations of a day ago, and those of now"),
@@ -171,8 +172,8 @@ snapshot alone counts as changed at its end.""",
         is_kafkas=False,
         details="""\
 A line for each change, oldest first: offset, time, type of the record, path, and what changed. The
-log is read from its beginning, or from its oldest snapshot; what that has is shown with <= and the
-last offset that it covers.""",
+log is read from its beginning, or from its oldest snapshot, that of a running quorum from its
+newest one; what that has is shown with <= and the last offset that it covers.""",
         examples=(
             ("history-of /image/topics/byName/orders/0", "leaders and ISR of a partition"),
             ("history-of /image/cluster/brokers/3", "when a broker came and went"),

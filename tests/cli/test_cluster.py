@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -53,6 +54,8 @@ def serving(nodes: list[dict[str, object]], apis: dict[int, tuple[int, int]] = A
                 reply = described(correlation, version, brokers=nodes)
             elif key == 3:
                 reply = answer("Metadata", version, correlation, brokers=[], topics=[])
+            elif key == 55:
+                reply = answer("DescribeQuorum", version, correlation, error_code=31, topics=[])
             elif key == 64:
                 reply = answer("UnregisterBroker", version, correlation, error_code=0)
             else:
@@ -67,6 +70,92 @@ def test_json_is_one_line(peer: Peer) -> None:
 
     assert json.loads(done.text)["clusterId"] == CLUSTER_ID
     assert done.text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list-endpoints",),
+        ("api-versions",),
+        ("describe",),
+        ("wait", "--brokers", "1"),
+        ("unregister", "-i", "22", "--force"),
+    ],
+)
+def test_json_names_the_cluster(words: tuple[str, ...]) -> None:
+    with serving(NODES) as peer:
+        done = cluster(*words, "-b", str(peer.address), "--format", "json")
+
+    assert json.loads(done.text)["clusterId"] == CLUSTER_ID
+
+
+def test_quorum_that_may_not_be_seen_is_a_note() -> None:
+    with serving(NODES) as peer:
+        done = cluster("describe", "-b", str(peer.address))
+
+    assert done.code == 0
+    assert "\nquorum  -\n" in done.text
+    assert done.errors[0].endswith("not permitted: it needs DESCRIBE on the cluster")
+
+
+@pytest.mark.parametrize("voters", [0, 1])
+def test_odd_quorum_is_shown(voters: int) -> None:
+    """One without voters, or with a time that is in no year."""
+    voter = {"replica_id": 1, "log_end_offset": 5, "last_caught_up_timestamp": 1 << 62}
+    partition = {"partition_index": 0, "error_code": 0, "leader_id": 1, "leader_epoch": 3,
+                 "high_watermark": 5, "current_voters": [voter] * voters, "observers": []}  # fmt: skip
+
+    def handle(connection: socket.socket) -> None:
+        while True:
+            key, version, correlation, _ = read_request(connection)
+            if key == 18:
+                reply = api_versions(correlation, version=version)
+            elif key == 60:
+                reply = described(correlation, version, brokers=NODES)
+            else:
+                topics = [{"topic_name": "__cluster_metadata", "partitions": [partition]}]
+                reply = answer("DescribeQuorum", version, correlation, error_code=0, topics=topics)
+            connection.sendall(reply)
+
+    with Peer(handle) as peer:
+        done = cluster("describe", "-b", str(peer.address))
+        told = cluster("describe", "-b", str(peer.address), "--format", "json")
+
+    assert (done.code, done.err) == (0, "")
+    assert "quorum leader  1, epoch 3, high watermark 5" in done.text
+    assert len(json.loads(told.text)["quorum"]["replicas"]) == voters
+
+
+def test_brokers_are_shown_where_no_controller_answers() -> None:
+    """A broker hands on what is asked of the quorum, and waits."""
+
+    def handle(connection: socket.socket) -> None:
+        while True:
+            key, version, correlation, _ = read_request(connection)
+            if key == 18:
+                connection.sendall(api_versions(correlation, version=version))
+            elif key == 60:
+                connection.sendall(described(correlation, version, brokers=NODES))
+
+    with Peer(handle) as peer:
+        done = cluster("describe", "-b", str(peer.address), "--timeout", "0.5")
+
+    assert done.code == 1
+    assert "registered-fenced" in done.text
+    assert "\nquorum  -\n" in done.text
+    assert done.errors == [
+        f"kafka-cluster: the quorum is not known: {peer.address}: no answer within 0.5 s",
+        "hint: brokers hand on to controllers what is asked of it: do these run?",
+    ]
+
+
+def test_waiting_in_vain_says_the_cause_and_the_time_once() -> None:
+    with free_port() as port:
+        done = cluster("wait", "-b", f"localhost:{port}", "--brokers", "2", "--timeout", "0.7")
+
+    assert done.errors[0] == (
+        f"kafka-cluster: localhost:{port}: connection refused; tried for 0.7 s"
+    )
 
 
 def test_widths_are_those_of_java() -> None:
@@ -151,7 +240,7 @@ def test_question_on_a_terminal_is_answered(tmp_path: Path) -> None:
 
     nodes = [{**NODES[1], "broker_id": 7}]
     with serving(nodes) as peer:
-        for typed, code in (("n\n", 1), ("y\n", 0)):
+        for typed, code in (("n\n", 1), ("\x04", 1), ("y\n", 0)):
             master, slave = pty.openpty()
             command = [CLUSTER, "unregister", "-b", str(peer.address), "-i", "7", "--force"]
             with subprocess.Popen(
@@ -160,12 +249,13 @@ def test_question_on_a_terminal_is_answered(tmp_path: Path) -> None:
                 os.write(master, typed.encode())
                 out, _ = asking.communicate(timeout=20)
             shown = ""
-            while "?" not in shown:  # it comes in pieces
+            while select.select([master], [], [], 0)[0]:
                 shown += os.read(master, 4096).decode()
             os.close(slave)
             os.close(master)
 
             assert "Unregister broker 7?" in shown
+            assert ("kafka-cluster: nothing is changed\r\n" in shown) == (code == 1)
             assert asking.returncode == code
             assert bool(out) == (code == 0)
 

@@ -206,6 +206,13 @@ def test_server_says_where_controllers_are(
         (("--max-bytes", "7"), "--controllers and --max-bytes do not go together"),
         (("--dialect", "kip-631"), "--controllers and --dialect do not go together"),
         (("--spark",), "--controllers and --spark do not go together"),
+        (("--offsets-decoder",), "--controllers and --offsets-decoder do not go together"),
+        (("--share-group-state-decoder",), "and --share-group-state-decoder do not go together"),
+        (
+            ("--cluster-metadata-decoder", "--transaction-log-decoder"),
+            "--controllers and --transaction-log-decoder do not go together",
+        ),
+        (("--value-decoder-class",), "--controllers and --value-decoder-class do not go together"),
         (("--sql", "x"), "--sql needs --spark"),
         (("--follow", "--tail", "1"), "--follow and --tail do not go together"),
         (("--type", "nonsense"), "nonsense"),

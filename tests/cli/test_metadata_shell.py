@@ -57,6 +57,13 @@ def test_source_is_required() -> None:
         (("-s", "x", "-c", "y", "ls"), "not allowed with argument --snapshot/-s"),
         (("-s", "x", "--at-offset", "1", "--at-time", "2h"), "not allowed with argument"),
         (("--bogus",), "unrecognized arguments: '--bogus'"),
+        (("-C", "", "ls"), "no address is given"),
+        (("-s", "", "ls"), "argument --snapshot/-s: '' is no file"),
+        (("-c", "", "ls"), "No such file or directory"),
+        (("-s", "x", "--timeout", "3", "ls"), "--timeout needs --controllers"),
+        (("-c", "x", "--command-config", "y", "ls"), "--command-config needs --controllers"),
+        (("-s", "x", "--expect-cluster-id", "y"), "--expect-cluster-id needs --controllers"),
+        (("-C", "x:1", "--spark", "find"), "argument --spark: not allowed with argument --contr"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(arguments: tuple[str, ...], reason: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from kraftops.dump.outputs import OutputError
 from kraftops.errors import SourceError, UsageError
+from kraftops.image.image import MetadataImage
+from kraftops.image.loading import load
 from tests.metadata_logs import write_log
 from tests.replays import Lot, made, uuid
 from tests.shells import LOG, NODE, SNAPSHOT, Shell
@@ -250,5 +252,26 @@ def test_states_that_come_from_no_files_cannot_be_read_again() -> None:
     assert live("verify").out == "the quorum: nothing is wrong\n"
     assert live("summary").code == 0
     for words in (["history-of", f"{ORDERS}/0"], ["diff", "@1", "@2"]):
-        with pytest.raises(UsageError, match="comes from no files"):
+        with pytest.raises(UsageError, match="comes from no files") as refused:
             live(*words)
+        assert refused.value.hint == "--snapshot with the files of a node can"
+
+
+class Quorum:
+    """What was read of a quorum whose log is that of the files."""
+
+    names = (str(LOG),)
+
+    def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
+        return load(self.names, at_offset=at_offset, at_time=at_time)
+
+
+def test_what_was_read_of_a_quorum_is_read_again() -> None:
+    files, live = Shell(LOG), Shell(LOG)
+    live.session.origin = replace(files.session.source, sources=(), quorum=Quorum())
+
+    for words in (["history-of", f"{ORDERS}/0"], ["diff", "@5", "/"]):
+        assert live(*words).out == files(*words).out != ""
+    live.session.origin = replace(live.session.source, at_offset=20)
+    with pytest.raises(UsageError, match="no more was read than for --at-offset"):
+        live("diff", "@5", "@30")

@@ -165,6 +165,20 @@ def test_errors_wait_for_the_pager(paged: tuple[Streams, Path, str]) -> None:
     assert streams.errors == ["wrong"]
 
 
+@pytest.mark.parametrize("command", ["no-such-pager -x", "~/no/such/pager"])
+def test_output_is_shown_without_the_pager_that_is_missing(
+    paged: tuple[Streams, Path, str], capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    streams, _, _ = paged
+    lines = [f"line {number}\n" for number in range(5000)]
+    with Pager(streams.console, command) as pager:
+        for line in lines:
+            pager.write(line)
+
+    assert capfd.readouterr() == ("".join(lines), "")
+    assert streams.errors == [f"{command}: there is no such program; PAGER names a pager"]
+
+
 def test_pager_that_ends_early_ends_the_command() -> None:
     with Pager(Streams().console, "true") as outlet:
         while True:

@@ -68,6 +68,22 @@ def decode(
     return meaning, Decoded(meaning.type, version, data)
 
 
+def key_type(key: bytes, decoder: str) -> tuple[str | None, int | None]:
+    """Return the type that `decode` tells from a key, by name, and its number if it is known."""
+    found = decode(key, None, decoder)[0]
+    if isinstance(found, Unknown):
+        return None if found.type is None else str(found.type), None
+    return snake_case(found.type), _int16(key, "key")
+
+
+def value_version(value: bytes | None, number: int, decoder: str) -> int | None:
+    """Return the version of a value of a known type; None where there is none that is known."""
+    try:
+        return None if value is None else _version(value, messages(decoder)[number][1], number)
+    except DecodeError:
+        return None
+
+
 def texts(key: bytes, value: bytes | None, offset: int, decoder: str) -> tuple[str, str | None]:
     """Return what Kafka's tool prints of key and value; trouble takes the key's place."""
     known = messages(decoder)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kraftops.javatext import string_hash
 from kraftops.storage.config_values import Refused, require, whole_number
 from kraftops.storage.endpoints import Endpoints, endpoints_of
-from kraftops.storage.javahash import scala_map_order, set_order, string_hash
+from kraftops.storage.javahash import scala_map_order, set_order
 from kraftops.storage.listener_rules import check_listeners
 from kraftops.storage.listeners import is_host, parse_map
 from kraftops.storage.settings import Settings

@@ -11,15 +11,6 @@ _SCALA_SMALL = 4  # sets up to this size keep the order of insertion
 _MASK = 0xFFFFFFFF
 
 
-def string_hash(text: str) -> int:
-    """Return `String.hashCode`, unsigned."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    value = 0
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = value * 31 + (high << 8 | low) & _MASK
-    return value
-
-
 def map_order(
     keys: Iterable[T], hash_code: Callable[[T], int], *, capacity: int | None = None
 ) -> list[T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kraftops.javatext import string_hash
 from kraftops.storage.config_values import Refused, require
 from kraftops.storage.endpoints import (
     ADVERTISED,
@@ -12,7 +13,7 @@ from kraftops.storage.endpoints import (
     advertised_controllers,
     advertised_listeners,
 )
-from kraftops.storage.javahash import set_order, set_text, string_hash
+from kraftops.storage.javahash import set_order, set_text
 from kraftops.storage.listeners import (
     ANY_ADDRESS,
     BOOTSTRAP_SERVERS,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from kraftops.javatext import string_hash
 from kraftops.storage.config_values import Refused, java_split, trimmed, whole_number
-from kraftops.storage.javahash import map_order, string_hash
+from kraftops.storage.javahash import map_order
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 (to be refused)

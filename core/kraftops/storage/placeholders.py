@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.errors import DecodeError
 from kraftops.javaproperties import properties
+from kraftops.javatext import string_hash
 from kraftops.storage.config_values import Refused, java_split
-from kraftops.storage.javahash import map_order, string_hash
+from kraftops.storage.javahash import map_order
 
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
 """What returns the values it has for keys of a path."""

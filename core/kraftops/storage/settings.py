@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kraftops.javatext import string_hash
 from kraftops.storage.config_values import Refused, default_value, parse_value
-from kraftops.storage.javahash import map_order, string_hash
+from kraftops.storage.javahash import map_order
 from kraftops.storage.listeners import parse_server, parse_static_voters
 from kraftops.storage.server_keys import ServerKey, server_keys
 

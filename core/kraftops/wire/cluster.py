@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from kraftops.errors import AnswerError, WireError
+from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.addresses import Address
 from kraftops.wire.codec import Answer
 from kraftops.wire.connection import Connection, Kind, Range
+from kraftops.wire.deadline import PAUSE
+
+T = TypeVar("T")
 
 METADATA_TOPIC = "__cluster_metadata"
-NOT_CONTROLLER = 41
+LEADERLESS = NOT_LEADER, NOT_CONTROLLER = 6, 41
+"""Errors of a quorum that has no leader now, or another one."""
 CLUSTER_AUTHORIZATION_FAILED = 31
+_UNSUPPORTED_VERSION = 35
 NOT_REGISTERED = 102
-_NOT_LEADER = 6
+_ELECTION = 5.0
+"""Seconds in which a quorum has another leader, if it can have one."""
 _ENDPOINT_TYPES = {Kind.BROKER: 1, Kind.CONTROLLER: 2}
 _FENCED_SINCE = 2  # the versions of DescribeCluster from this one on can tell
 _CONTROLLERS_SINCE = 1
@@ -98,7 +105,7 @@ def describe_cluster(connection: Connection, *, with_fenced: bool = False) -> De
         include_fenced_brokers=with_fenced,
     )
     if answer.error_code:
-        raise refusal(connection, answer.error_code, answer.error_message)
+        raise refusal(connection, answer.error_code, answer.error_message, "ALTER")
     is_broker = kind is Kind.BROKER  # before version 2 it lists the unfenced ones only
     nodes = [
         NodeAddress(
@@ -131,10 +138,10 @@ def describe_quorum(connection: Connection) -> Quorum:
         topics=[{"topic_name": METADATA_TOPIC, "partitions": [{"partition_index": 0}]}],
     )
     if answer.error_code:
-        raise refusal(connection, answer.error_code, answer.error_message)
+        raise refusal(connection, answer.error_code, answer.error_message, "DESCRIBE")
     partition = _only_partition(connection, answer.topics)
     if partition.error_code:
-        raise refusal(connection, partition.error_code, partition.error_message)
+        raise refusal(connection, partition.error_code, partition.error_message, "DESCRIBE")
     return Quorum(
         partition.leader_id,
         partition.leader_epoch,
@@ -165,16 +172,56 @@ def _replica(state: Answer) -> Replica:
     )
 
 
-def leader_connection(connection: Connection, connect: Connect) -> Connection:
-    """Return a connection to the quorum's leader; *connection* itself where that or none leads.
+def ask_leader(connection: Connection, connect: Connect, ask: Callable[[Connection], T]) -> T:
+    """Ask the leader of the quorum by way of any of its nodes; return the answer.
+
+    A leader that has just gone, or leads no more, is named for a while by those that do not know
+    yet: they are asked again.
+
+    Args:
+        connection: To a controller, which is asked itself where it or nobody leads; or to a broker,
+            which hands on what is asked.
+        connect: Makes a connection to another one.
+        ask: Asks, and raises *AnswerError* where the one that it asks does not lead.
 
     Raises:
-        WireError: the leader cannot be reached, or is not known.
+        WireError: the leader cannot be reached, or there is none.
     """
+    patience = connection.deadline.within(_ELECTION)
+    while True:
+        try:
+            leader = _leader(connection, connect)
+            try:
+                return ask(leader)
+            finally:
+                if leader is not connection:
+                    leader.close()
+        except AnswerError as error:
+            if error.code not in LEADERLESS or connection.deadline.left < PAUSE:
+                raise
+        except _GoneError as error:
+            if patience.left < PAUSE:
+                raise error.reason from None
+        time.sleep(PAUSE)
+
+
+class _GoneError(Exception):
+    """The leader that is named cannot be reached."""
+
+    def __init__(self, reason: WireError) -> None:
+        self.reason = reason
+
+
+def _leader(connection: Connection, connect: Connect) -> Connection:
     described = describe_cluster(connection)
     for node in described.nodes:
         if node.node_id == described.leader and node.address != connection.address:
-            return connect(node.address)
+            try:
+                return connect(node.address)
+            except AuthError:
+                raise
+            except WireError as error:
+                raise _GoneError(error) from error
     return connection
 
 
@@ -220,20 +267,28 @@ def unregister_broker(connection: Connection, broker_id: int) -> None:
             code=NOT_REGISTERED,
         )
     if answer.error_code:
-        raise refusal(connection, answer.error_code, answer.error_message)
+        raise refusal(connection, answer.error_code, answer.error_message, "ALTER")
 
 
-def refusal(connection: Connection, code: int, message: str | None) -> AnswerError:
-    """Return the error of an answer, with what to do about it."""
+def refusal(connection: Connection, code: int, message: str | None, permission: str) -> AnswerError:
+    """Return the error of an answer, with what to do about it.
+
+    Where *message* names no permission on the cluster, it is *permission* that the API asks for.
+    """
     if code == CLUSTER_AUTHORIZATION_FAILED:
         named = _PERMISSION.search(message or "")
-        permission = named[1] if named else "CLUSTER_ACTION"
+        permission = named[1] if named else permission
         return AnswerError(
             f"{connection.address}: not permitted: it needs {permission} on the cluster",
             hint=f"kafka-acls --add --cluster --operation {permission} grants it",
             code=code,
         )
     error = connection.fail(code, message)
-    if code in (NOT_CONTROLLER, _NOT_LEADER):
+    if code == _UNSUPPORTED_VERSION and connection.kind is Kind.CONTROLLER:
+        error.hint = (
+            "controllers answer from metadata.version 3.7-IV0 on; one that has not found its leader"
+            " yet does not know it: try again"
+        )
+    if code in LEADERLESS:
         error.hint = "the quorum has no leader now, or another one: try again"
     return error

@@ -7,7 +7,7 @@ program's own KafkaConsumer uses too.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -34,6 +34,10 @@ _MALFORMED = (
 )
 
 
+_NeverNull = Sequence[tuple[str, "_NeverNull | None"]]
+"""The strings and arrays of a struct that are not nullable, and those of an array's structs."""
+
+
 class Definition:
     """A request or an answer, all versions of it."""
 
@@ -53,6 +57,7 @@ class Definition:
         self.first, self.last = BaseField.parse_versions(definition["validVersions"])
         self._flexible = BaseField.parse_versions(definition["flexibleVersions"])
         self._struct = StructField(definition)
+        self._checks: dict[int, _NeverNull] = {}
         self._container = type(name, (DataContainer,), {"_struct": self._struct})
 
     def is_flexible(self, version: int) -> bool:
@@ -69,19 +74,50 @@ class Definition:
         return body
 
     def decode(self, version: int, data: memoryview) -> tuple[Answer, int]:
-        """Return what a body says, and the position after it."""
+        """Return what a body says, and the position after it.
+
+        Raises:
+            ValueError, or whatever the codec raises: it says nothing, or null where that is none.
+        """
         flexible = self.is_flexible(version)
         read = self._struct.compiled_decode_from(
             version, compact=flexible, tagged=flexible, data_class=self._container
         )
         found: tuple[Answer, int] = read(data, 0)
+        _refuse_nulls(found[0], self._never_null(version))
         return found
+
+    def _never_null(self, version: int) -> _NeverNull:
+        if version not in self._checks:
+            self._checks[version] = _never_null(self._struct, version)
+        return self._checks[version]
 
 
 @cache
 def definition(name: str) -> Definition:
     """Return a definition, loaded when it is first asked for."""
     return Definition(name)
+
+
+def _never_null(fields: Any, version: int) -> _NeverNull:
+    return [
+        (name, _never_null(field, version) if field.is_struct_array() else None)
+        for name, field in fields.fields.items()
+        if field.tag is None
+        and field.for_version_q(version)
+        and (field.is_array() or field.is_struct_array() or field.type_str == "string")
+        and not field.nullable_for_version_q(version)
+    ]
+
+
+def _refuse_nulls(found: Answer, checks: _NeverNull) -> None:
+    """Refuse nulls that the definition does not allow, which the codec does not."""
+    for name, inner in checks:
+        value = getattr(found, name)
+        if value is None:
+            raise ValueError(name)
+        for each in value if inner else ():
+            _refuse_nulls(each, inner or ())
 
 
 def _filled(fields: Any, values: Mapping[str, object]) -> dict[str, object]:

@@ -17,6 +17,8 @@ from kraftops.wire.transport import LARGEST_FRAME, Transport
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
+_FIRST_NUMBER = int.from_bytes(b"\r\n\r\n")
+"""Of our requests: an HTTP server takes it for the end of one, and answers instead of waiting."""
 _GREETING_LIMIT = 1 << 20
 """Bytes of an answer before we are logged in."""
 _GREETING_VERSIONS = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
@@ -64,7 +66,7 @@ class Connection:
         self.deadline = deadline
         self._client_id = settings.client_id
         self._software_version = settings.software_version
-        self._count = 0
+        self._number = _FIRST_NUMBER
         soon = deadline.within(settings.connect_timeout)
         tls = _context(settings.tls, settings.source) if settings.tls else None
         self._transport = Transport(address, tls, soon)
@@ -156,10 +158,11 @@ class Connection:
         return self.receive(self._send(api, version, values, deadline), deadline, limit)
 
     def _send(self, api: str, version: int, values: dict[str, object], deadline: Deadline) -> Sent:
-        self._count += 1
-        frame = encode_request(api, version, self._count, self._client_id, values)
+        sent = Sent(api, version, self._number)
+        self._number += 1
+        frame = encode_request(api, version, sent.number, self._client_id, values)
         self._transport.send(frame, deadline)
-        return Sent(api, version, self._count)
+        return sent
 
     def _greet(self, api: str, deadline: Deadline, **values: object) -> Answer:
         return self._ask(api, _GREETING_VERSIONS[api], values, deadline, _GREETING_LIMIT)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 
+PAUSE = 0.2
+"""Seconds before what could not be had just now is asked for again."""
+
 
 class Deadline:
     """A moment some seconds from now, and how many there were."""

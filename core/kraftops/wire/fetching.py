@@ -22,6 +22,7 @@ _TOPIC_ID = (0, 1)  # halves of the id that the metadata log has in every cluste
 _IDS_SINCE = 13  # the versions of Fetch before name topics, which controllers refuse
 _OTHER_CLUSTER = 104
 _NOT_NOW = -1
+_PERMISSION = "CLUSTER_ACTION"
 
 
 class SnapshotId(NamedTuple):
@@ -105,7 +106,7 @@ def fetch(
     if answer.error_code == _OTHER_CLUSTER:
         raise _other_cluster(connection, cluster_id)
     if answer.error_code:
-        raise refusal(connection, answer.error_code, None)
+        raise refusal(connection, answer.error_code, None, _PERMISSION)
     if not answer.responses or not answer.responses[0].partitions:
         raise WireError(f"{connection.address}: an answer without the metadata log")
     found = answer.responses[0].partitions[0]
@@ -188,7 +189,7 @@ def snapshot_chunk(
     if answer.error_code == _NOT_NOW:
         return None  # all errors of the partition look like this (4.3.1)
     if answer.error_code:
-        raise refusal(connection, answer.error_code, None)
+        raise refusal(connection, answer.error_code, None, _PERMISSION)
     if not answer.topics or not answer.topics[0].partitions:
         raise WireError(f"{connection.address}: an answer without the metadata log")
     found = answer.topics[0].partitions[0]

@@ -10,11 +10,10 @@ from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.addresses import Address, Bootstrap
 from kraftops.wire.bootstrap import all_failed
 from kraftops.wire.connection import Connection, Kind
-from kraftops.wire.deadline import Deadline
+from kraftops.wire.deadline import PAUSE, Deadline
 from kraftops.wire.fetching import WRONG_LEADER, Place, fetch
 from kraftops.wire.settings import Settings
 
-_PAUSE = 0.2  # seconds, before all are asked again
 _MOST_EPOCHS = 4  # answers of one controller that correct the epoch, before it is left
 _LITTLE = 1
 
@@ -53,9 +52,9 @@ class Leadership:
                     return found
                 if deadline.is_over:
                     break
-            if deadline.left < _PAUSE or not self._is_reached:
+            if deadline.left < PAUSE or not self._is_reached:
                 raise all_failed([*failed.values()], len(failed))
-            time.sleep(_PAUSE)
+            time.sleep(PAUSE)
 
     def _to_ask(self, asked: dict[Address, WireError]) -> Iterable[Address]:
         """Yield the addresses that are not *asked*: first who is said to lead, then all others."""

@@ -13,7 +13,7 @@ from typing import Self
 from kraftops.errors import UsageError, WireError
 from kraftops.image.findings import Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader, Progress
+from kraftops.image.loading import Loader, Progress, load
 from kraftops.image.replay import Limits
 from kraftops.image.sources import Piece, snapshot_time
 from kraftops.log.batch import Batch
@@ -106,6 +106,21 @@ class LiveImage:
         """The next offset to come."""
         return self._now.offset
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was read, as `kraftops.image.loading.load` takes it, as long as this is there."""
+        return self._now.names
+
+    def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
+        """Return the state at another moment, from the snapshot on that the image began with.
+
+        Raises:
+            UsageError: that is later than the moment.
+        """
+        found = load(self.names, at_offset=at_offset, at_time=at_time)
+        self._now.complete(found)
+        return found
+
     def update(self) -> bool:
         """Take in what has come since, without waiting; tell whether the image has changed.
 
@@ -139,7 +154,7 @@ class LiveImage:
                 found = reading.read(events)
             if isinstance(found, CaughtUp):
                 endpoint = found.endpoint
-                reading.finish(found, lambda: voters_of(endpoint, self._settings))
+                reading.finish(found, lambda: voters_of(endpoint, self._settings, self._notes.put))
             return reading
         finally:
             self._log.close()
@@ -240,7 +255,13 @@ class _Reading:
         self._before = Spool(place, f"{self.snapshot}.checkpoint") if self.snapshot else None
         self._log = Spool(place, f"{self.offset:020}.log")
         self._applied = -1  # bytes of the log
+        self._led: tuple[int, int, list[int]] | None = None  # what `put_leader` was given
         self._is_cut_short = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the snapshot, where there is one, and the log after it."""
+        return tuple(each.name for each in (self._before, self._log) if each)
 
     def read(self, events: Iterator[Event]) -> Begins | CaughtUp | None:
         """Apply events as they come; return the one that ends this, None where limits do.
@@ -312,8 +333,13 @@ class _Reading:
         image, snapshot = self.loader.image, self.snapshot
         if snapshot is None or image.quorum.leader is not None or self.loader.is_over:
             return
-        known = voters() if image.quorum.voters is None else ()
-        put_leader(image, str(self.endpoint), snapshot.end_offset, leader, epoch, known)
+        self._led = leader, epoch, voters() if image.quorum.voters is None else []
+        self.complete(image)
+
+    def complete(self, image: MetadataImage) -> None:
+        """Note who leads, in a state in which that is the one who led when the log began."""
+        if self._led and self.snapshot and image.quorum.leader is None:
+            put_leader(image, str(self.endpoint), self.snapshot.end_offset, *self._led)
 
     def _begin(self) -> None:
         pieces = [Piece(self._log.name, None, is_snapshot=False)]

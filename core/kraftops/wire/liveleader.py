@@ -5,7 +5,7 @@ In files it is there still, before the end of the snapshot; controllers do not h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from kraftops.errors import WireError
@@ -48,14 +48,15 @@ def put_leader(
     image.quorum.leader = address + held(batch).start
 
 
-def voters_of(endpoint: Address, settings: Settings) -> list[int]:
-    """Return the ids of the voters that a leader names; none where it may not tell."""
+def voters_of(endpoint: Address, settings: Settings, note: Callable[[str], None]) -> list[int]:
+    """Return the ids of the voters that a leader names; none, and a *note* why, if it does not."""
     from kraftops.wire.cluster import describe_quorum
 
     try:
         with Connection(endpoint, settings, Deadline(settings.timeout)) as connection:
             return [voter.node_id for voter in describe_quorum(connection).voters]
-    except WireError:
+    except WireError as error:
+        note(f"the voters of the quorum are not known: {error.message}")
         return []
 
 

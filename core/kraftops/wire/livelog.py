@@ -12,7 +12,7 @@ from kraftops.log.batch import LOG_OVERHEAD, SMALLEST_LENGTH, Batch
 from kraftops.log.reader import LARGEST_BATCH
 from kraftops.wire.addresses import Address, Bootstrap
 from kraftops.wire.connection import Connection, Sent
-from kraftops.wire.deadline import Deadline
+from kraftops.wire.deadline import PAUSE, Deadline
 from kraftops.wire.fetching import (
     WRONG_LEADER,
     Chunk,
@@ -27,7 +27,6 @@ from kraftops.wire.leadership import Leadership
 from kraftops.wire.settings import Settings
 
 _MOST = 2 << 20  # bytes of an answer: twice as many take longer
-_PAUSE = 0.2  # seconds, before what was not there is asked for again
 _WAIT_MS = 500  # the leader appends something as often
 _BEGINNING = Place(0, 0)
 # Before Kafka 4.0 a log that goes back to offset 0 is given from there on, but not to readers of
@@ -148,7 +147,7 @@ class LiveLog:
             elif restarts.is_over:
                 raise WireError(reason, hint="try again later")
             else:
-                time.sleep(_PAUSE)
+                time.sleep(PAUSE)
 
     def _begin(self) -> Iterator[Event]:
         """Yield the newest snapshot."""

@@ -52,10 +52,17 @@ def controller_settings(path: str, found: Mapping[str, Property]) -> Settings:
         raise ConfigError(f"{path}: controller.listener.names is missing")
     protocol = _protocol(path, found, listener)
     mechanism = _value(found, _MECHANISM) or _DEFAULT_MECHANISM
-    chosen = {"security.protocol": Property("security.protocol", protocol, 0)}
+    keys = _client_keys(found, listener, mechanism)
+    keys["security.protocol"] = Property("security.protocol", protocol, 0)
     if protocol.startswith("SASL"):
-        chosen["sasl.mechanism"] = Property("sasl.mechanism", mechanism, 0)
-    return settings_of(path, _client_keys(found, listener, mechanism) | chosen)
+        keys["sasl.mechanism"] = Property("sasl.mechanism", mechanism, 0)
+        if "sasl.jaas.config" not in keys:
+            name = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
+            raise ConfigError(
+                f"{path}: the listener {listener} is {protocol}, and no {name} says how to log in",
+                hint="--command-config has a login of yours; the JVM's own JAAS file is not read",
+            )
+    return settings_of(path, keys)
 
 
 def _value(found: Mapping[str, Property], key: str) -> str:

@@ -25,6 +25,9 @@ LOGIN_MODULES = {
 """By mechanism: the login module that its `sasl.jaas.config` names."""
 TLS_VERSIONS = ("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 
+_NO_MECHANISM = (
+    f"sasl.mechanism is missing, which means GSSAPI; it can be {', '.join(LOGIN_MODULES)}"
+)
 _LARGEST_FILE = 1 << 22
 _STORE_TYPES = ("JKS", "PKCS12", "PEM")
 _INT = re.compile(r"[+-]?[0-9]{1,10}")
@@ -184,7 +187,7 @@ def _int(given: _Given, key: str) -> int:
 
 
 def _sasl(given: _Given) -> Sasl:
-    mechanism = given.value("sasl.mechanism", "GSSAPI")
+    mechanism = given.value("sasl.mechanism") or "GSSAPI"
     if mechanism not in LOGIN_MODULES:
         known = ", ".join(LOGIN_MODULES)
         raise given.refuse(
@@ -192,12 +195,15 @@ def _sasl(given: _Given) -> Sasl:
             f"sasl.mechanism {mechanism} cannot be honoured here",
             f"these can: {known}",
         )
+    is_named = bool(given.value("sasl.mechanism"))
     text = given.value("sasl.jaas.config")
     if not text:
         raise given.refuse(
             "security.protocol",
             "sasl.jaas.config is missing, which security.protocol asks for",
-            f"{LOGIN_MODULES[mechanism]} is the login module of {mechanism}",
+            f"{LOGIN_MODULES[mechanism]} is the login module of {mechanism}"
+            if is_named
+            else _NO_MECHANISM,
         )
     try:
         login = parse_login(text)
@@ -208,7 +214,9 @@ def _sasl(given: _Given) -> Sasl:
         raise given.refuse(
             "sasl.jaas.config",
             f"sasl.jaas.config names {module}, which is not for the mechanism {mechanism}",
-            f"{LOGIN_MODULES[mechanism]} is; sasl.mechanism sets the mechanism",
+            f"{LOGIN_MODULES[mechanism]} is; sasl.mechanism sets the mechanism"
+            if is_named
+            else _NO_MECHANISM,
         )
     _check_options(given, mechanism, login)
     return Sasl(
@@ -227,7 +235,9 @@ def _check_options(given: _Given, mechanism: str, login: Login) -> None:
     if mechanism == "PLAIN" or mechanism.startswith("SCRAM"):
         for name in ("username", "password"):
             if not login.options.get(name):
-                raise given.refuse("sasl.jaas.config", f"sasl.jaas.config has no {name}")
+                reason = f"sasl.jaas.config has no {name}"
+                how = f"{mechanism} logs in with username and password"
+                raise given.refuse("sasl.jaas.config", reason, how)
     for name in ("tokenauth", "useKeyTab"):
         if login.options.get(name, "").lower() == "true":
             hint = "kinit -kt takes a ticket that is used" if name == "useKeyTab" else None

@@ -18,14 +18,18 @@ LARGEST_FRAME = 256 << 20
 
 _AT_ONCE = 4 << 20  # bytes that are reserved for a frame before any of it is there
 _TLS_ALERT = 0x15
+_HTTP = "an HTTP server answers there, no Kafka"
 _FOREIGN = {
-    b"HTTP": "an HTTP server answers there, no Kafka",
+    b"HTTP": _HTTP,
+    b"<!DO": _HTTP,  # which some say without a head, where the request is none of HTTP's
+    b"<htm": _HTTP,
     b"SSH-": "an SSH server answers there, no Kafka",
 }
 _TRUST_HINT = (
     "ssl.truststore.location or ssl.truststore.certificates in --command-config says whom to trust"
 )
 _TLS_HINT = "it may want a certificate of ours: ssl.keystore.location in --command-config has it"
+_TLS_WANTED_HINT = "security.protocol in --command-config is SSL or SASL_SSL for that"
 _PROTOCOL_HINT = "it may expect TLS or SASL: security.protocol in --command-config sets that"
 
 
@@ -106,7 +110,7 @@ class Transport:
         if head in _FOREIGN:
             raise WireError(f"{self.address}: {_FOREIGN[head]}", hint="check the port")
         if head[0] == _TLS_ALERT and head[1] == 3 and not self._is_tls:
-            raise WireError(f"{self.address}: it expects TLS", hint=_PROTOCOL_HINT)
+            raise WireError(f"{self.address}: it expects TLS", hint=_TLS_WANTED_HINT)
         raise WireError(
             f"{self.address}: no Kafka answers there: an answer would be of {size} bytes",
             hint="check the port",
@@ -245,7 +249,7 @@ def _tls_error(address: Address, error: OSError) -> WireError:
     if "certificate" in reason:
         return AuthError(
             f"{address}: TLS: it refuses us: {reason}",
-            hint="ssl.keystore.location or ssl.keystore.certificate.chain in --command-config is"
-            " our certificate",
+            hint="it wants a certificate that it trusts: ssl.keystore.location or"
+            " ssl.keystore.certificate.chain in --command-config has it",
         )
     return WireError(f"{address}: TLS: {reason or error.strerror or error}")

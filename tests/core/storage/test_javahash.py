@@ -1,19 +1,12 @@
 """The order of Java's and Scala's hash tables."""
 
+from kraftops.javatext import string_hash
 from kraftops.storage.javahash import (
     map_order,
     scala_map_order,
     set_order,
     set_text,
-    string_hash,
 )
-
-
-def test_hash_of_a_string_is_javas() -> None:
-    assert string_hash("") == 0
-    assert string_hash("controller") == 637428636
-    assert string_hash("broker") == -1380616231 & 0xFFFFFFFF
-    assert string_hash("😀") == 0xD83D * 31 + 0xDE00
 
 
 def test_a_java_map_is_ordered_by_its_table() -> None:

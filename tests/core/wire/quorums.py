@@ -85,6 +85,8 @@ class Controllers:
                 reply = self._fetched(node, version, correlation, body)
             elif key == 59:
                 reply = self._snapshot(node, version, correlation, body)
+            elif key == 55:  # nobody may see who votes
+                reply = answer("DescribeQuorum", version, correlation, error_code=31, topics=[])
             else:
                 return
             connection.sendall(reply)

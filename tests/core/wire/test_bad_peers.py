@@ -7,6 +7,8 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -126,6 +128,22 @@ def test_http_server() -> None:
     error = failure(saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
 
     assert "an HTTP server answers there" in error.message
+
+
+@pytest.mark.parametrize("is_real", [False, True])
+def test_http_server_that_waits_for_the_end_of_lines(is_real: bool) -> None:
+    """As Python's own, which says nothing before."""
+
+    def handle(connection: socket.socket) -> None:
+        if is_real:
+            BaseHTTPRequestHandler(connection, ("", 0), cast("HTTPServer", None))
+            return
+        with connection.makefile("rb") as said:
+            while said.readline().strip():
+                pass
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    assert "an HTTP server answers there" in failure(handle).message
 
 
 def test_ssh_server() -> None:

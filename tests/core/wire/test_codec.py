@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from kraftops.errors import DecodeError
 from kraftops.wire.codec import decode_answer, definition, encode_request
 from tests.core.wire.peers import answer
 
@@ -50,6 +51,18 @@ def test_snapshot_answer_goes_there_and_back() -> None:
 
     assert (found.size, found.unaligned_records, found.snapshot_id.end_offset) == (5, b"12345", 7)
     assert (found.current_leader.leader_id, found.current_leader.leader_epoch) == (3, 4)
+
+
+def test_null_where_the_definition_allows_none_is_no_answer() -> None:
+    whole = answer("DescribeCluster", 2, 7, cluster_id="x", brokers=[])[4:]
+    assert decode_answer("DescribeCluster", 2, 7, whole).brokers == []
+    cluster_id, brokers = b"\x02x", b"\xff\xff\xff\xff\x01"  # behind the controller
+
+    for part, null in ((cluster_id, b"\x00"), (brokers, b"\xff\xff\xff\xff\x00")):
+        payload = whole.replace(part, null)
+        assert payload != whole
+        with pytest.raises(DecodeError, match="an answer to DescribeCluster that cannot be read"):
+            decode_answer("DescribeCluster", 2, 7, payload)
 
 
 def test_kafka_python_is_still_whole_beside_us() -> None:

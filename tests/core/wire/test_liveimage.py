@@ -185,6 +185,37 @@ def test_image_goes_on() -> None:
         assert image.record(image.quorum.leader).epoch == 2
 
 
+def test_voters_that_may_not_be_seen_are_a_note() -> None:
+    log = filled(1)
+    log.snapshot(drop=True)
+    notes: list[str] = []
+    with quorum(log) as controllers, live_image(controllers, notes=notes) as live:
+        assert leader_of(live.image)[1]["voters"] == []
+        reason = "not permitted: it needs DESCRIBE on the cluster"
+        place = controllers.address(1)
+        assert notes == [f"the voters of the quorum are not known: {place}: {reason}"]
+
+
+@pytest.mark.parametrize("has_snapshot", [False, True])
+def test_earlier_states_are_read_from_what_is_kept(has_snapshot: bool) -> None:
+    log = filled(1)
+    if has_snapshot:
+        log.snapshot(drop=True)
+    log.add(*topic(2))
+    with followed(log) as (controllers, live, _):
+        before = live.offset
+        log.add(*topic(3))
+        updated(live, lambda: "t3" in live.image.topic_ids)
+
+        then = live.state(at_offset=before - 1)
+        assert leaves(live.state()) == leaves(live.image)
+        assert [*then.topic_ids] == ["t1", "t2"]
+        assert leader_of(then) == leader_of(live.image)
+        if has_snapshot:
+            with pytest.raises(UsageError, match=rf"^{controllers.address(1)}/.* is the oldest"):
+                live.state(at_offset=0)
+
+
 def test_connection_is_closed_until_there_is_somebody_who_follows() -> None:
     log = filled(1)
     with quorum(log) as controllers, live_image(controllers) as live:

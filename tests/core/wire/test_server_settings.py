@@ -57,6 +57,16 @@ def test_first_controller_listener_has_its_own_security() -> None:
             ),
             "listener.security.protocol.map does not have C",
         ),
+        (
+            (
+                "controller.quorum.voters=1@a:1",
+                "controller.listener.names=CTL",
+                "listener.security.protocol.map=CTL:SASL_SSL",
+                "sasl.mechanism.controller.protocol=PLAIN",
+                f"listener.name.other.plain.sasl.jaas.config={PLAIN}",
+            ),
+            "^server.properties: the listener CTL is SASL_SSL, and no listener.name.ctl.plain.sasl",
+        ),
     ],
 )
 def test_what_is_missing_is_named(lines: tuple[str, ...], reason: str) -> None:

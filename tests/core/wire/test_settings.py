@@ -91,6 +91,15 @@ def test_what_cannot_be_honoured_is_refused_by_name(
     assert expected in refusal(tmp_path, *line.split("\n"))
 
 
+@pytest.mark.parametrize("lines", [(), (LOGIN,), (LOGIN, "sasl.mechanism=")])
+def test_missing_mechanism_is_the_hint(tmp_path: Path, lines: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        loaded(tmp_path, "security.protocol=SASL_SSL", *lines)
+
+    hint = refused.value.hint or ""
+    assert hint.startswith("sasl.mechanism is missing, which means GSSAPI; it can be PLAIN, ")
+
+
 def test_refusal_names_file_and_line(tmp_path: Path) -> None:
     assert "client.properties: line 2: " in refusal(tmp_path, "", "request.timeout.ms=x")
 

@@ -161,6 +161,7 @@ def test_missing_certificate_is_named(server: Server, tmp_path: Path) -> None:
 
     assert failed.value.message.startswith(f"{server.strict.address}: ")
     assert "certificate" in failed.value.message or "closes" in failed.value.message
+    assert "ssl.keystore.location" in (failed.value.hint or "")
 
 
 # Refusals
