@@ -39,10 +39,11 @@ class _Job:
     terminal: Terminal
     start: float
 
-    def end(self, what: str, damaged: int = 0) -> None:
-        """Tell what was done, and how long it took."""
+    def end(self, what: str, damaged: int = 0, more_offsets: int = 0) -> None:
+        """Tell what was done, how long it took, and how many offsets are not listed."""
         self.progress.erase()
         note = f", {damaged} of them damaged" if damaged else ""
+        note += f", {more_offsets:,} more offsets not listed" if more_offsets else ""
         seconds = time.monotonic() - self.start
         place = f": {self.asked.output}" if self.asked.output else ""
         self.terminal.line(f"{what} of {len(self.splits)} splits{note} in {seconds:.1f} s{place}")
@@ -109,11 +110,24 @@ def _refuse(asked: Plan, request: SparkRequest) -> None:
     if request.partition_by and request.single_file:
         raise UsageError("--partition-by and --single-file do not go together")
     if asked.query.form == "json":
-        from kraftops.dump.smallfiles import is_small_file
+        _refuse_small_files(asked, request)
 
-        for source in asked.sources:
-            if is_small_file(source.path):
-                raise UsageError(f"{source.path} is no log", hint="dump it without --spark")
+
+def _refuse_small_files(asked: Plan, request: SparkRequest) -> None:
+    """Refuse the small files of a log directory where rows are asked for, and among logs.
+
+    Raises:
+        UsageError: there is one.
+    """
+    from kraftops.dump.smallfiles import is_small_file
+
+    small = [source.path for source in asked.sources if is_small_file(source.path)]
+    if small and (asked.output is None or request.sql or request.partition_by):
+        raise UsageError(f"{small[0]} is no log", hint="--output DIR has what it says")
+    if small and len(small) < len(asked.sources):
+        raise UsageError(
+            "logs and small files do not go together", hint="dump them by commands of their own"
+        )
 
 
 def _refuse_local(asked: Plan) -> None:
@@ -157,7 +171,7 @@ def _dump(job: _Job) -> int:
     for line in _lines(job.asked, outcome):
         job.terminal.line(line)
     noun = "lines" if job.asked.query.form == "text" else "records"
-    job.end(f"{outcome.records:,} {noun}", outcome.damaged)
+    job.end(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
     return exit_code(job.asked, outcome.report)
 
 

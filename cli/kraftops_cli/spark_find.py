@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
     from kraftops.spark.finding import Answer, Line
-    from kraftops.tree.node import Node
+    from kraftops.tree.node import Directory, Node
     from kraftops_cli.spark_options import SparkRequest
     from kraftops_cli.terminal import Terminal
+    from kraftops_shell.reading import Call
+    from kraftops_shell.session import Session
 
-_DEALT = {"topics": 3, "configs": 2, "acls": 3, "scram": 2, "delegationToken": 2}
+_DEALT = {"topics": 3, "configs": 2, "clientQuotas": 2, "acls": 3, "scram": 2, "delegationToken": 2}
 """Directories of /image whose nodes are dealt out, and how many names all groups begin with."""
 _FINDINGS = ("local", "findings")
-_DEEPEST = "1000000"
-_MATCHED = "\0"  # begins a line that says which target was found
+_MATCHED = b"\0"  # begins a line that says which target was found
+_BELOW, _AGAIN = b"\0\0", b"\0\1"
+"""Come before a name below another, and before how often a name was there before.
+
+Within names, a character 0 is written as 0 and 2, so that the order is that of a walk.
+"""
 
 
 class State(NamedTuple):
-    """Which state is asked, and in which form."""
+    """Which state is asked, and in which form; *now* is in ms since the epoch."""
 
     source: str
     at_offset: int | None
@@ -32,6 +37,17 @@ class State(NamedTuple):
     is_kafka: bool
     show_secrets: bool
     version: str
+    now: int = 0
+
+
+class _Place(NamedTuple):
+    """A node on the way, None where nobody asked for it; *key* sorts as a walk goes."""
+
+    names: tuple[str, ...]
+    path: str
+    key: bytes
+    node: Node | None
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,81 +56,127 @@ class Find:
 
     words: tuple[str, ...]
     state: State
-    is_about_findings: bool = False
-    """Whether to print nothing but what is wrong: no group knows all of that."""
 
-    def __call__(self, image: MetadataImage, is_first: bool) -> Iterator[Line]:
-        """Yield what it prints, by target and path."""
+    def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterator[Line]:
+        """Yield what it prints of a group's image."""
         from kraftops.tree.layout import Has, tree_of
-        from kraftops_shell.find import find
-        from kraftops_shell.origin import Origin
-        from kraftops_shell.paths import escaped
-        from kraftops_shell.reading import read_call
-        from kraftops_shell.session import Session
 
         asked = self.state
-        out: list[str] = []
         form = Has.KAFKA if asked.is_kafka else Has.OURS
         root = tree_of(image, form=form, show_secrets=asked.show_secrets, version=asked.version)
-        session = Session(root, out.append, out.append, asked.is_kafka, is_one_shot=True)
-        session.origin = Origin(image, (asked.source,))
-        call = read_call(self.words, session.commands, kafka=asked.is_kafka)
-        assert call
-        # A path at a time: names may have newlines.
-        call = call._replace(flags={"-maxdepth": _DEEPEST, **call.flags})
+        return self._lines(root, image, is_first=is_first)
+
+    def of_findings(self, image: MetadataImage, first: int) -> Iterator[Line]:
+        """Yield what it prints of findings, numbered from *first* on."""
+        from kraftops.tree.layout import findings_of
+        from kraftops.tree.node import fixed
+
+        root = fixed({"local": fixed({"findings": findings_of(image, first)})})
+        return self._lines(root, image, is_first=None)
+
+    def _lines(
+        self, root: Directory, image: MetadataImage, *, is_first: bool | None
+    ) -> Iterator[Line]:
+        """Yield lines by target and path; *is_first* is None where only findings are asked for."""
+        from kraftops_shell.find import tests_of
+        from kraftops_shell.reading import number_of
+        from kraftops_shell.walking import Found
+
+        session, call = _session(root, image, self.state), _call(self.words, self.state)
+        tests, deepest = list(tests_of(session, call)), number_of(call, "-maxdepth")
+        has_nodes = bool(tests) or deepest is not None  # without, find does not look at leaves
         for number, target in enumerate(call.words or (".",)):
             prefix = number.to_bytes(4)
             matches = session.matches(target)
             if matches:
-                yield prefix, f"{_MATCHED}{number}"
-                find(session, call._replace(words=(target,)))
-            left = deque(out)
-            out.clear()
+                yield prefix, b"%s%d" % (_MATCHED, number)
             for match in matches:
-                start = target if asked.is_kafka else match.path
-                for names, path in _walk(
-                    match.node, match.names, start, str if asked.is_kafka else escaped
-                ):
-                    # Kafka's find has no tests: all that is there is printed.
-                    if not asked.is_kafka and (not left or left[0][:-1] != path):
+                start = target if session.is_kafka else match.path
+                key = prefix + b"".join(_BELOW + _sorting(name) for name in match.names)
+                place = _Place(match.names, start, key, match.node, 0)
+                for one in _walk(place, deepest, has_nodes=has_nodes, is_kafka=session.is_kafka):
+                    if not _is_shown(one.names, is_first=is_first):
                         continue
-                    if not asked.is_kafka:
-                        left.popleft()
-                    if self._is_shown(names, is_first=is_first):
-                        yield prefix + _order(names), path
+                    if tests:
+                        assert one.node is not None
+                        name = one.names[-1] if one.names else match.name
+                        found = Found(one.path, name, one.node, one.depth)
+                        if not all(test(found) for test in tests):
+                            continue
+                    yield one.key, one.path.encode("utf-8", "surrogatepass")
 
-    def _is_shown(self, names: Sequence[str], *, is_first: bool) -> bool:
-        """Tell whether a path is this group's to print: others may have it, too."""
-        is_finding = tuple(names[:2]) == _FINDINGS and len(names) > 2
-        if self.is_about_findings or is_finding:
-            return is_finding and self.is_about_findings
-        if is_first or len(names) < 2 or names[1] not in _DEALT:
-            return is_first
-        return len(names) > _DEALT[names[1]] + ("byState" in names[2:3])
+
+def _session(root: Directory, image: MetadataImage, state: State) -> Session:
+    from kraftops_shell.origin import Origin
+    from kraftops_shell.session import Session
+
+    def nowhere(_: str) -> None:
+        pass
+
+    session = Session(root, nowhere, nowhere, state.is_kafka, is_one_shot=True)
+    session.origin = Origin(image, (state.source,), now=lambda: state.now)
+    return session
+
+
+def _call(words: tuple[str, ...], state: State) -> Call:
+    """Return what the words ask for.
+
+    Raises:
+        BadLineError: they make no sense.
+        UsageError: it is not find.
+    """
+    from kraftops.errors import UsageError
+    from kraftops_shell.reading import read_call
+    from kraftops_shell.table import commands
+
+    call = read_call(words, commands(kafka=state.is_kafka, one_shot=True), kafka=state.is_kafka)
+    if call is None or call.command.name != "find":
+        raise UsageError("with --spark there is only find", hint="as find /image/topics/byName")
+    return call
+
+
+def _is_shown(names: Sequence[str], *, is_first: bool | None) -> bool:
+    """Tell whether a path is this group's to print: others may have it, too."""
+    if is_first is None:
+        return tuple(names[:2]) == _FINDINGS and len(names) > 2
+    if is_first or len(names) < 2 or names[1] not in _DEALT:
+        return is_first
+    return len(names) > _DEALT[names[1]] + ("byState" in names[2:3])
 
 
 def _walk(
-    node: Node, names: tuple[str, ...], path: str, shown: Callable[[str], str]
-) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the names that lead to a node and to all below it, and their paths."""
+    place: _Place, deepest: int | None, *, has_nodes: bool, is_kafka: bool
+) -> Iterator[_Place]:
+    """Yield a node and all below it, as find goes."""
     from kraftops.tree.node import Directory
+    from kraftops_shell.paths import escaped
 
-    yield names, path
-    if not isinstance(node, Directory):
+    yield place
+    node, depth = place.node, place.depth + 1
+    if not isinstance(node, Directory) or (deepest is not None and depth > deepest):
         return
-    prefix = "" if path == "/" else path
+    prefix, last, times = "" if place.path == "/" else place.path, None, 0
     for name in node.sorted_names():
-        child = None if node.is_flat else node.get(name)
-        below = (*names, name), f"{prefix}/{shown(name)}"
-        if child is None:
+        last, times = name, times + 1 if name == last else 0
+        child = node.get(name) if has_nodes or not node.is_flat else None
+        if child is None and has_nodes:
+            continue
+        key = place.key + _BELOW + _sorting(name) + (_AGAIN + times.to_bytes(4) if times else b"")
+        path = f"{prefix}/{name if is_kafka else escaped(name)}"
+        below = _Place((*place.names, name), path, key, child, depth)
+        if node.is_flat:
             yield below
         else:
-            yield from _walk(child, *below, shown)
+            yield from _walk(below, deepest, has_nodes=has_nodes, is_kafka=is_kafka)
 
 
-def _order(names: Sequence[str]) -> bytes:
-    """Return what sorts as a walk goes: by names in Java's order, what is above first."""
-    return b"".join(b"\0\0" + name.encode("utf-16-be", "surrogatepass") for name in names)
+def _sorting(name: str) -> bytes:
+    """Return what sorts as names do in Java, by UTF-16 code units."""
+    name = name.replace("\0", "\0\2")
+    if not name.isascii():
+        units = memoryview(name.encode("utf-16-le", "surrogatepass")).cast("H")
+        name = "".join(map(chr, units))
+    return name.encode("utf-8", "surrogatepass")
 
 
 def run_find(
@@ -127,15 +189,11 @@ def run_find(
     from kraftops.spark.session import started
     from kraftops.uris import is_remote
     from kraftops_cli.spark_progress import SparkProgress
-    from kraftops_shell.reading import BadLineError, read_call
-    from kraftops_shell.table import commands
 
-    try:
-        call = read_call(words, commands(kafka=state.is_kafka, one_shot=True), kafka=state.is_kafka)
-    except BadLineError as error:
-        raise UsageError(str(error)) from None
-    if call is None or call.command.name != "find":
-        raise UsageError("with --spark there is only find", hint="as find /image/topics/byName")
+    state = state._replace(now=int(time.time() * 1000))
+    call = _checked(words, state, terminal)
+    if call is None:
+        return 0 if state.is_kafka else 1
     settings = request.settings()
     if not settings.is_local and not request.shared_paths and not is_remote(state.source):
         raise UsageError(
@@ -145,9 +203,17 @@ def run_find(
     limits = limits_of(state.at_offset, state.at_time)
     targets = call.words or (".",)
     with SparkProgress() as progress, started(settings) as session:
-        answer = ask_log(session, [state.source], limits, state.dialect, Find(words, state))
+        answer = ask_log(
+            session,
+            [state.source],
+            limits,
+            state.dialect,
+            Find(words, state),
+            with_findings=not state.is_kafka and any(map(_may_be_finding, targets)),
+            show=progress.show,
+        )
         matched: set[int] = set()
-        for line in printed(words, state, answer, matched):
+        for line in printed(answer, matched):
             progress.erase()
             terminal.write(f"{line}\n")
     code = _tell(state, answer, terminal)
@@ -162,20 +228,49 @@ def run_find(
     return code
 
 
-def printed(
-    words: tuple[str, ...], state: State, answer: Answer, matched: set[int]
-) -> Iterator[str]:
-    """Yield the lines of find; the numbers of targets that are there are added to *matched*."""
-    findings = _about_findings(words, state, answer)
-    shared = _order(["image", "scram"])  # has directories that several groups may show
-    last: Line | None = None
-    for one in merge(answer.lines, findings):
-        key, line = one
+def _checked(words: tuple[str, ...], state: State, terminal: Terminal) -> Call | None:
+    """Return what the words ask for; where they make no sense, say so as the shell does."""
+    from kraftops.image.image import MetadataImage
+    from kraftops.tree.node import fixed
+    from kraftops_shell.find import tests_of
+    from kraftops_shell.reading import BadLineError, number_of
+
+    try:
+        call = _call(words, state)
+        list(tests_of(_session(fixed({}), MetadataImage(), state), call))
+        number_of(call, "-maxdepth")
+    except BadLineError as error:
+        if state.is_kafka:
+            terminal.write(f"{error}\n")
+        else:
+            terminal.line(str(error))
+        return None
+    return call
+
+
+def _may_be_finding(target: str) -> bool:
+    """Tell whether a target may be above or among the findings."""
+    from kraftops_shell.globs import component_pattern
+    from kraftops_shell.paths import absolute
+
+    return all(
+        part == name or component_pattern(part)
+        for part, name in zip(absolute(target, (), with_escapes=True), _FINDINGS, strict=False)
+    )
+
+
+def printed(answer: Answer, matched: set[int]) -> Iterator[str]:
+    """Yield the lines of find; the numbers of targets that are there are added to *matched*.
+
+    What several groups show has the same key, and is one line.
+    """
+    last = b""
+    for key, line in answer.lines:
         if line.startswith(_MATCHED):
             matched.add(int(line[1:]))
-        elif one != last or not key.startswith(shared, 4):
-            yield line
-        last = one
+        elif key != last:
+            last = key
+            yield line.decode("utf-8", "surrogatepass")
 
 
 def _tell(state: State, answer: Answer, terminal: Terminal) -> int:
@@ -187,14 +282,3 @@ def _tell(state: State, answer: Answer, terminal: Terminal) -> int:
     for _ in range(answer.failed_records):
         image.record_findings.add(0, "")
     return tell_findings(terminal, state.source, image)
-
-
-def _about_findings(words: tuple[str, ...], state: State, answer: Answer) -> list[Line]:
-    """Return what find prints of all that is wrong with the log."""
-    from kraftops.image.findings import Finding, Kind
-    from kraftops.image.image import MetadataImage
-
-    image = MetadataImage(state.dialect)
-    some = Finding(Kind.RECORD, "a record that cannot be applied")
-    image.log_findings += [*answer.findings, *[some] * answer.failed_records]
-    return sorted(Find(words, state, is_about_findings=True)(image, True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -12,10 +13,13 @@ import click
 from kraftops.errors import UsageError
 
 if TYPE_CHECKING:
-    from kraftops.spark.session import Settings
+    from kraftops.spark.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., object])
 _DEFAULT_MASTER = "local[*,4]"
+_MASTER = re.compile(
+    r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s)://.+"
+)
 _PARTITIONS = ("type", "date", "topic")
 
 _SHARED = (
@@ -76,7 +80,7 @@ class SparkRequest:
 
     def settings(self) -> Settings:
         """Return how Spark is to be started."""
-        from kraftops.spark.session import Settings
+        from kraftops.spark.settings import Settings
 
         return Settings(self.master, self.conf, self.verbose, _cache())
 
@@ -112,9 +116,20 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
             shown = next(param.opts[0] for param in ctx.command.params if param.name == name)
             raise click.UsageError(f"{shown} needs --spark", ctx)
         return None
+    master = options["master"]
+    if isinstance(master, str):
+        given["master"] = _checked_master(master)
     if "conf" in given:
         given["conf"] = tuple(map(_pair, given["conf"]))  # type: ignore[call-overload]
     return SparkRequest(**given)  # type: ignore[arg-type]
+
+
+def _checked_master(text: str) -> str:
+    if not _MASTER.fullmatch(text):
+        raise UsageError(
+            f"{text!r} is no master", hint="local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        )
+    return text
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kraftops.dump.splitting import total_size
 from kraftops.spark.planning import Split
+from kraftops.uris import is_remote
 from kraftops_cli.dump_run import Plan
 from kraftops_cli.spark_options import SparkRequest
 
@@ -56,6 +57,7 @@ def _output_text(asked: Plan, request: SparkRequest) -> str:
     if asked.output is None:
         return "a row for each damage"
     if request.partition_by:
-        return f"{asked.query.form} by {request.partition_by}, written by Spark: {asked.output}"
+        who = "the workers" if is_remote(asked.output) else "Spark"
+        return f"{asked.query.form} by {request.partition_by}, written by {who}: {asked.output}"
     kind = "one file, joined" if request.single_file else "a part a split, written by the workers"
     return f"{asked.query.form}, {kind}: {asked.output}"

@@ -23,7 +23,7 @@ class SparkProgress:
         """Show nothing yet, and never anything where *fd* is no terminal."""
         self._fd = fd
         self._is_shown = is_wanted(-1, fd)
-        self._start = time.monotonic()
+        self._start: float | None = None
         self._is_drawn = False
 
     def __enter__(self) -> Self:
@@ -41,8 +41,11 @@ class SparkProgress:
                 os.write(self._fd, _ERASE)
 
     def show(self, state: State) -> None:
-        """Show what is done."""
-        self._write(progress_line(state, time.monotonic() - self._start))
+        """Show what is done; the time that Spark takes to start does not count."""
+        now = time.monotonic()
+        if self._start is None:
+            self._start = now
+        self._write(progress_line(state, now - self._start))
 
     def _write(self, text: str) -> None:
         if not self._is_shown:
@@ -59,7 +62,7 @@ def progress_line(state: State, seconds: float) -> str:
     """Return what to show of a job that has run for some seconds."""
     share = state.done / state.total if state.total else 1.0
     line = f"{share:4.0%}  {state.done} of {state.total} splits, {state.running} running"
-    if state.records:
+    if state.records and seconds:
         line += f"  {state.records / seconds:,.0f} records/s"
     if state.damaged:
         line += f"  {state.damaged} damaged"

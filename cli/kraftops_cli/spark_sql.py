@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kraftops.errors import UsageError
 from kraftops.spark.session import Session
-from kraftops.uris import is_remote
 from kraftops_cli.dump_run import DAMAGED, Plan
 from kraftops_cli.spark_options import SparkRequest
 from kraftops_cli.spark_progress import SparkProgress
@@ -83,20 +82,16 @@ def run_partitioned(
 
 
 def _write(session: Session, asked: Plan, request: SparkRequest, write: Callable[[Target], R]) -> R:
-    """Have Spark write a directory, which is there whole or not at all."""
+    """Have a directory written, which is there whole or not at all; of a store, `_SUCCESS` is."""
     from kraftops.spark.jobs import cancel
     from kraftops.spark.targets import abandon, finish, prepared
 
     assert asked.output is not None
-    if is_remote(asked.output):
-        raise UsageError(
-            "Spark's own writer has no way into object stores",
-            hint="without --partition-by and --sql the workers write there themselves",
-        )
     target = prepared(asked.output, overwrite=request.overwrite)
     try:
         made = write(target)
-        finish(target)
+        if not target.is_remote:
+            finish(target)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             cancel(session)

@@ -19,7 +19,7 @@ Test = Callable[[Found], bool]
 def find(session: Session, call: Call) -> None:
     """Print paths and all paths below them, or those of them that pass all tests."""
     deepest = number_of(call, "-maxdepth")
-    tests = list(_tests(session, call))
+    tests = list(tests_of(session, call))
     for target in call.words or (".",):
         found = session.matches(target)
         if not found:
@@ -74,8 +74,13 @@ def _print_some(session: Session, match: Match, tests: list[Test], deepest: int 
             session.out(f"{found.path}\n")
 
 
-def _tests(session: Session, call: Call) -> Iterator[Test]:
-    """Yield what a node must pass, the cheap tests first."""
+def tests_of(session: Session, call: Call) -> Iterator[Test]:
+    """Yield what a node must pass, the cheap tests first.
+
+    Raises:
+        BadLineError: a flag's value is none.
+        UsageError: a moment is none.
+    """
     flags = {name: str(value) for name, value in call.flags.items()}
     if "-type" in flags:
         is_directory = flags["-type"] == "d"

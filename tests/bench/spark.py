@@ -35,7 +35,8 @@ from kraftops.dump.query import Query  # noqa: E402
 from kraftops.dump.sources import expand  # noqa: E402
 from kraftops.spark.dump import Output, dump  # noqa: E402
 from kraftops.spark.planning import plan  # noqa: E402
-from kraftops.spark.session import Session, Settings, started  # noqa: E402
+from kraftops.spark.session import Session, started  # noqa: E402
+from kraftops.spark.settings import Settings  # noqa: E402
 
 RESULTS = HERE / "RESULTS-spark.md"
 SHELL = str(Path(sysconfig.get_path("scripts"), "kafka-metadata-shell"))

@@ -14,7 +14,8 @@ import pytest
 
 from kraftops.errors import UsageError
 from kraftops.spark.java import java_home
-from kraftops.spark.session import Session, Settings, started
+from kraftops.spark.session import Session, started
+from kraftops.spark.settings import Settings
 
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

@@ -3,25 +3,19 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.console import DUMP_LOG, METADATA_SHELL, Done, run_here
-from tests.rowlogs import EVERY_LOG
-from tests.segments import IN
-from tests.spark.cluster import Cluster, running_cluster
+from tests.console import DUMP_LOG, Done, run_here
+from tests.spark import sameness
+from tests.spark.cluster import CONF, Cluster, running_cluster
+from tests.spark.sameness import LOG, METADATA, SHORT_LOG, SMALLEST, parts
 
-LOG = str(IN / "meta/00000000000000000000.log")
-METADATA = "--cluster-metadata-decoder"
-_CONF = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": "512m",
-    "spark.executor.memory": "600m",
-}
+ROOT = Path(__file__).parents[2]
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -35,8 +29,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 def command(cluster: Cluster, *args: str) -> list[str]:
     """Return the command line of a dump on the cluster."""
-    conf = [text for name, value in _CONF.items() for text in ("--conf", f"{name}={value}")]
-    return [DUMP_LOG, "--spark", "--master", cluster.master, "--shared-paths", *conf, *args]
+    conf = [text for name, value in CONF for text in ("--conf", f"{name}={value}")]
+    return [DUMP_LOG, "--spark", "--master", cluster.master, *conf, *args]
 
 
 def run(cluster: Cluster, *args: str) -> Done:
@@ -45,91 +39,69 @@ def run(cluster: Cluster, *args: str) -> Done:
         command(cluster, *args),
         capture_output=True,
         env=cluster.environment,
-        timeout=300,
+        timeout=100,
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr.decode())
 
 
-def joined(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.iterdir()))
+def test_answers_are_the_local_ones(cluster: Cluster, tmp_path: Path) -> None:
+    """Dump, find and check, and what workers lack, in one session."""
+    done = subprocess.run(
+        [sys.executable, "-m", sameness.__name__, cluster.master, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=cluster.environment,
+        timeout=200,
+        check=False,
+    )
 
-
-def test_every_log_of_the_corpus(cluster: Cluster, tmp_path: Path) -> None:
-    arguments = ("--deep-iteration", *map(str, EVERY_LOG))
-    local = run_here(*arguments)
-
-    done = run(cluster, "--output", str(tmp_path / "out"), *arguments)
-
-    assert done.errors[:-1] == local.errors
-    assert done.code == local.code
-    assert joined(tmp_path / "out") == local.out
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
 
 
 def test_worker_that_is_killed_costs_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    """An executor dies while it writes; its splits go to the other one."""
-    logs = [LOG] * 4
+    """A machine goes down while it writes; its splits go to the other one."""
+    logs = [SHORT_LOG] * 3
     local = run_here(METADATA, "--format", "json", *logs)
-    small = ("--conf", "spark.kraftops.splitBytes=1")
     output = tmp_path / "out"
-    full = command(cluster, METADATA, "--format", "json", "--output", str(output), *small, *logs)
+    args = ["--shared-paths", METADATA, "--format", "json", "--output", str(output)]
+    full = command(cluster, *args, *SMALLEST, *logs)
     with subprocess.Popen(full, env=cluster.environment, stderr=subprocess.PIPE) as process:
         assert process.stderr
         latest = time.monotonic() + 120
         while time.monotonic() < latest and process.poll() is None:
-            places = list(tmp_path.glob(".out.*.tmp/part-*"))
-            if len(places) > 30:
+            if len(list(tmp_path.glob(".out.*.tmp/part-*"))) > 10:
                 break
             time.sleep(0.01)
         executors = cluster.executors()
-        os.kill(executors[0], signal.SIGKILL)
+        for pid in next(iter(executors.items())):
+            os.kill(pid, signal.SIGKILL)
+        is_done = output.exists()
         errors = process.stderr.read().decode()
         code = process.wait()
+    cluster.start_worker()
+    cluster.wait_for_workers()
 
-    assert len(executors) == 2
+    assert (len(executors), is_done) == (2, False)
     assert (code, errors.splitlines()[:-1]) == (0, [])
-    assert joined(output) == local.out
+    assert parts(output) == local.out
 
 
-def test_summary_and_check(cluster: Cluster) -> None:
-    damaged = str(IN / "dmg")
+def test_job_that_no_worker_can_take_ends(cluster: Cluster) -> None:
+    """It asks for more memory than any worker has; Spark itself would wait for ever."""
+    wanted = ("--conf", "spark.executor.memory=4g", "--conf", "spark.kraftops.workerSeconds=2")
 
-    summary = run(cluster, METADATA, "--summary", LOG)
-    check = run(cluster, "--check", damaged)
+    done = run(cluster, "--shared-paths", "--check", LOG, *wanted)
 
-    assert summary.out == run_here(METADATA, "--summary", LOG).out
-    assert check.code == 2
-    assert len(check.out.splitlines()) > 50
-
-
-def test_find(cluster: Cluster) -> None:
-    words = ["-s", LOG, "--format", "json", "find", "/"]
-
-    full = [METADATA_SHELL, *command(cluster)[1:], *words]
-    done = subprocess.run(
-        full, capture_output=True, env=cluster.environment, timeout=300, check=False
-    )
-
-    local = run_here(*words, program=METADATA_SHELL)
-    assert (done.returncode, done.stdout, done.stderr) == (0, local.out, b"")
-
-
-def test_sql(cluster: Cluster) -> None:
-    done = run(cluster, METADATA, "--sql", "SELECT count(*) AS n FROM log", LOG, "--format", "csv")
-
-    rows = run_here(METADATA, "--format", "json", LOG).out.count(b"\n")
-    assert (done.code, done.text) == (0, f"n\n{rows}\n")
+    assert (done.code, done.out, len(done.errors)) == (1, b"", 2)
+    assert done.errors[0].endswith(f"no worker of {cluster.master} has begun a task in 2 s")
+    assert "workerSeconds=N" in done.errors[1]
 
 
 def test_local_path_is_refused(cluster: Cluster, tmp_path: Path) -> None:
-    full = [
-        one
-        for one in command(cluster, "--output", str(tmp_path / "o"), LOG)
-        if one != "--shared-paths"
-    ]
+    done = run(cluster, "--output", str(tmp_path / "o"), LOG)
 
-    done = subprocess.run(full, capture_output=True, env=cluster.environment, check=False)
-
-    assert done.returncode == 1
-    assert b"is a path of this machine" in done.stderr
-    assert b"--shared-paths" in done.stderr
+    assert done.code == 1
+    assert "is a path of this machine" in done.err
+    assert "--shared-paths" in done.err

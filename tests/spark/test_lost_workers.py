@@ -8,17 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.dump.filters import Filter
 from kraftops.dump.query import Query
 from kraftops.dump.sources import Source
 from kraftops.spark import dump as dump_module
+from kraftops.spark.checking import CheckWork
 from kraftops.spark.counting import CountWork
 from kraftops.spark.counting import count as count_splits
 from kraftops.spark.dump import Outcome, Output, dump
 from kraftops.spark.dumping import DumpWork, Written
 from kraftops.spark.planning import Split, plan
 from kraftops.spark.session import Session
+from kraftops.spark.topicids import topic_ids
 from tests.rowlogs import parsed
 from tests.segments import IN
+from tests.spark.victim import VICTIM_NAME
 
 LOG = str(IN / "meta/00000000000000000000.log")
 VICTIM = 2
@@ -59,12 +63,35 @@ class DyingOften(Dying):
 
 
 @dataclass(frozen=True)
-class DyingCount(CountWork):
-    """Kills its worker at every split of this number."""
+class DyingOfPiece(DumpWork):
+    """Kills its worker whenever it comes to the file *VICTIM* of a split."""
+
+    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
+        if not is_lost and any(VICTIM_NAME in piece.part.path for piece in split.pieces):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return DumpWork._write(self, split, attempt, is_lost=is_lost)
+
+
+@dataclass(frozen=True)
+class DyingCheck(CheckWork):
+    """Kills its worker whenever a file of a split is the victim."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
         for split in splits:
-            if split.number == VICTIM and tries() < self.tries - 1:
+            names = [piece.part.path for piece in split.pieces]
+            if tries() < self.tries - 1 and any(VICTIM_NAME in name for name in names):
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from CheckWork.__call__(self, [split])
+
+
+@dataclass(frozen=True)
+class DyingCount(CountWork):
+    """Kills its worker whenever a file of a split is the victim."""
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
+        for split in splits:
+            names = [piece.part.path for piece in split.pieces]
+            if tries() < self.tries - 1 and any(VICTIM_NAME in name for name in names):
                 os.kill(os.getpid(), signal.SIGKILL)
             yield from CountWork.__call__(self, [split])
 
@@ -127,14 +154,122 @@ def test_split_that_kills_every_worker_is_a_row_of_damage(
             ).read_bytes()
 
 
-def test_summary_counts_the_same_as_damage(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+def packed(tmp_path: Path) -> list[Split]:
+    """Return splits of small files, of which one is the victim and lies among others."""
+    names = [f"{number}/00000000000000000000.log" for number in (0, 1, VICTIM_NAME, 3, 4)]
+    for name in names:
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(Path(LOG).read_bytes())
+    sources = [Source(str(tmp_path / name), "metadata", None, None, 0) for name in names]
+    splits = plan(sources, 2, size=310_000)
+    assert [len(split.pieces) for split in splits] == [3, 2]
+    return splits
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "parquet"])
+def test_of_files_in_one_split_only_the_one_that_kills_is_lost(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str
+) -> None:
+    splits = packed(tmp_path)
+    query = Query(decoder="metadata", deep_iteration=True, form=form)
+    path = splits[0].pieces[2].part.path
+    dump(session, splits, query, Output(str(tmp_path / "whole")))
+    monkeypatch.setattr(dump_module, "DumpWork", DyingOfPiece)
+
+    outcome = dump(session, splits, query, Output(str(tmp_path / "out")))
+
+    names = sorted(os.listdir(tmp_path / "whole"))
+    assert sorted(os.listdir(tmp_path / "out")) == names
+    lost = []
+    for name in names:
+        found, expected = records(tmp_path / "out" / name), records(tmp_path / "whole" / name)
+        lost += [one for one in found if path in one]
+        assert [one for one in found if path not in one] == [
+            one for one in expected if path not in one
+        ]
+    assert len(lost) == 1
+    assert lost == [f"{path}\n"] if form == "text" else "its worker died at 3 tries" in lost[0]
+    assert outcome.damaged == 1
+    assert outcome.lines == [
+        f"{path}: position 0: what is here up to the end was not read: its worker died at 3 tries"
+    ]
+
+
+def records(path: Path) -> list[str]:
+    """Return the records of a part as texts; of text, what is told of each file."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return [str(row) for row in pq.read_table(path).to_pylist()]
+    text = path.read_text()
+    return text.split("Dumping ")[1:] if path.suffix == ".txt" else text.splitlines()
+
+
+def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
+    from kraftops.spark.datasource import KraftopsDataSource
+    from tests.spark.bombs import DyingSource
+
+    splits = packed(tmp_path)
+    paths = [piece.part.path for split in splits for piece in split.pieces]
+    session.spark.dataSource.register(DyingSource)
+    session.spark.dataSource.register(KraftopsDataSource)
+    options = {"decoder": "metadata", "splitBytes": "310000", "tries": "4"}
+    whole = session.spark.read.format("kraftops").options(**options).load(paths).collect()
+
+    found = session.spark.read.format("dying").options(**options).load(paths).collect()
+
+    victim = splits[0].pieces[2].part.path
+    (lost,) = [row for row in found if row.file == victim]
+    assert (lost.kind, lost.position) == ("damage", 0)
+    assert "its worker died at 3 tries" in lost.error
+    assert [row for row in found if row.file != victim] == [
+        row for row in whole if row.file != victim
+    ]
+
+
+def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) -> None:
+    from tests.spark.bombs import with_bomb
+
+    splits = packed(tmp_path)
+    query = Query(decoder="metadata", filter=Filter(topics=frozenset({"a.gzip"})))
+    whole = topic_ids(session, splits, query)
+
+    found = topic_ids(session, list(map(with_bomb, splits)), query)
+
+    assert found == whole
+    assert found.topic_ids
+
+
+def test_check_loses_no_more(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kraftops.spark import checking
+
+    splits = packed(tmp_path)
+    other = tmp_path / "3/00000000000000000000.log"
+    other.write_bytes(other.read_bytes()[:-5])
+    monkeypatch.setattr(checking, "CheckWork", DyingCheck)
+
+    found = checking.check(session, splits, Query(decoder="metadata", check=True))
+
+    victim = splits[0].pieces[2].part.path
+    assert [(row.file, "its worker died" in str(row.error)) for row in found.rows] == [
+        (victim, True),
+        (str(other), False),
+    ]
+
+
+def test_summary_loses_no_more(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from kraftops.spark import counting
 
+    splits, query = packed(tmp_path), Query(decoder="metadata")
+    (whole,) = count_splits(session, splits, query).summaries.values()
     monkeypatch.setattr(counting, "CountWork", DyingCount)
 
-    found = count_splits(session, splits_of(LOG), Query(decoder="metadata"))
+    found = count_splits(session, splits, query)
 
     (summary,) = found.summaries.values()
     assert summary.as_dict()["damage"]["count"] == 1
+    assert summary.records.count * 5 == whole.records.count * 4

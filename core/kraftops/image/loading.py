@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.findings import CUTS_SHORT, Finding, Kind
@@ -20,6 +20,7 @@ from kraftops.log.streams import LogStream, open_log
 Progress = Callable[[int], None]
 """Called with the bytes that were read since the last call."""
 
+L = TypeVar("L", bound="Loader")
 _MAGIC = 16
 _TRIES = 5  # a running server deletes snapshots and segments between a look and an opening
 
@@ -68,9 +69,18 @@ def loaded(
     names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
 ) -> Loader:
     """Return the loader that has read what *names* stand for; errors as those of `load`."""
+
+    def make(may_grow: bool) -> Loader:
+        return Loader(MetadataImage(dialect), limits, progress, may_grow=may_grow)
+
+    return loaded_by(make, names, limits)
+
+
+def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
+    """Return the same of a loader that *make* makes, given whether a file may be growing."""
     for attempt in count(1):
         try:
-            return _loaded(names, limits, dialect, progress)
+            return _loaded(make, names, limits)
         except _GoneError as error:
             if attempt == _TRIES:
                 raise SourceError(error.message) from None
@@ -81,11 +91,11 @@ class _GoneError(SourceError):
     """A file of a directory that was there is not any more."""
 
 
-def _loaded(names: list[str], limits: Limits, dialect: str, progress: Progress | None) -> Loader:
+def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     files = files_of(names)
     first = loader = None
     for pieces, findings in plans(files, limits):
-        loader = Loader(MetadataImage(dialect), limits, progress, may_grow=files.is_directory)
+        loader = make(files.is_directory)
         loader.image.log_findings += findings
         first = first or loader
         if loader.read(pieces):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops.image.sources import files_of, snapshot_time
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.image.sources import files_of, size_of, snapshot_time
 from kraftops.log.streams import open_log
 
 
@@ -51,9 +50,9 @@ def log_size(names: Iterable[str]) -> LogSize:
             end = None
     return LogSize(
         len(files.segments),
-        sum(_size(one.path) for one in files.segments),
+        sum(size_of(one.path) for one in files.segments),
         len(files.snapshots),
-        sum(_size(one.path) for one in files.snapshots),
+        sum(size_of(one.path) for one in files.snapshots),
         _end_offset(files.segments[-1].path) if files.segments else None,
         end,
         timestamp,
@@ -70,10 +69,3 @@ def _end_offset(path: str) -> int | None:
     except KraftopsError:
         return end
     return end
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None

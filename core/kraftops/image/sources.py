@@ -14,6 +14,7 @@ from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_na
 from kraftops.log.streams import open_log
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
+from kraftops.uris import is_remote, local_path
 
 METADATA_PARTITION = "__cluster_metadata-0"
 
@@ -39,13 +40,15 @@ class Piece(NamedTuple):
 def files_of(names: Iterable[str]) -> LogFiles:
     """Return the files that *names* stand for: files, partition directories, log directories.
 
+    Names may be URIs, also of object stores.
+
     Raises:
         SourceError: a directory cannot be read, or none of them holds a metadata log.
     """
     snapshots, segments, bootstrap, is_directory = [], [], None, False
-    for name in names:
+    for name in map(local_path, names):
         paths = [name]
-        if os.path.isdir(name):
+        if _is_directory(name):
             is_directory = True
             paths = list(_in_directory(name))
         for path in paths:
@@ -135,7 +138,19 @@ def _in_directory(directory: str) -> Iterator[str]:
     yield from sorted(path for path in found if not os.path.isdir(path))
 
 
+def _is_directory(path: str) -> bool:
+    if not is_remote(path):
+        return os.path.isdir(path)
+    from kraftops.log.remote import list_directory
+
+    return list_directory(path) is not None
+
+
 def _names(directory: str) -> list[str]:
+    if is_remote(directory):
+        from kraftops.log.remote import list_directory
+
+        return [entry.name for entry in list_directory(directory) or ()]
     try:
         return sorted(os.listdir(directory))
     except OSError as error:
@@ -174,10 +189,26 @@ def snapshot_time(snapshot: FileName) -> int | None:
     return None
 
 
+def size_of(path: str) -> int:
+    """Return the bytes of a file.
+
+    Raises:
+        SourceError: nobody can tell.
+    """
+    if is_remote(path):
+        from kraftops.log.remote import sizes_of
+
+        return sizes_of([path])[0] or 0
+    try:
+        return os.path.getsize(path)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+
+
 def _size(file: FileName) -> int:
     try:
-        return os.path.getsize(file.path)
-    except OSError:
+        return size_of(file.path)
+    except SourceError:
         return 0
 
 

@@ -90,6 +90,13 @@ class RecordStore:
             self._held[number] = batch
         return number << POSITION_BITS
 
+    def forget(self) -> None:
+        """Give up all batches; their numbers come again."""
+        del self._batches[:], self._crcs[:]
+        self._kept.clear()
+        self._kept_bytes = 0
+        self._held.clear()
+
     def numbers(self) -> range:
         """Return the numbers of all batches, in the order in which they were added."""
         return range(len(self._batches))
@@ -125,13 +132,16 @@ class RecordStore:
 
     def place(self, address: int) -> tuple[str, int, int | None]:
         """Return the source's name, the batch's position in it, and a snapshot's end offset."""
+        source, position = self.source_of(address)
+        return self._names[source], position, self._shifts[source]
+
+    def source_of(self, address: int) -> tuple[int, int]:
+        """Return the source's number, and the batch's position in it."""
         place = self._batches[address >> POSITION_BITS]
-        source = place >> _FILE_SHIFT
-        return self._names[source], place & (1 << _FILE_SHIFT) - 1, self._shifts[source]
+        return place >> _FILE_SHIFT, place & (1 << _FILE_SHIFT) - 1
 
     def _read(self, number: int) -> Held:
-        place = self._batches[number]
-        source, position = place >> _FILE_SHIFT, place & (1 << _FILE_SHIFT) - 1
+        source, position = self.source_of(number << POSITION_BITS)
         file = self._files[source]
         if file is None:
             return held(self._held[number])

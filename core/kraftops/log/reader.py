@@ -1,18 +1,23 @@
 """Walk the batches of a source, in large blocks and never all of it."""
 
+from __future__ import annotations
+
 import os
 import stat
 from collections.abc import Callable, Iterator
 from enum import Enum
 from io import FileIO
 from struct import Struct
-from typing import NamedTuple, Self, cast
+from typing import TYPE_CHECKING, NamedTuple, Self, cast
 from zlib import crc32
 
 from google_crc32c import extend as crc32c_extend
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, Batch
+
+if TYPE_CHECKING:
+    from kraftops.log.remote import RemoteFile
 
 BLOCK = 1 << 20
 LARGEST_BATCH = 256 * 1024 * 1024
@@ -213,6 +218,8 @@ def _crc32_extend(crc: int, data: bytes) -> int:
 class LogFile:
     """A log or snapshot file, open for reading only; a context manager."""
 
+    _remote: RemoteFile | None = None
+
     def __init__(self, path: str) -> None:
         """Open the file.
 
@@ -226,8 +233,8 @@ class LogFile:
             if is_remote(path):
                 from kraftops.log.remote import RemoteFile
 
-                remote = RemoteFile(path)
-                self._file, self.size = cast("FileIO", remote), remote.size
+                self._remote = RemoteFile(path)
+                self._file, self.size = cast("FileIO", self._remote), self._remote.size
                 return
         try:
             self._file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115 - see __exit__
@@ -255,8 +262,14 @@ class LogFile:
             SourceError: while iterating, the file cannot be read.
         """
         stop = self.size if stop is None else min(stop, self.size)
+        self.expect(start, stop)
         self._file.seek(start)
         return LogReader(self._read, start, stop)
+
+    def expect(self, start: int, stop: int) -> None:
+        """Know that the bytes from *start* to *stop* are read next: far away, that takes longer."""
+        if self._remote:
+            self._remote.expect(start, stop)
 
     def read_at(self, position: int, size: int) -> bytes:
         """Return up to *size* bytes at *position*, fewer only at the end of the file.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import groupby
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _RANGE = 8 << 20  # bytes of a request: small ones cost more time than they save
+_CONNECT_SECONDS = 5.0
+_OPTIONS = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=15")  # 15 minutes by default
+_GOOGLES = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
+_HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
+_LEAST = 64 << 10  # of a request for something here and there
+_NEAR = 1 << 20  # what is passed over sooner than asked for anew
+AHEAD = "kraftops-ahead"
+"""The name of threads that fetch what is read next."""
 
 
 class Entry(NamedTuple):
@@ -28,8 +38,49 @@ class Entry(NamedTuple):
         return self.uri.rstrip("/").rpartition("/")[2]
 
 
+class _Ahead:
+    """A range of a file that a thread fetches, while something else is done."""
+
+    def __init__(self, fetch: Callable[[int, int], bytes], start: int, size: int) -> None:
+        """Fetch *size* bytes from *start* on, by a call with both."""
+        from threading import Thread
+
+        self.start = start
+        self.size = size
+        self._block = b""
+        self._error: Exception | None = None
+        arguments = (fetch, start, size)
+        self._thread = Thread(target=self._run, args=arguments, name=AHEAD, daemon=True)
+        self._thread.start()
+
+    def _run(self, fetch: Callable[[int, int], bytes], start: int, size: int) -> None:
+        try:
+            self._block = fetch(start, size)
+        except Exception as error:  # noqa: BLE001 - who waits for it has it
+            self._error = error
+
+    def block(self) -> bytes:
+        """Wait for the bytes.
+
+        Raises:
+            OSError: they cannot be had.
+        """
+        self.join()
+        if self._error:
+            raise self._error
+        return self._block
+
+    def join(self) -> None:
+        """Wait until the thread is gone."""
+        self._thread.join()
+
+
 class RemoteFile:
-    """A file behind a URI, with as much of the interface of files as reading needs."""
+    """A file behind a URI, with as much of the interface of files as reading needs.
+
+    What is read in order is fetched in large ranges, the next one ahead; what is read here and
+    there, in small ones.
+    """
 
     def __init__(self, uri: str) -> None:
         """Open the file.
@@ -42,9 +93,18 @@ class RemoteFile:
         with reading(uri):
             self._file: Any = system.open_input_file(path)
             self.size: int = self._file.size()
+        self._stop = self.size
         self._position = 0
         self._block = b""
         self._base = 0
+        self._next = -1  # where the last range ended; nothing was read in order before
+        self._ahead: _Ahead | None = None
+
+    def expect(self, start: int, stop: int) -> None:
+        """Know that the bytes from *start* to *stop* are read in order, and none behind them."""
+        self._stop = stop
+        if not self._base <= start < self._base + len(self._block):
+            self._next = start
 
     def seek(self, position: int) -> None:
         """Go on at a byte."""
@@ -60,21 +120,55 @@ class RemoteFile:
         Raises:
             SourceError: they cannot be had.
         """
-        at = self._position - self._base
-        if not 0 <= at < len(self._block):
+        if not 0 <= self._position - self._base < len(self._block):
             if self._position >= self.size:
                 return b""
-            wanted = max(min(_RANGE, self.size - self._position), 1)
             with reading(self._uri):
-                self._block = self._file.read_at(wanted, self._position)
-            self._base, at = self._position, 0
+                self._fill(size)
+        at = self._position - self._base
         found = self._block[at : at + size]
         self._position += len(found)
         return found
 
     def close(self) -> None:
         """Close it."""
+        self._drop_ahead()
         self._file.close()
+
+    def _fill(self, size: int) -> None:
+        """Have the range in the block that begins at the position, or one around it."""
+        start = self._position
+        is_in_order = self._next >= 0 and 0 <= start - self._next < _NEAR
+        if not (is_in_order and self._take_ahead(start)):
+            self._drop_ahead()
+            if is_in_order:
+                stop = self._stop if start < self._stop else self.size
+                wanted = min(_RANGE, stop - start)
+            elif self.size <= _RANGE:
+                start, wanted = 0, self.size
+            else:
+                wanted = min(max(size, _LEAST), self.size - start)
+            self._base, self._block = start, self._fetch(start, wanted)
+        self._next = self._base + len(self._block)
+        if is_in_order and self._next < self._stop:
+            self._ahead = _Ahead(self._fetch, self._next, min(_RANGE, self._stop - self._next))
+
+    def _take_ahead(self, position: int) -> bool:
+        """Have the range that was fetched ahead in the block, if it holds a byte."""
+        ahead = self._ahead
+        if ahead is None or not ahead.start <= position < ahead.start + ahead.size:
+            return False
+        self._ahead = None
+        self._base, self._block = ahead.start, ahead.block()
+        return True
+
+    def _fetch(self, start: int, size: int) -> bytes:
+        return bytes(self._file.read_at(size, start))
+
+    def _drop_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        if ahead:
+            ahead.join()
 
 
 def filesystem(uri: str) -> tuple[FileSystem, str]:
@@ -93,17 +187,58 @@ def filesystem(uri: str) -> tuple[FileSystem, str]:
 def _filesystem(base: str) -> tuple[FileSystem, str]:
     """Return what is behind scheme and authority of URIs, and the path of its root."""
     try:
-        from pyarrow import ArrowException
         from pyarrow.fs import FileSystem  # heavy: 100 ms
     except ImportError:
         raise UsageError(
             f"{base} needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
         ) from None
+    scheme = base.partition("://")[0].lower()
+    _prepare(scheme)
+    errors: tuple[type[Exception], ...] = (*store_errors(), ValueError)
     try:
-        system, root = FileSystem.from_uri(f"{base}/")
-    except (ArrowException, ValueError, OSError) as error:
-        raise UsageError(f"{base}: {_first_line(error)}") from None
+        system, root = FileSystem.from_uri(f"{base}/{_OPTIONS.get(scheme, '')}")
+    except errors as error:
+        hint = _HADOOP if scheme in ("hdfs", "viewfs") else None
+        raise UsageError(f"{base}: {_first_line(error)}", hint) from None
     return system, root.rstrip("/")
+
+
+def _prepare(scheme: str) -> None:
+    """See to it that a store which cannot be had says so soon, and once.
+
+    Raises:
+        SourceError: it cannot be reached.
+    """
+    if scheme == "s3":
+        _reach(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "")
+    elif scheme in ("abfs", "abfss"):
+        from shutil import which
+
+        if which("az") is None:  # a shell would say so on standard error
+            os.environ.setdefault("AZURE_TOKEN_CREDENTIALS", "prod")
+
+
+def _reach(endpoint: str) -> None:
+    """Look whether a server answers at all: the library would try for minutes."""
+    from socket import create_connection
+    from urllib.parse import urlsplit
+
+    if not endpoint:
+        return
+    try:
+        parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+        create_connection((parts.hostname or "", port), _CONNECT_SECONDS).close()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SourceError(f"cannot reach {endpoint}: {reason}") from None
+
+
+def store_errors() -> tuple[type[Exception], ...]:
+    """Return what file systems raise, which is there where URIs are used."""
+    from pyarrow import ArrowException
+
+    return OSError, ArrowException
 
 
 def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
@@ -158,9 +293,11 @@ def reading(uri: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise SourceError(f"cannot read {uri}: No such file or directory") from None
-    except OSError as error:
+    except store_errors() as error:
         raise SourceError(f"cannot read {uri}: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    cause = _GOOGLES.search(line)
+    return cause[1] if cause else line

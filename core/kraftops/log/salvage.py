@@ -74,7 +74,9 @@ def salvaged(log: LogFile, start: int = 0, stop: int | None = None) -> Iterator[
     Raises:
         SourceError: while iterating, the file cannot be read.
     """
-    return _Salvage(log, start, log.size if stop is None else min(stop, log.size)).walk()
+    stop = log.size if stop is None else min(stop, log.size)
+    log.expect(start, stop)
+    return _Salvage(log, start, stop).walk()
 
 
 class _Window:

@@ -13,7 +13,7 @@ from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.splitting import Part
 from kraftops.errors import SourceError, UsageError
 from kraftops.spark.dumping import query_of
-from kraftops.spark.jobs import run
+from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try, lost_rows
 from kraftops.spark.planning import Split
 from kraftops.spark.session import Session
@@ -145,7 +145,7 @@ def check(
     Raises:
         SparkError: the job failed.
     """
-    made = run(session, splits, CheckWork(query, session.settings.tries), show)
+    made = run_narrowed(session, splits, CheckWork(query, session.settings.tries), show)
     return Checked(
         [row for one in made for row in one.rows],
         sum(one.more for one in made),

@@ -11,7 +11,7 @@ from kraftops.dump.summarise import summarise
 from kraftops.dump.summary import Summary
 from kraftops.errors import SourceError
 from kraftops.spark.dumping import query_of
-from kraftops.spark.jobs import run
+from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try, lost_detail
 from kraftops.spark.planning import Piece, Split
 from kraftops.spark.session import Session
@@ -73,7 +73,8 @@ def count(
         SparkError: the job failed.
     """
     found = Counted({}, [])
-    for counted in run(session, splits, CountWork(query, session.settings.tries), show):
+    work = CountWork(query, session.settings.tries)
+    for counted in run_narrowed(session, splits, work, show):
         for log, summary in counted.summaries.items():
             _add(found.summaries, log, summary)
         found.refusals.extend(one for one in counted.refusals if one not in found.refusals)

@@ -22,10 +22,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row
-from kraftops.errors import SourceError, UsageError
+from kraftops.spark.alone import piece_rows, spooled
 from kraftops.spark.dumping import query_of
-from kraftops.spark.lost import is_last_try, lost_rows, unreadable_row
-from kraftops.spark.planning import Split, plan
+from kraftops.spark.lost import is_last_try, is_try_before_last, lost_rows
+from kraftops.spark.planning import Piece, Split, plan
 from kraftops.spark.pushing import pushed
 from kraftops.spark.schemas import checked_schema, row_schema
 from kraftops.spark.sourceoptions import SourceOptions, source_options
@@ -95,22 +95,37 @@ class Reader(DataSourceReader):
         if partition is None or partition.split is None:
             yield from ()
             return
-        yield from arrow_batches(self._rows(partition.split), schema)
+        split, tries = partition.split, self._asked.tries
+        if len(split.pieces) > 1 and is_try_before_last(tries):
+            for piece in split.pieces:
+                yield from self._alone(piece, schema)
+        else:
+            yield from arrow_batches(self._rows(split), schema)
 
     def _rows(self, split: Split) -> Iterator[Row]:
-        from kraftops.dump.rowchunks import scan
-
         tries = self._asked.tries
         is_lost = is_last_try(tries)
         for piece in split.pieces:
             query = query_of(self.query, piece.decoder)
             if is_lost:
                 yield from lost_rows(piece.part, query, Report(), tries - 1)
-                continue
-            try:
-                yield from scan(piece.part, query, Report())
-            except (SourceError, UsageError) as error:
-                yield unreadable_row(piece.part, error.message)
+            else:
+                yield from piece_rows(piece.part, query)
+
+    def _alone(self, piece: Piece, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a piece, or if that kills who reads it, the row that says so."""
+        import pyarrow as pa
+
+        from kraftops.dump.columns import arrow_batches
+
+        query = query_of(self.query, piece.decoder)
+        file = spooled(piece.part, query, schema)
+        if file is None:
+            lost = lost_rows(piece.part, query, Report(), self._asked.tries - 1)
+            yield from arrow_batches(lost, schema)
+            return
+        with file, pa.ipc.open_stream(file) as stream:
+            yield from stream
 
 
 class PushingReader(Reader):

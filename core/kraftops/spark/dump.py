@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import Findings
 from kraftops.spark.dumping import ENDINGS, Counters, DumpWork, Written, part_name
-from kraftops.spark.jobs import run
-from kraftops.spark.joining import join
+from kraftops.spark.jobs import run_narrowed
+from kraftops.spark.joining import join, join_part
 from kraftops.spark.planning import Split
 from kraftops.spark.session import Session
 from kraftops.spark.targets import Target, abandon, commit, prepared
@@ -28,13 +29,18 @@ class Output:
 
 
 class Outcome(NamedTuple):
-    """What a dump has written and found; *lines* are for standard error."""
+    """What a dump has written and found; *lines* are for standard error.
+
+    *damaged* counts splits, or pieces of them where these were read one by one.
+    """
 
     report: Report
     lines: list[str]
     records: int
     size: int
     damaged: int
+    more_offsets: int
+    """Gaps and the like that the report does not have."""
 
 
 def dump(
@@ -58,9 +64,7 @@ def dump(
             join(target, [one.name for one in written], query.form, output.path)
             abandon(target)
         else:
-            ending = ENDINGS[query.form]
-            names = [(one.name, part_name(one.number, len(splits)) + ending) for one in written]
-            commit(target, names, query.form)
+            commit(target, _parts(written, target, query.form, len(splits)), query.form)
     except BaseException:
         abandon(target)
         raise
@@ -73,7 +77,22 @@ def _written(
     context = session.context
     counters = Counters(context.accumulator(0), context.accumulator(0))
     work = DumpWork(query, target, len(splits), session.settings.tries, counters)
-    return run(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
+    return run_narrowed(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
+
+
+def _parts(
+    written: Sequence[Written], target: Target, form: str, splits: int
+) -> list[tuple[str, str]]:
+    """Return the parts by the names that they have and are to have; pieces of one are joined."""
+    parts = []
+    for number, some in groupby(written, lambda one: one.number):
+        part, ending, names = part_name(number, splits), ENDINGS[form], [one.name for one in some]
+        if len(names) > 1:
+            name = target.attempt_name(part, ending, "joined")
+            join_part(target, names, form, name)
+            names = [name]
+        parts.append((names[0], part + ending))
+    return parts
 
 
 def _outcome(written: Sequence[Written]) -> Outcome:
@@ -94,4 +113,5 @@ def _outcome(written: Sequence[Written]) -> Outcome:
         sum(one.records for one in written),
         sum(one.size for one in written),
         damaged,
+        sum(one.more_offsets for one in written),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from kraftops.dump.makers import Maker, part_maker
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row
+from kraftops.dump.smallfiles import is_small_file, small_file
 from kraftops.dump.splitting import Found, Part
 from kraftops.dump.writing import Chunks
 from kraftops.errors import SourceError, UsageError
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
 MOST_LINES = 1000
-"""Lines about what is damaged in a split that go to the driver."""
+"""Lines about what is damaged in a split, and as many about its offsets, that go to the driver."""
 
 
 class Written(NamedTuple):
@@ -40,6 +42,8 @@ class Written(NamedTuple):
     found: tuple[Found, ...]
     more_lines: int
     """About damage, that were not kept."""
+    more_offsets: int = 0
+    """That are not where they should be, as gaps, and were not kept."""
 
 
 class Counters(NamedTuple):
@@ -91,7 +95,8 @@ class DumpWork:
         self.counters.records.add(records)
         if told.has_damage:
             self.counters.damaged.add(1)
-        return Written(split.number, name, size, records, tuple(told.found), told.more_lines)
+        found = tuple(told.found)
+        return Written(split.number, name, size, records, found, told.more_lines, told.more_offsets)
 
     def _text(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> tuple[int, int]:
         """Write text, JSON or CSV; return bytes and lines."""
@@ -114,6 +119,8 @@ class DumpWork:
             query = query_of(self.query, decoder)
             if is_lost:
                 made = self._lost_text(part, query, told)
+            elif query.form == "json" and is_small_file(part.path):
+                made = _small_text(part, told)
             else:
                 maker = makers.get(decoder)
                 if maker is None:
@@ -169,14 +176,29 @@ class DumpWork:
             told.add(Found(part, report, None, None, 0))
 
 
+def _small_text(part: Part, told: _Told) -> Iterator[str]:
+    """Yield the line of a small file, as the local tool writes it."""
+    report = Report()
+    try:
+        found = small_file(part.path)
+    except SourceError as error:
+        report.refusal(error.message)
+    else:
+        yield json.dumps(found, ensure_ascii=False) + "\n"
+        if found and "damage" in found:
+            report.has_failed = True
+            report.remark(f"{part.path}: {found['damage']}", is_damage=True)
+    told.add(Found(part, report, None, None, 0))
+
+
 class _Told:
     """Keeps what is found in a split, as much as the driver should have."""
 
     def __init__(self) -> None:
         self.found: list[Found] = []
         self.has_damage = False
-        self.more_lines = 0
-        self._left = MOST_LINES
+        self.more_lines = self.more_offsets = 0
+        self._left = self._left_offsets = MOST_LINES
 
     def add(self, found: Found) -> None:
         """Keep what was found in some more of a part."""
@@ -187,6 +209,9 @@ class _Told:
             report.remark(line)
         self.more_lines += max(0, len(lines) - self._left)
         self._left -= min(len(lines), self._left)
+        kept, more = report.cut_summary(self._left_offsets)
+        self._left_offsets -= kept
+        self.more_offsets += more
         self.found.append(found)
 
 

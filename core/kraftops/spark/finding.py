@@ -6,35 +6,50 @@ every group, and the answers are put in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kraftops.dump.splitting import Part, plan_parts
+from kraftops.errors import SourceError, UsageError
 from kraftops.image.dialects import record_reader
 from kraftops.image.findings import Finding
 from kraftops.image.image import MetadataImage
-from kraftops.image.replay import Limits, Replay
-from kraftops.log.batch import Batch
+from kraftops.image.replay import Limits
+from kraftops.log.splits import Split
 from kraftops.log.streams import open_log
-from kraftops.spark.jobs import cancelled_by_keys, equipped, run
-from kraftops.spark.planning import Piece, Split
-from kraftops.spark.routing import FIRST, Router, shares
-from kraftops.spark.scouting import Scouted, Stretch, scout
+from kraftops.spark.glancing import Glance
+from kraftops.spark.jobs import equipped
+from kraftops.spark.replaying import Dealt, Noted, image_of, image_of_findings
+from kraftops.spark.routing import FIRST, Router, Share, Topics, shares
+from kraftops.spark.scouting import Scouted, scout
 from kraftops.spark.session import Session
+from kraftops.spark.skimming import Run, Stretch
+from kraftops.spark.surveying import survey
+from kraftops.spark.watching import Show, watched
+from kraftops.spark.wholly import wholly
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
 
 _GROUP_BYTES = 16 << 20
-_SPLIT_BYTES = 32 << 20
 _MOST_GROUPS = 4096
+_RESULT_BYTES = 4 << 20  # of lines that go to the driver at a time
 
-Line = tuple[bytes, str]
+Line = tuple[bytes, bytes]
 """What a line is sorted by, and the line."""
-Ask = Callable[[MetadataImage, bool], Iterable[Line]]
-"""Yields lines about an image; the second argument says that it is the first group's."""
-Share = tuple[int, tuple[int, int, bytes, Limits]]
-"""A group; source, position, bytes and limits of a batch of it."""
+Runs = Mapping[str, Sequence[tuple[Split, Run | None]]]
+
+
+class Ask(Protocol):
+    """What is asked, in workers."""
+
+    def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterable[Line]:
+        """Yield lines about the image of a group."""
+
+    def of_findings(self, image: MetadataImage, first: int) -> Iterable[Line]:
+        """Yield lines about findings alone, numbered from *first* on."""
 
 
 class Answer(NamedTuple):
@@ -48,6 +63,15 @@ class Answer(NamedTuple):
     failed_records: int
 
 
+class Failed(NamedTuple):
+    """How many records of a group could not be applied."""
+
+    total: int
+
+
+Made = Line | Failed | Noted
+
+
 @dataclass(frozen=True)
 class ScoutWork:
     """Makes the first pass; all of it is one task's."""
@@ -56,10 +80,13 @@ class ScoutWork:
     limits: Limits
     dialect: str
 
-    def __call__(self, splits: Iterable[Split]) -> Iterator[Scouted]:
-        """Yield what was found, for each split."""
-        for _ in splits:
-            yield scout(self.names, self.limits, self.dialect)
+    def __call__(self, runs: Iterable[Runs]) -> Iterator[Scouted | SourceError | UsageError]:
+        """Yield what was found, given what is known of parts; or why nothing can be."""
+        for known in runs:
+            try:
+                yield scout(self.names, self.limits, self.dialect, known)
+            except (SourceError, UsageError) as error:
+                yield error
 
 
 @dataclass(frozen=True)
@@ -70,17 +97,15 @@ class ShareWork:
     count: int
     dialect: str
 
-    def __call__(self, stretches: Iterable[Stretch]) -> Iterator[Share]:
+    def __call__(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, Dealt]]:
         """Yield the shares of all batches."""
-        found: Scouted = self.scouted.value
-        meaning = record_reader(self.dialect)
-        router = Router(self.count, found.groups, found.aliases, meaning, self.dialect == "kafka")
+        router = router_of(self.scouted.value, self.count, self.dialect)
+        glance = Glance(self.dialect)
         for stretch in stretches:
-            yield FIRST, (stretch.source, stretch.start, b"", stretch.limits)  # it is always asked
             with open_log(stretch.path) as log:
                 for batch in log.batches(stretch.start, stretch.stop):
-                    for number, data in shares(batch, router):
-                        yield number, (stretch.source, batch.position, data, stretch.limits)
+                    for number, share in shares(batch, router, glance, stretch.records):
+                        yield number, Dealt(stretch.source, stretch.after, share)
 
 
 @dataclass(frozen=True)
@@ -91,43 +116,63 @@ class ReplayWork:
     count: int
     dialect: str
     ask: Ask
+    size: Accumulator[int]
+    """Counts the bytes of lines, those of repeated tries as well."""
 
-    def __call__(self, shares_: Iterable[Share]) -> Iterator[tuple[bytes, str, int]]:
-        """Yield lines, and without a line how many records could not be applied."""
-        ordered = sorted(shares_, key=lambda share: (share[0], share[1][:2]))
-        seen = set()
-        for number, some in groupby(ordered, key=itemgetter(0)):
-            seen.add(number)
-            yield from self._answers(number, [share for _, share in some])
-        if not seen:
-            yield b"", "", 0
+    def __call__(self, dealt: Iterable[tuple[int, Dealt]]) -> Iterator[Made]:
+        """Yield, of each group, how many findings about records there are, these, and lines."""
+        for number, some in groupby(sorted(dealt, key=_place), key=itemgetter(0)):
+            yield from self._answers(number, [share for _, share in some if share.share.data])
 
-    def _answers(
-        self, number: int, batches: list[tuple[int, int, bytes, Limits]]
-    ) -> Iterator[tuple[bytes, str, int]]:
-        image = MetadataImage(self.dialect)
-        replay = Replay(image)
-        found: Scouted = self.scouted.value
-        ends = {one.source: (one.path, one.end_offset) for one in found.stretches}
-        for source in range(max(ends) + 1):
-            path, end_offset = ends.get(source, ("", None))
-            image.store.add_source(path, None, end_offset)
-        for source, position, data, limits in batches:
-            if not data:
-                continue
-            replay.limits = limits
-            replay.add(Batch(position, len(data), data), source)
-        router = Router(
-            self.count, found.groups, found.aliases, image.meaning, self.dialect == "kafka"
-        )
-        failed = 0
-        for address, _ in image.record_findings:
-            record = image.store.record(address)
-            owner = router.of_record(record.key, record.value)
-            failed += owner == number or (owner is None and number == FIRST)
-        yield b"", "", failed
-        for key, line in self.ask(image, number == FIRST):
-            yield key, line, 0
+    def _answers(self, number: int, dealt: list[Dealt]) -> Iterator[Made]:
+        router = router_of(self.scouted.value, self.count, self.dialect)
+        image, noted = image_of(dealt, number, router, self.scouted.value, self.dialect)
+        dealt.clear()
+        yield Failed(len(noted))
+        yield from noted
+        size = 0
+        for line in self.ask.of_image(image, is_first=number == FIRST):
+            yield line
+            size += len(line[0]) + len(line[1])
+        self.size.add(size)
+
+
+@dataclass(frozen=True)
+class FindingsWork:
+    """Asks of findings about records, which come in order and with their numbers."""
+
+    ask: Ask
+    first: int
+    dialect: str
+
+    def __call__(self, numbered: Iterable[tuple[Noted, int]]) -> Iterator[Line]:
+        """Yield lines."""
+        found = list(numbered)
+        if found:
+            image = image_of_findings((noted for noted, _ in found), self.dialect)
+            yield from self.ask.of_findings(image, self.first + found[0][1])
+
+
+def router_of(scouted: Scouted, count: int, dialect: str) -> Router:
+    """Return what knows the groups of a log."""
+    topics = Topics(scouted.groups, scouted.aliases, scouted.ranges)
+    return Router(count, topics, record_reader(dialect), dialect)
+
+
+def _place(one: tuple[int, Dealt]) -> tuple[int, int, int]:
+    number, dealt = one
+    return number, dealt.source, dealt.share.position
+
+
+def cut_stretches(stretches: Iterable[Stretch], runs: Runs) -> Iterator[Stretch]:
+    """Yield stretches in parts that are worth a task."""
+    for stretch in stretches:
+        start = stretch.start
+        for split, _ in runs.get(stretch.path, ()):
+            if start < split.stop < stretch.stop:
+                yield stretch._replace(start=start, stop=split.stop)
+                start = split.stop
+        yield stretch._replace(start=start)
 
 
 def ask_log(
@@ -136,6 +181,9 @@ def ask_log(
     limits: Limits,
     dialect: str,
     ask: Ask,
+    *,
+    with_findings: bool = True,
+    show: Show | None = None,
 ) -> Answer:
     """Return what *ask* says of the state that a metadata log holds, without an image of it all.
 
@@ -145,48 +193,89 @@ def ask_log(
         limits: how far it counts.
         dialect: of its records.
         ask: is called in workers.
+        with_findings: whether to ask of findings about records, too.
+        show: is told what is done.
 
     Raises:
         SourceError: the log cannot be read, or holds no metadata records.
         UsageError: it does not reach back to the limits.
         SparkError: a job failed.
     """
-    from pyspark import StorageLevel
-
     context = session.context
-    one = Split(0, (Piece(Part(names[0])),), 0)
-    (scouted,) = run(session, [one], ScoutWork(tuple(names), limits, dialect))
+    runs = survey(session, names, limits, dialect, show)
+    with wholly(session, names), watched(context, 1, show, _none):
+        work = equipped(session, ScoutWork(tuple(names), limits, dialect))
+        (scouted,) = context.parallelize([runs], 1).mapPartitions(work).collect()
+    if not isinstance(scouted, Scouted):
+        raise scouted
     size = sum(stretch.stop - stretch.start for stretch in scouted.stretches)
     count = max(session.cores, min(_MOST_GROUPS, size // _GROUP_BYTES))
     count = session.settings.groups or count
-    pieces = list(cut_stretches(scouted.stretches))
-    known = context.broadcast(scouted)
-    with cancelled_by_keys(session):
-        dealt = context.parallelize(pieces, len(pieces)).mapPartitions(
-            equipped(session, ShareWork(known, count, dialect))
-        )
-        grouped = dealt.partitionBy(count, int)
-        answers = grouped.mapPartitions(
-            equipped(session, ReplayWork(known, count, dialect, ask))
-        ).persist(StorageLevel.DISK_ONLY)
-        failed = answers.map(itemgetter(2)).sum()
-        table = session.spark.createDataFrame(
-            answers.filter(itemgetter(1)), "key binary, line string, failed int"
-        )
-        rows = table.select("key", "line").orderBy("key").toLocalIterator(prefetchPartitions=True)
-    lines = ((bytes(row.key), str(row.line)) for row in rows)
-    return Answer(lines, scouted.findings, failed)
+    pieces = list(cut_stretches(scouted.stretches, runs))
+    with wholly(session, names), watched(context, count, show, _none):
+        made, made_size = _made(session, pieces, scouted, count, dialect, ask)
+        failed = made.mapPartitions(_failed).sum()
+        lines = made.filter(_is_line)
+        if failed and with_findings:
+            work_on_findings = FindingsWork(ask, len(scouted.findings), dialect)
+            numbered = made.filter(_is_noted).sortBy(itemgetter(0)).zipWithIndex()
+            lines = lines.union(numbered.mapPartitions(work_on_findings))
+        schema = "key binary, line binary"
+        table = session.spark.createDataFrame(lines, schema, verifySchema=False)
+        parts = 1 + made_size.value // _RESULT_BYTES
+        rows = table.repartitionByRange(parts, "key").sortWithinPartitions("key").rdd.map(tuple)
+        parts = rows.getNumPartitions()
+
+    def read() -> Iterator[Line]:
+        # What `toLocalIterator` has given stays in the JVM's memory (Spark 4.3).
+        with wholly(session, names):
+            for part in range(parts):
+                for key, line in context.runJob(rows, list, [part]):
+                    yield bytes(key), bytes(line)
+            made.unpersist()
+
+    return Answer(read(), scouted.findings, failed)
 
 
-def cut_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Yield stretches in parts that are worth a task."""
-    for stretch in stretches:
-        if stretch.stop - stretch.start <= _SPLIT_BYTES:
-            yield stretch
-            continue
-        start = stretch.start
-        for part in plan_parts([stretch.path], _SPLIT_BYTES, cut_remote=True):
-            stop = stretch.stop if part.stop is None else min(part.stop, stretch.stop)
-            if stop > start:
-                yield stretch._replace(start=start, stop=stop)
-                start = stop
+def _made(
+    session: Session, pieces: list[Stretch], scouted: Scouted, count: int, dialect: str, ask: Ask
+) -> tuple[Any, Accumulator[int]]:
+    """Return what is made of all groups, as an RDD, and what counts its bytes."""
+    from pyspark import StorageLevel
+
+    context = session.context
+    known, size = context.broadcast(scouted), context.accumulator(0)
+    dealt = context.parallelize(pieces, max(1, len(pieces))).mapPartitions(
+        equipped(session, ShareWork(known, count, dialect))
+    )
+    first = context.parallelize([(FIRST, NOTHING)], 1)  # that group is always asked
+    made = (
+        dealt.union(first)
+        .partitionBy(count, int)
+        .mapPartitions(equipped(session, ReplayWork(known, count, dialect, ask, size)))
+    )
+    return made.persist(StorageLevel.DISK_ONLY), size
+
+
+NOTHING = Dealt(0, -1, Share(-1, b"", b""))
+"""Stands for a share of what may have none."""
+
+
+def _failed(made: Iterable[Made]) -> Iterator[int]:
+    """Yield how many findings about records there are in a group, which is what it begins with."""
+    for first in made:
+        assert isinstance(first, Failed)
+        yield first.total
+        return
+
+
+def _is_line(made: Made) -> bool:
+    return type(made) is tuple
+
+
+def _is_noted(made: Made) -> bool:
+    return isinstance(made, Noted)
+
+
+def _none() -> tuple[int, int]:
+    return 0, 0

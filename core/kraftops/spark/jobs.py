@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, TypeVar
 
+from kraftops.spark.failures import job_errors
+from kraftops.spark.lost import Lost, Narrowing
 from kraftops.spark.planning import Split
-from kraftops.spark.session import Session, job_errors
+from kraftops.spark.session import Session
 from kraftops.spark.shipping import Equipped
 from kraftops.spark.watching import Show, watched
 
@@ -46,11 +49,53 @@ def run(
         return made
 
 
+def run_narrowed(
+    session: Session,
+    splits: Sequence[Split],
+    work: Callable[[Iterable[Split]], Iterable[R]],
+    show: Show | None = None,
+    counts: Callable[[], tuple[int, int]] = lambda: (0, 0),
+) -> list[R]:
+    """Return the same as `run` of work that makes one result a split.
+
+    Of a split of several pieces whose worker dies at every try, each piece is a task of a second
+    job: it has as many results as pieces, and only what the piece that kills is worth is lost.
+
+    Raises:
+        SparkError: the job failed.
+        KeyboardInterrupt: Ctrl-C; no task runs any more.
+    """
+    narrowing = Narrowing(work, session.settings.tries)
+    made: list[R | Lost] = run(session, splits, narrowing, show, counts)
+    lost = [split for split, one in zip(splits, made, strict=True) if isinstance(one, Lost)]
+    pieces = [Split(split.number, (piece,), 0) for split in lost for piece in split.pieces]
+    again = iter(run(session, pieces, work, show, counts))
+    results: list[R] = []
+    for split, one in zip(splits, made, strict=True):
+        results += islice(again, len(split.pieces)) if isinstance(one, Lost) else (one,)
+    return results
+
+
 def equipped(
     session: Session, work: Callable[[Iterable[T]], Iterable[R]]
 ) -> Callable[[Iterable[T]], Iterable[R]]:
     """Return work that says what a worker lacks, where workers are not of this machine."""
     return work if session.settings.is_local else Equipped(work)
+
+
+def look_at_workers(session: Session) -> None:
+    """Have workers of a cluster say what they lack, before Spark calls code of ours by itself.
+
+    Raises:
+        SparkError: they lack something.
+        KeyboardInterrupt: Ctrl-C; no task runs any more.
+    """
+    if session.settings.is_local:
+        return
+    tasks = range(session.cores)
+    look: Equipped[int, int] = Equipped(iter)
+    with cancelled_by_keys(session):
+        session.context.parallelize(tasks, len(tasks)).mapPartitions(look).collect()
 
 
 @contextmanager

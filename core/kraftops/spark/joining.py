@@ -29,6 +29,16 @@ def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
         _join(target, names, form, file)
 
 
+def join_part(target: Target, names: Sequence[str], form: str, name: str) -> None:
+    """Write the pieces of a part, which have these names, to one file of the target.
+
+    Raises:
+        OutputError: it cannot be written, or a piece cannot be read.
+    """
+    with target.writing(name) as file:
+        _join(target, names, form, file)
+
+
 def _join(target: Target, names: Sequence[str], form: str, file: BinaryIO) -> None:
     if form == "parquet":
         _join_parquet(target, names, file)

@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.splitting import Part
+from kraftops.spark.planning import Split
+
+R = TypeVar("R")
+
+
+class Lost(NamedTuple):
+    """Stands for the result of a split of this number, whose pieces are to be read one by one."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing(Generic[R]):
+    """Does work on splits, but for those of several pieces that are at their last try."""
+
+    work: Callable[[Iterable[Split]], Iterable[R]]
+    tries: int
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[R | Lost]:
+        """Yield a result of each split."""
+        for split in splits:
+            if len(split.pieces) > 1 and is_last_try(self.tries):
+                yield Lost(split.number)
+            else:
+                yield from self.work([split])
 
 
 def is_last_try(tries: int) -> bool:
     """Tell, in a worker, whether its task was tried so often that it should not read any more."""
+    return tries > 1 and _attempt() >= tries - 1
+
+
+def is_try_before_last(tries: int) -> bool:
+    """Tell, in a worker, whether its task has died before, and is tried twice at most."""
+    return 0 < _attempt() == tries - 2
+
+
+def _attempt() -> int:
+    """Return how often the task was tried before; outside of workers it was not."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    return context is not None and tries > 1 and context.attemptNumber() >= tries - 1
+    return context.attemptNumber() if context else 0
 
 
 def lost_detail(part: Part, tries: int) -> str:

@@ -9,6 +9,7 @@ from kraftops.dump.query import NO_LIMIT
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import Part, plan_parts, sizes_of
 from kraftops.log.files import file_name
+from kraftops.uris import is_remote
 
 LEAST_BYTES = 16 << 20
 MOST_BYTES = 256 << 20
@@ -50,8 +51,9 @@ def plan(
 ) -> list[Split]:
     """Return the splits of sources, in order.
 
-    A file is cut at the boundaries of its batches, small files are put together. Of files that
-    nobody can read there are splits, too: who reads them says so.
+    A file is cut at the boundaries of its batches, small files are put together. Files far away
+    must be fetched to be cut, so that they are not where there are enough of them for all cores. Of
+    files that nobody can read there are splits, too: who reads them says so.
 
     Args:
         sources: what to read.
@@ -63,6 +65,8 @@ def plan(
     sizes = sizes_of(source.path for source in sources)
     target = split_bytes(sum(sizes), cores) if size is None else size
     large = [one.path for one, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
+    if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:
+        large = [path for path in large if not is_remote(path)]
     parts = dict(zip(large, (cut or cut_here)(large, target, max_bytes), strict=True))
     return list(_packed(_pieces(sources, sizes, parts), target))
 

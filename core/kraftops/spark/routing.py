@@ -1,31 +1,38 @@
-"""Which group a metadata record belongs to, and batches with the records of one group.
+"""Which groups a metadata record belongs to, and batches with the records of one group.
 
 Groups are by entity: a topic's name for all that is about the topic, else what the record names.
+Partitions of a large topic are dealt out by their numbers; what is about the whole topic goes to
+all of its groups.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 from zlib import crc32
 
 from kraftops.errors import DecodeError
 from kraftops.image import recordtypes as types
 from kraftops.image.dialects import RecordReader
+from kraftops.image.frames import CHANGES, KEY, KNOWN_VERSIONS, NOTHING, PARTITIONS
 from kraftops.image.store import held
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
+from kraftops.memo import Memo
 from kraftops.records.meaning import Unknown
 from kraftops.schema.read import Data
+from kraftops.spark.glancing import Glance
+from kraftops.spark.scouting import Hashes, hash_of
+from kraftops.spark.skimming import range_of
+from kraftops.tree.names import kafka_entity_name
 
 _PARTITIONS = (types.PARTITION, types.PARTITION_CHANGE)
-_KEY = slice(7, 23)  # the topic id, behind three bytes of frame and the number of the partition
+_NUMBER, _ID = slice(3, 7), slice(7, 23)  # behind three bytes of frame
+_PARTITION_SORTS = range(PARTITIONS, CHANGES + KNOWN_VERSIONS[types.PARTITION_CHANGE] + 1)
 _TOPIC_RESOURCE = 2
-_ALL = frozenset(
+_MARKERS = types.TRANSACTION_MARKERS
+_BROKERS = frozenset(
     {
-        types.BEGIN_TRANSACTION,
-        types.END_TRANSACTION,
-        types.ABORT_TRANSACTION,
         types.REGISTER_BROKER,
         types.UNREGISTER_BROKER,
         types.FENCE_BROKER,
@@ -33,7 +40,7 @@ _ALL = frozenset(
         types.BROKER_REGISTRATION_CHANGE,
     }
 )
-"""What every group needs: transactions, and brokers, some of whose records change partitions."""
+_WITHOUT_EFFECT = frozenset({types.NO_OP, types.ZK_MIGRATION_STATE})
 _BY_FIELD = {
     types.DELEGATION_TOKEN: "tokenId",
     types.REMOVE_DELEGATION_TOKEN: "tokenId",
@@ -44,92 +51,194 @@ _BY_FIELD = {
 }
 FIRST = 0
 """The group of all that is there once."""
+_ONLY_FIRST = (FIRST,)
+_STEP = 0x9E3779B1  # spreads ranges of a topic over groups, whatever their count
 
 
-@dataclass(frozen=True)
-class Router:
-    """Knows the groups: how many there are, and which that of a topic is."""
+class Topics(NamedTuple):
+    """What is known of topics; see `kraftops.spark.scouting.Scouted`."""
 
-    count: int
-    groups: Mapping[bytes, str]
+    groups: Hashes
     aliases: Mapping[str, str]
-    meaning: RecordReader
-    is_kafka: bool
+    ranges: Mapping[int, int]
 
-    def of_record(self, key: bytes | None, value: bytes | None) -> int | None:
-        """Return the number of a record's group; None is all."""
-        if value and len(value) >= _KEY.stop and self.is_kafka and key is None:
+
+class Router:
+    """Knows the groups: how many there are, and which those of a record are."""
+
+    def __init__(self, count: int, topics: Topics, meaning: RecordReader, dialect: str) -> None:
+        """Deal out to *count* groups the records of a dialect, which *meaning* reads."""
+        self.count = count
+        self._topics = topics
+        self._meaning = meaning
+        self.is_kafka = dialect == "kafka"
+        self._all = tuple(range(count))
+        self._hashes = Memo(self._hash_of)
+        self._by_id = Memo(self._of_id)
+
+    def of_record(self, key: bytes | None, value: bytes | None) -> tuple[int, ...]:
+        """Return the numbers of a record's groups, none of what has no effect.
+
+        The first is the one that answers for the record.
+        """
+        if value and len(value) >= _ID.stop and self.is_kafka and key is None:
             version, number, of_record = value[:3]
             if version == 1 and number in _PARTITIONS and of_record < 128:
-                return self.of_topic(value[_KEY])
-        found = self.meaning(value)
+                return self.of_partition(value[_ID], value[_NUMBER])
+        found = self._meaning(value)
         if isinstance(found, Unknown):
-            return FIRST
+            return _ONLY_FIRST
         number, data = found
-        if number in _ALL:
-            return None
+        if number in _WITHOUT_EFFECT and key is None:
+            return ()
+        if number in _MARKERS:
+            return self._all
+        if number in _BROKERS:
+            # What becomes of a broker changes partitions in the dialects of KIP-631's text.
+            return _ONLY_FIRST if self.is_kafka else self._all
         return self._of_data(number, data)
 
-    def of_topic(self, topic_id: bytes) -> int:
-        """Return the number of the group of a topic."""
-        name = self.groups.get(topic_id)
-        return self._hash(topic_id if name is None else name.encode("utf-8", "surrogatepass"))
+    def of_partition(self, topic_id: bytes, number: bytes) -> tuple[int, ...]:
+        """Return the group of a partition, whose *number* is as records have it."""
+        if not self._topics.ranges:
+            return self._by_id[topic_id][:1]
+        topic = self._hashes[topic_id]
+        mask, at = self._topics.ranges.get(topic, 0), range_of(int.from_bytes(number, signed=True))
+        return (self._of_range(topic, at if mask >> at & 1 else 0),)
 
-    def of_name(self, name: str) -> int:
-        """Return the same by the topic's name."""
-        return self._hash(self.aliases.get(name, name).encode("utf-8", "surrogatepass"))
+    def _hash_of(self, topic_id: bytes) -> int:
+        found = self._topics.groups.get(topic_id)
+        return crc32(topic_id) if found is None else found
 
-    def _of_data(self, number: int, data: Data) -> int | None:
+    def _of_id(self, topic_id: bytes) -> tuple[int, ...]:
+        return self._of_topic(self._hashes[topic_id])
+
+    def _of_name(self, name: str) -> tuple[int, ...]:
+        """Return the groups of all that is about topics of a name."""
+        return self._of_topic(hash_of(self._topics.aliases.get(name, name)))
+
+    def _of_topic(self, topic: int) -> tuple[int, ...]:
+        mask, found = self._topics.ranges.get(topic, 0), [self._of_range(topic, 0)]
+        found += [self._of_range(topic, at) for at in range(1, mask.bit_length()) if mask >> at & 1]
+        return tuple(dict.fromkeys(found))
+
+    def _of_range(self, topic: int, at: int) -> int:
+        return (topic + at * _STEP) % self.count
+
+    def _of_data(self, number: int, data: Data) -> tuple[int, ...]:
+        if number in _PARTITIONS:
+            partition = cast("int", data["partitionId"]).to_bytes(4, signed=True)
+            return self.of_partition(cast("bytes", data["topicId"]), partition)
         if "topicId" in data:
-            return self.of_topic(cast("bytes", data["topicId"]))
+            return self._by_id[cast("bytes", data["topicId"])]
         if number == types.CLEAR_ELR:
             name = cast("str", data["topicName"])
-            return self.of_name(name) if name else None
+            return self._of_name(name) if name else self._all
         if number == types.CONFIG:
             name = cast("str", data["resourceName"])
             if data["resourceType"] == _TOPIC_RESOURCE:
-                return self.of_name(name)
-            return self._hash(f"{data['resourceType']} {name}".encode("utf-8", "surrogatepass"))
+                return self._of_name(name)[:1]
+            return (self._hash(_bytes(f"{data['resourceType']} {name}")),)
+        if number == types.CLIENT_QUOTA:
+            parts = cast("list[Data]", data["entity"])
+            entity = {
+                cast("str", one["entityType"]): cast("str | None", one["entityName"])
+                for one in parts
+            }
+            # Kafka's name of one entity may be that of another, which is then shown for it.
+            return (self._hash(_bytes(kafka_entity_name(tuple(sorted(entity.items()))))),)
         field = _BY_FIELD.get(number)
         if field is None:
-            return FIRST
+            return _ONLY_FIRST
         value = data[field]
-        return self._hash(
-            value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
-        )
+        return (self._hash(value if isinstance(value, bytes) else _bytes(str(value))),)
 
     def _hash(self, key: bytes) -> int:
         return crc32(key) % self.count
 
 
-def shares(batch: Batch, router: Router) -> Iterator[tuple[int, bytes]]:
-    """Yield the numbers of groups and a batch for each, with its records of those in *batch*.
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
-    The records keep offsets and times. Control batches are the first group's. Of a batch that is
-    damaged inside, these are the records before the damage.
+
+class Share(NamedTuple):
+    """A batch with those records of another that are of one group, which keep offsets and times.
+
+    *numbers* has, by pairs of 4 bytes each, the number in their batch of the first of some records
+    that follow one another, and how many they are.
+    """
+
+    position: int
+    data: bytes
+    numbers: bytes
+
+
+class _Lot:
+    """Records of a group, as they are gathered: where they are, and their numbers."""
+
+    __slots__ = ("count", "numbers", "places")
+
+    def __init__(self) -> None:
+        self.places: list[tuple[int, int]] = []
+        self.numbers = array("I")
+        self.count = 0
+
+    def add(self, number: int, count: int, start: int, end: int) -> None:
+        """Add records that follow one another."""
+        if self.numbers and self.numbers[-2] + self.numbers[-1] == number:
+            self.numbers[-1] += count
+            self.places[-1] = self.places[-1][0], end
+        else:
+            self.numbers.extend((number, count))
+            self.places.append((start, end))
+        self.count += count
+
+
+def shares(
+    batch: Batch, router: Router, glance: Glance, counted: tuple[int, int] | None = None
+) -> Iterator[tuple[int, Share]]:
+    """Yield the numbers of groups and the share of each in *batch*.
+
+    Of control batches, the first group has all. Of a batch that is damaged inside, the records
+    before the damage are dealt out.
+
+    Args:
+        batch: one whose checksum holds.
+        router: knows the groups.
+        glance: looks at the records.
+        counted: the numbers of the first record that counts and of the one after the last; all if
+            None.
     """
     header = batch.header
-    if header.is_control:
-        yield FIRST, batch.data
-        return
     inside = held(batch)
-    at, data = inside.start, inside.data
-    found: dict[int, list[bytes]] = {}
+    first, stop = counted or (0, header.record_count)
+    lots: dict[int, _Lot] = {}
     try:
-        for _ in range(header.record_count):
-            record, end = read_record(data, at, inside.base_offset, inside.base_timestamp)
-            raw, at = data[at:end], end
-            key = record.key if not record.headers else b""
-            group = router.of_record(key, record.value)
-            for number in range(router.count) if group is None else (group,):
-                found.setdefault(number, []).append(raw)
+        p = inside.start
+        for _ in range(first):
+            _, p = read_record(inside.data, p, inside.base_offset, inside.base_timestamp)
+        for seen in glance.over(inside, p, first, stop, is_odd=header.is_control):
+            number, count, start, end, sort, body, record = seen
+            groups: tuple[int, ...] = _ONLY_FIRST
+            if record is not None and not header.is_control:
+                key = b"" if record.headers else record.key
+                groups = router.of_record(key, record.value)
+            elif sort == NOTHING and not inside.data[body]:  # without fields that nobody knows
+                groups = ()
+            elif sort in _PARTITION_SORTS:
+                key_bytes = inside.data[body : body + KEY]
+                groups = router.of_partition(key_bytes[4:], key_bytes[:4])
+            for group in groups:
+                if group not in lots:
+                    lots[group] = _Lot()
+                lots[group].add(number, count, start, end)
     except DecodeError:
         pass  # the first pass has said so
-    for number, records in found.items():
-        body = b"".join(records)
+    for group, lot in lots.items():
+        records = b"".join([inside.data[start:end] for start, end in lot.places])
         head = header._replace(
-            length=HEADER_SIZE - LOG_OVERHEAD + len(body),
+            length=HEADER_SIZE - LOG_OVERHEAD + len(records),
             attributes=header.attributes & ~CODEC_MASK,
-            record_count=len(records),
+            record_count=lot.count,
         )
-        yield number, HEADER.pack(*head) + body
+        yield group, Share(batch.position, HEADER.pack(*head) + records, lot.numbers.tobytes())

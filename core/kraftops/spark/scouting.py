@@ -1,204 +1,135 @@
 """The first pass over a metadata log: which of its bytes count, and what crosses entities.
 
-One task walks the log as `kraftops.image.loading` does, which finds gaps, damage, the end of time
-travel and snapshots that are not whole; it makes no image.
+One walk over the log, as `kraftops.image.loading` does it, finds gaps, damage, the end of time
+travel and snapshots that are not whole; it takes over what is known of parts already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, cast
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from zlib import crc32
 
-from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.findings import Finding
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader
-from kraftops.image.recordtypes import (
-    ABORT_TRANSACTION,
-    BEGIN_TRANSACTION,
-    END_TRANSACTION,
-    TOPIC,
-)
-from kraftops.image.replay import Limits, Replay
-from kraftops.image.sources import files_of, plans
-from kraftops.image.store import held
-from kraftops.log.batch import Batch, read_record
-from kraftops.records.meaning import Unknown
+from kraftops.image.image import Provenance
+from kraftops.image.loading import loaded_by
+from kraftops.image.replay import Limits
+from kraftops.log.splits import Split
+from kraftops.spark.skimming import Names, Run, Stretch, Walk
 
-_NO_TIME = Limits().time
-_NAMING = frozenset({TOPIC, BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION})
+_ID = 16  # bytes of a topic's id
 
 
-class Stretch(NamedTuple):
-    """Bytes of a file whose batches count, as far as *limits* let them.
+class Hashes(NamedTuple):
+    """Hashes by topic ids: 20 bytes for each, since every worker has all of them.
 
-    *source* is the number of the file; *end_offset* is that of a snapshot.
+    *ids* are in order, one behind the other, and so are the hashes, of 4 bytes each.
     """
 
-    source: int
-    path: str
-    end_offset: int | None
-    start: int
-    stop: int
-    limits: Limits
+    ids: bytes
+    hashes: bytes
+
+    def get(self, topic_id: bytes) -> int | None:
+        """Return the hash of a topic's id, None if it is unknown."""
+        at = bisect_left(_Ids(self.ids), topic_id)
+        if self.ids[at * _ID : (at + 1) * _ID] != topic_id:
+            return None
+        return int.from_bytes(self.hashes[4 * at : 4 * at + 4])
+
+
+class _Ids:
+    """Ids that lie one behind the other."""
+
+    def __init__(self, ids: bytes) -> None:
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return len(self._ids) // _ID
+
+    def __getitem__(self, at: int) -> bytes:
+        return self._ids[at * _ID : (at + 1) * _ID]
+
+
+def hash_of(name: str) -> int:
+    """Return the hash of a topic's name."""
+    return crc32(name.encode("utf-8", "surrogatepass"))
 
 
 class Scouted(NamedTuple):
     """What the first pass found: stretches in order, names of topics, findings about the log.
 
-    *groups* has for a topic's id the name by which all that is about the topic goes together; it is
-    the topic's own, or that of another which had the same id.
+    *groups* has for a topic's id what all that is about the topic goes together by: the hash of its
+    own name, or of that of another which had the same id, which *aliases* has by the own. *ranges*
+    has, by such hashes, masks of the ranges of partitions that there are besides the first.
+    *offset* is the last that the state covers; in *provenance*, Kafka's count of records is left
+    out.
     """
 
     stretches: list[Stretch]
-    groups: dict[bytes, str]
+    groups: Hashes
     aliases: dict[str, str]
+    ranges: dict[int, int]
     findings: list[Finding]
+    provenance: Provenance
+    offset: int
 
 
-def scout(names: Sequence[str], limits: Limits, dialect: str) -> Scouted:
+def scout(
+    names: Sequence[str],
+    limits: Limits,
+    dialect: str,
+    runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
+) -> Scouted:
     """Return what counts of the metadata log that *names* stand for.
+
+    Args:
+        names: files or directories of the log.
+        limits: how far it counts.
+        dialect: of its records.
+        runs: what is known of all parts of some files, by their paths.
 
     Raises:
         SourceError: it cannot be read, or holds no metadata records.
         UsageError: it does not reach back to what is asked for.
     """
-    files = files_of(names)
-    first: tuple[Loader, _Scout] | None = None
-    found: tuple[Loader, _Scout] | None = None
-    for pieces, findings in plans(files, limits):
-        image = MetadataImage(dialect)
-        replay = _Scout(image)
-        loader = Loader(image, limits, may_grow=files.is_directory, replay=replay)
-        image.log_findings += findings
-        first = first or (loader, replay)
-        replay.pieces = [(piece.path, piece.end_offset) for piece in pieces]
-        if loader.read(pieces):
-            found = loader, replay
-            break
-    found = found or first
-    name = ", ".join(names)
-    if found is None:
-        raise SourceError(
-            f"{name}: there is no metadata log",
-            "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",
-        )
-    loader, replay = found
-    if not loader.has_records:
-        if loader.is_over:
-            raise UsageError(f"{name}: nothing in it is as old as that")
-        for finding in loader.image.log_findings:
-            raise SourceError(f"cannot read {finding}")
-        raise SourceError(f"{name}: there are no metadata records in it")
-    if loader.is_of_no_metadata:
-        raise SourceError(
-            f"{name}: nobody can read any record in it as one of the metadata",
-            "is it the log of another topic, or of another dialect?",
-        )
-    return Scouted(replay.stretches, *replay.groups(), _plain(loader.image.log_findings))
+
+    def make(may_grow: bool) -> Walk:
+        return Walk(dialect, limits, may_grow=may_grow, runs=runs)
+
+    walk = loaded_by(make, list(names), limits)
+    groups, aliases = _groups(walk.skim.names)
+    ranges: dict[int, int] = {}
+    for topic_id, mask in walk.skim.names.ranges.items():
+        group = groups.get(topic_id)
+        if group is not None:
+            ranges[group] = ranges.get(group, 0) | mask
+    image = walk.image
+    findings = _plain(image.log_findings)
+    stretches = walk.skim.stretches
+    return Scouted(stretches, groups, aliases, ranges, findings, image.provenance, image.offset)
 
 
-def _plain(findings: Sequence[Finding]) -> list[Finding]:
+def _plain(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings without addresses, which mean nothing to others."""
     return [finding._replace(address=None) for finding in findings]
 
 
-class _Scout(Replay):
-    """Stands where an image is made, and only notes which batches would be in it."""
+def _groups(names: Names) -> tuple[Hashes, dict[str, str]]:
+    """Return the group of each id, and those of names that are not groups themselves."""
+    roots: dict[str, str] = {}
 
-    def __init__(self, image: MetadataImage) -> None:
-        super().__init__(image)
-        self.stretches: list[Stretch] = []
-        self.pieces: list[tuple[str, int | None]] = []
-        self._names: list[tuple[bytes, str]] = []
-        self._known: set[tuple[bytes, str]] = set()
+    def root(name: str) -> str:
+        while roots.get(name, name) != name:
+            name = roots[name]
+        return name
 
-    def add(self, batch: Batch, source: int) -> bool:
-        """Note a batch; what is in it is looked at as far as it names topics."""
-        header, limits = batch.header, self.limits
-        is_behind = header.last_offset <= limits.after
-        if is_behind and not header.is_control:
-            return False
-        if header.record_count < 0:
-            raise DecodeError(f"a batch of {header.record_count} records")
-        self._note(batch, source, limits._replace(time=_NO_TIME))
-        inside = held(batch)
-        stop, last = header.record_count, header.last_offset
-        if (
-            header.base_offset <= limits.after
-            or last > limits.until
-            or (header.max_timestamp > limits.time)
-        ):
-            first, _, stop, last, _ = self._within(inside, stop)
-            if self.is_over:
-                until = min(last, limits.until) if stop else header.base_offset - 1
-                self.stretches[-1] = self.stretches[-1]._replace(stop=batch.position)
-                self._note(batch, source, Limits(limits.after, until))
-            if first == stop and not header.is_control:
-                return False
-        if header.is_control:
-            return super().add(batch, source)
-        at = inside.start
-        for _ in range(stop):
-            position = at
-            record, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
-            value = record.value
-            if not self._has_readable:
-                is_readable = not isinstance(self._read(record), str)
-                self._has_readable |= is_readable
-                self._has_unreadable |= not is_readable
-            if value is None or (self.image.dialect == "kafka" and value[1:2] not in _FIRST_BYTES):
-                continue
-            self._see(self.image.meaning(value), batch, source, position)
-        if stop == header.record_count and at < len(inside.data):
-            left = len(inside.data) - at
-            raise DecodeError(f"{left} bytes are left after {header.record_count} records")
-        return True
-
-    def _see(
-        self, found: tuple[int, object] | Unknown, batch: Batch, source: int, position: int
-    ) -> None:
-        if isinstance(found, Unknown) or found[0] not in _NAMING:
-            return
-        number, data = found
-        if number == BEGIN_TRANSACTION:
-            if self._began is None:
-                self._began = self.image.store.add(source, batch) + position
-        elif number in (END_TRANSACTION, ABORT_TRANSACTION):
-            self._began = None
-        else:
-            fields = cast("dict[str, object]", data)
-            pair = cast("bytes", fields["topicId"]), cast("str", fields["name"])
-            if pair not in self._known:
-                self._known.add(pair)
-                self._names.append(pair)
-
-    def _note(self, batch: Batch, source: int, limits: Limits) -> None:
-        last = self.stretches[-1] if self.stretches else None
-        end = batch.position + batch.size
-        if last and last.source == source and last.stop == batch.position and last.limits == limits:
-            self.stretches[-1] = last._replace(stop=end)
-            return
-        path, end_offset = self.pieces[source]
-        self.stretches.append(Stretch(source, path, end_offset, batch.position, end, limits))
-
-    def groups(self) -> tuple[dict[bytes, str], dict[str, str]]:
-        """Return the group of each id, and those of names that are not groups themselves."""
-        roots: dict[str, str] = {}
-
-        def root(name: str) -> str:
-            while roots.get(name, name) != name:
-                name = roots[name]
-            return name
-
-        ids: dict[bytes, str] = {}
-        for topic_id, name in self._names:
-            one, other = root(ids.setdefault(topic_id, name)), root(name)
-            if one != other:
-                roots[other] = one
-        aliases = {name: root(name) for _, name in self._names if root(name) != name}
-        return {topic_id: root(name) for topic_id, name in ids.items()}, aliases
-
-
-_FIRST_BYTES = {bytes([number]) for number in _NAMING}
-"""Of record types, where they are written behind the version of the frame."""
+    ids: dict[bytes, str] = {}
+    for topic_id, name in names.pairs:
+        one, other = root(ids.setdefault(topic_id, name)), root(name)
+        if one != other:
+            roots[other] = one
+    aliases = {name: root(name) for _, name in names.pairs if root(name) != name}
+    order = sorted(ids)
+    hashes = b"".join(hash_of(root(ids[topic_id])).to_bytes(4) for topic_id in order)
+    return Hashes(b"".join(order), hashes), aliases

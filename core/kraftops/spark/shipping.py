@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Generic, TypeVar
 
@@ -44,14 +44,21 @@ def packed() -> Iterator[str]:
         yield path
 
 
+def _here() -> str:
+    with suppress(OSError):
+        return os.getcwd()
+    return "/"
+
+
 @dataclass(frozen=True, slots=True)
 class Equipped(Generic[T, R]):
-    """Does *work*, in a worker that has what it takes."""
+    """Does *work*, in a worker that has what it takes, where paths mean what they mean here."""
 
     work: Callable[[Iterable[T]], Iterable[R]]
+    directory: str = field(default_factory=_here)
 
-    def __call__(self, things: Iterable[T]) -> Iterable[R]:
-        """Return what the work makes.
+    def __call__(self, things: Iterable[T]) -> Iterator[R]:
+        """Yield what the work makes.
 
         Raises:
             LacksModuleError: a module is missing here.
@@ -63,7 +70,26 @@ class Equipped(Generic[T, R]):
                 from socket import gethostname
 
                 raise LacksModuleError(lack_text(name, gethostname())) from None
-        return self.work(things)
+        with _inside(self.directory):
+            yield from self.work(things)
+
+
+@contextmanager
+def _inside(directory: str) -> Iterator[None]:
+    """Be in a directory meanwhile, if it is there: it may be of one machine, and paths absolute."""
+    home = os.getcwd()
+    for name in _PACKAGES:  # Spark's way to our code is relative
+        with suppress(ImportError):
+            import_module(name)
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in _PACKAGES and hasattr(module, "__path__"):
+            module.__path__ = [os.path.abspath(place) for place in module.__path__]
+    with suppress(OSError):
+        os.chdir(directory)
+    try:
+        yield
+    finally:
+        os.chdir(home)
 
 
 def lack_text(module: str, host: str = "") -> str:

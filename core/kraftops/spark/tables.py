@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.query import Query
 from kraftops.dump.rows import DAMAGE
 from kraftops.dump.sources import Source
-from kraftops.spark.session import Session, job_errors
+from kraftops.spark.failures import job_errors
+from kraftops.spark.jobs import look_at_workers
+from kraftops.spark.session import Session
 from kraftops.spark.sourceoptions import query_text
 from kraftops.spark.targets import Target
+from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 VIEW = "log"
+_LINE_OPTIONS = {"csv": {"escape": '"'}, "json": {"ignoreNullFields": "false"}}
 _PARTIAL = "bytes that are no whole batch"  # at the end of a file Kafka's tool goes on
 MOST_SHOWN = 1000
 """Rows of an answer that are shown on a screen."""
@@ -31,6 +36,7 @@ def log_table(session: Session, sources: Sequence[Source], query: Query) -> Data
     """
     from kraftops.spark.datasource import KraftopsDataSource
 
+    look_at_workers(session)
     spark = session.spark
     with job_errors():
         spark.dataSource.register(KraftopsDataSource)
@@ -43,6 +49,11 @@ def log_table(session: Session, sources: Sequence[Source], query: Query) -> Data
 
 
 def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[str, str]:
+    if not session.settings.is_local:  # workers may be in another directory
+        sources = [
+            one if is_remote(one.path) else replace(one, path=os.path.abspath(one.path))
+            for one in sources
+        ]
     return {
         "sources": json.dumps([astuple(source) for source in sources]),
         "query": query_text(query),
@@ -101,13 +112,18 @@ def write_log(table: DataFrame, target: Target, form: str, partition_by: str) ->
             f.count_if(is_damage | f.col("error").isNotNull()).alias("damaged"),
         )
     write_table(counted, target, form, partition_by)
-    return Counts(**{name: int(value) for name, value in seen.get.items()})
+    counts = Counts(**{name: int(value) for name, value in seen.get.items()})
+    if not counts.records:  # there is no directory then, and nothing says what the columns are
+        with job_errors():
+            nothing = _with_partition(table, partition_by).limit(0)
+        write_table(nothing, target, form)
+    return counts
 
 
 def write_table(
     table: DataFrame, target: Target, form: str, partition_by: str | None = None
 ) -> None:
-    """Have Spark write a table as json, csv or parquet.
+    """Have Spark write a table as json, csv or parquet; into an object store, workers write it.
 
     Raises:
         SparkError: the job failed.
@@ -117,14 +133,47 @@ def write_table(
             table = _with_partition(table, partition_by)
         if form == "csv":
             table = _flat(table)
+        if target.is_remote:
+            _write_parts(table, target, form, partition_by)
+            return
         writer = table.write.mode("append").format(form)
         if form == "csv":
-            writer = writer.option("header", "true").option("escape", '"')
+            writer = writer.options(header="true", **_LINE_OPTIONS["csv"])
         elif form == "json":
-            writer = writer.option("ignoreNullFields", "false")
+            writer = writer.options(**_LINE_OPTIONS["json"])
         if partition_by:
             writer = writer.partitionBy(partition_by)
         writer.save(f"file://{target.place}")
+
+
+def _write_parts(table: DataFrame, target: Target, form: str, partition_by: str | None) -> None:
+    """Write a table as Spark's own writers would: the same lines, the same directories."""
+    from pyspark.sql import functions as f
+
+    from kraftops.spark.partswriter import NAME, PartsSink, Request
+
+    names = [name for name in table.columns if name != partition_by]
+    head = csv_line(names) if form == "csv" else ""
+    if form != "parquet":
+        record = f.struct(*["`" + name.replace("`", "``") + "`" for name in names])
+        to_line = f.to_csv if form == "csv" else f.to_json
+        line = to_line(record, _LINE_OPTIONS[form]).alias("line")
+        table = table.select(*([partition_by] if partition_by else []), line)
+    if partition_by:
+        table = table.sortWithinPartitions(partition_by)
+    table.sparkSession.dataSource.register(PartsSink)
+    asked = Request(target, form, head, partition_by or "")
+    table.write.format(NAME).mode("append").options(**asked.options()).save()
+
+
+def csv_line(names: Sequence[str]) -> str:
+    """Return names as a line of CSV."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(names)
+    return out.getvalue()
 
 
 def _with_partition(table: DataFrame, by: str) -> DataFrame:

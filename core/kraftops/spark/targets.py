@@ -11,14 +11,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from kraftops.dump.outputs import OutputError
 from kraftops.errors import UsageError
-from kraftops.log.remote import filesystem, sizes_of
+from kraftops.log.remote import filesystem, sizes_of, store_errors
 from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
@@ -40,7 +40,7 @@ class Target:
         """Whether it is in an object store."""
         return is_remote(self.path)
 
-    def attempt_name(self, part: str, ending: str, attempt: int) -> str:
+    def attempt_name(self, part: str, ending: str, attempt: int | str) -> str:
         """Return the name under which an attempt writes a part."""
         return f"{part}-{self.run}-{attempt}{ending}"
 
@@ -54,6 +54,8 @@ class Target:
         with write_errors(self.path):
             if self.is_remote:
                 system, root = filesystem(self.path)
+                if "/" in name and system.type_name == "hdfs":  # stores have no directories
+                    system.create_dir(f"{root}/{name}".rpartition("/")[0], recursive=True)
                 with system.open_output_stream(f"{root}/{name}") as stream:
                     yield cast("BinaryIO", stream)
                 return
@@ -163,27 +165,40 @@ def _commit_remote(target: Target, names: list[str], form: str) -> None:
     told = json.dumps({"format": form, "run": target.run, "parts": names}, indent=1)
     with system.open_output_stream(f"{root}/{SUCCESS}") as stream:
         stream.write(told.encode())
-    kept = {*names, SUCCESS}
-    for name in _remote_names(target.path) or ():
-        if name not in kept:
-            system.delete_file(f"{root}/{name}")
+    _clear(target, {*names, SUCCESS}.__contains__)
 
 
 def abandon(target: Target) -> None:
     """Leave nothing of what was written."""
     if not target.is_remote:
-        shutil.rmtree(target.place, ignore_errors=True)
+        gone = f"{target.place}.gone"  # so that tasks that still run make no more files in it
+        with suppress(OSError):
+            os.rename(target.place, gone)
+        shutil.rmtree(gone, ignore_errors=True)
         return
+    with suppress(*store_errors()):
+        _clear(target, lambda name: f"-{target.run}-" not in name)
+
+
+def _clear(target: Target, is_kept: Callable[[str], bool]) -> None:
+    """Delete the files of a store that are not to be kept, and directories without any."""
+    from pyarrow.fs import FileSelector, FileType
+
     system, root = filesystem(target.path)
-    with suppress(OSError):
-        left = []
-        for name in _remote_names(target.path) or ():
-            if f"-{target.run}-" in name:
-                system.delete_file(f"{root}/{name}")
-            else:
-                left.append(name)
-        if not left:
-            system.delete_dir(root)
+    found = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
+    files = [one.path[len(root) + 1 :] for one in found if one.type is FileType.File]
+    folders = {one.path[len(root) + 1 :] for one in found if one.type is FileType.Directory}
+    folders = {name for name in folders if "/" not in name}
+    kept = set(filter(is_kept, files))
+    used = {name.partition("/")[0] for name in kept if "/" in name}
+    for name in files:
+        folder, slash, _ = name.partition("/")
+        if name not in kept and (not slash or folder in used):
+            system.delete_file(f"{root}/{name}")
+    for folder in folders - used:
+        system.delete_dir(f"{root}/{folder}")
+    if found and not kept:
+        system.delete_dir(root)
 
 
 def _remote_names(path: str) -> list[str] | None:
@@ -202,10 +217,12 @@ def write_errors(path: str) -> Iterator[None]:
     Raises:
         OutputError: there was one.
     """
+    errors = store_errors() if is_remote(path) else (OSError,)
     try:
         yield
-    except OSError as error:
-        reason = error.strerror or (str(error).splitlines() or [type(error).__name__])[0]
+    except errors as error:
+        strerror = getattr(error, "strerror", None)
+        reason = strerror or (str(error).splitlines() or [type(error).__name__])[0]
         raise OutputError(f"cannot write {path}: {reason}") from error
 
 

@@ -402,15 +402,19 @@ def _failed_replicas(view: View) -> Node:
 
 
 def _findings(view: View) -> Node:
-    image = view.image
+    return findings_of(view.image)
+
+
+def findings_of(image: Image, first: int = 0) -> Directory:
+    """Return the directory of an image's findings, numbered from *first* on."""
 
     def names() -> Iterator[str]:
         total = len(image.log_findings) + len(image.record_findings)
-        return map(str, range(total))
+        return map(str, range(first, first + total))
 
     def get(name: str) -> Node | None:
         number = integer_of(name)
-        finding = None if number is None else image.finding(number)
+        finding = None if number is None else image.finding(number - first)
         if finding is None:
             return None
         value = {

@@ -1,0 +1,187 @@
+"""The image of one group of entities, and the findings about its records in the order of all."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError
+from kraftops.image.findings import Finding, Kind
+from kraftops.image.image import MetadataImage
+from kraftops.image.replay import Limits, Replay
+from kraftops.image.store import POSITION_BITS, Held, LoggedRecord
+from kraftops.log.batch import (
+    HEADER,
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    Batch,
+    Header,
+    read_record,
+)
+from kraftops.spark.routing import FIRST, Router, Share
+from kraftops.spark.scouting import Scouted
+
+_POSITION_MASK = (1 << POSITION_BITS) - 1
+_LAST = 1 << 32
+
+Order = tuple[int, bool, int, int, int]
+"""What findings about records are sorted by: where the replay of the whole log comes upon them.
+
+How many transactions have ended, whether it is not at the end of the last of them, source, position
+and number of the record.
+"""
+
+
+class Dealt(NamedTuple):
+    """A share, the number of its source, and the offset after which control records are new."""
+
+    source: int
+    after: int
+    share: Share
+
+
+class Noted(NamedTuple):
+    """A finding about a record: *data* is a batch of that record alone."""
+
+    order: Order
+    reason: str
+    path: str
+    end_offset: int | None
+    position: int
+    data: bytes
+
+
+class GroupReplay(Replay):
+    """Replays the batches of a group, in the order of the log."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        super().__init__(image)
+        self._batches: list[tuple[bytes, bool]] = []  # as a share has numbers; which are control
+        self._ended = 0  # transactions
+        self._marks: list[tuple[int, int, bool]] = [(0, 0, True)]
+
+    def replay(self, dealt: Iterable[Dealt]) -> None:
+        """Apply the batches of a group."""
+        for source, after, share in dealt:
+            self.limits = Limits(after)
+            batch = Batch(share.position, len(share.data), share.data)
+            self.add(batch, source)
+            if len(self.image.store.numbers()) > len(self._batches):
+                self._batches.append((share.numbers, batch.header.is_control))
+
+    def noted(self, finding: Finding) -> Finding:
+        """Return a finding about the log with the address of its record here, if it has one."""
+        is_here = finding.kind is Kind.TRANSACTION and self._began is not None
+        return finding._replace(address=self._began) if is_here else finding
+
+    def findings(
+        self, sources: Sequence[tuple[str, int | None]]
+    ) -> Iterator[tuple[LoggedRecord | None, Noted]]:
+        """Yield records, None for those of control batches, and what was found about them.
+
+        *sources* are paths and end offsets of all files.
+        """
+        store, batch, numbers = self.image.store, -1, {}
+        for found, (address, reason) in enumerate(self.image.record_findings):
+            if address >> POSITION_BITS != batch:
+                batch = address >> POSITION_BITS
+                numbers = _numbered(store.batch(batch), self._batches[batch][0])
+            source, position = store.source_of(address)
+            at = bisect_right(self._marks, found, key=lambda mark: mark[0]) - 1
+            _, ended, is_behind = self._marks[at]
+            number = numbers.get(address & _POSITION_MASK, _LAST)
+            order = (ended, is_behind, source, position, number)
+            data = _alone(store.batch(batch), address & _POSITION_MASK)
+            record = None if self._batches[batch][1] else store.record(address)
+            yield record, Noted(order, reason, *sources[source], position, data)
+
+    def _end_transaction(self, *, is_aborted: bool) -> None:
+        self._ended += 1
+        self._mark(is_behind=False)
+        super()._end_transaction(is_aborted=is_aborted)
+        self._mark(is_behind=True)
+
+    def _mark(self, *, is_behind: bool) -> None:
+        found = len(self.image.record_findings)
+        if self._marks[-1][0] == found:
+            self._marks.pop()
+        self._marks.append((found, self._ended, is_behind))
+
+
+def image_of(
+    dealt: Iterable[Dealt], number: int, router: Router, scouted: Scouted, dialect: str
+) -> tuple[MetadataImage, list[Noted]]:
+    """Return the image of a group, and what was found about records for which it answers.
+
+    The first group's has the findings about the log.
+    """
+    image = MetadataImage(dialect)
+    replay = GroupReplay(image)
+    sources: list[tuple[str, int | None]] = [("", None)] * (
+        1 + max(one.source for one in scouted.stretches)
+    )
+    for one in scouted.stretches:
+        sources[one.source] = one.path, one.end_offset
+    for path, end_offset in sources:
+        image.store.add_source(path, None, end_offset)
+    replay.replay(dealt)
+    noted = []
+    for record, finding in replay.findings(sources):
+        groups = () if record is None else router.of_record(record.key, record.value)
+        if (groups or (FIRST,))[0] == number:
+            noted.append(finding)
+    image.provenance = scouted.provenance
+    if scouted.offset != scouted.provenance.offset:
+        image.note_end_of_snapshot(scouted.offset + 1)
+    image.record_findings = type(image.record_findings)()
+    if number == FIRST:
+        image.log_findings += map(replay.noted, scouted.findings)
+    return image, noted
+
+
+def image_of_findings(noted: Iterable[Noted], dialect: str) -> MetadataImage:
+    """Return an image that has findings about records, in this order, and nothing else."""
+    image = MetadataImage(dialect)
+    for one in noted:
+        source = image.store.add_source(one.path, None, one.end_offset)
+        address = image.store.add(source, Batch(one.position, len(one.data), one.data))
+        image.record_findings.add(address + HEADER_SIZE, one.reason)
+    return image
+
+
+def _numbered(inside: Held, numbers: bytes) -> dict[int, int]:
+    """Return by the positions of records their numbers in the batch that they come from."""
+    found, at = {}, inside.start
+    pairs = memoryview(numbers).cast("I")
+    # Among partitions that are alike, a replay does not notice an odd time.
+    with suppress(DecodeError):
+        for first, count in zip(pairs[::2], pairs[1::2], strict=True):
+            for number in range(first, first + count):
+                found[at] = number
+                _, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
+    return found
+
+
+def _alone(inside: Held, position: int) -> bytes:
+    """Return a batch of the record at *position* alone."""
+    _, end = read_record(inside.data, position, inside.base_offset, inside.base_timestamp)
+    raw, time = inside.data[position:end], inside.append_time
+    head = Header(
+        base_offset=inside.base_offset,
+        length=HEADER_SIZE - LOG_OVERHEAD + len(raw),
+        leader_epoch=inside.epoch,
+        magic=2,
+        crc=0,
+        attributes=0 if time is None else LOG_APPEND_TIME,
+        last_offset_delta=0,
+        base_timestamp=inside.base_timestamp,
+        max_timestamp=time or 0,
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        record_count=1,
+    )
+    return HEADER.pack(*head) + raw

@@ -1,0 +1,119 @@
+"""How to start Spark: the master, configuration, and what can be told from them."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from kraftops.errors import UsageError
+
+DEFAULT_MASTER = "local[*,4]"
+OURS = "spark.kraftops."
+"""What the names of our own configuration begin with."""
+_TRIES = 4
+_WORKER_SECONDS = 120
+_LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
+_BASE = {
+    "spark.app.name": "kraftops",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files
+    "spark.sql.python.filterPushdown.enabled": "true",
+}
+_QUIET = {"spark.log.level": "OFF"}
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_IMPATIENT = {  # or YARN's resource manager would be waited for a quarter of an hour
+    "spark.hadoop.yarn.resourcemanager.connect.max-wait.ms": "20000",
+    "spark.hadoop.yarn.resourcemanager.connect.retry-interval.ms": "4000",
+    "spark.hadoop.ipc.client.connect.max.retries": "2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to start Spark: the master, configuration, and whether it may talk.
+
+    *cache* is a directory where something may be kept for the next time.
+    """
+
+    master: str = DEFAULT_MASTER
+    conf: tuple[tuple[str, str], ...] = ()
+    verbose: bool = False
+    cache: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all work is done by processes of this machine's, started for it."""
+        return _LOCAL.fullmatch(self.master) is not None
+
+    @property
+    def full_master(self) -> str:
+        """The master to start; a local one with more than one try for each task."""
+        found = _LOCAL.fullmatch(self.master)
+        if found is None or found[2]:
+            return self.master
+        return f"local[{found[1] or 1},{_TRIES}]"
+
+    @property
+    def tries(self) -> int:
+        """How often a task is tried by this master."""
+        found = _LOCAL.fullmatch(self.master)
+        if found:
+            return int(found[2] or 1)
+        return int(dict(self.conf).get("spark.task.maxFailures", _TRIES))
+
+    @property
+    def split_bytes(self) -> int | None:
+        """How large splits should be (`spark.kraftops.splitBytes`); None where it is not said.
+
+        Raises:
+            UsageError: it is no number.
+        """
+        return self._number("splitBytes")
+
+    @property
+    def groups(self) -> int | None:
+        """Into how many groups the entities of an image go (`spark.kraftops.groups`), or None.
+
+        Raises:
+            UsageError: it is no number.
+        """
+        return self._number("groups")
+
+    @property
+    def worker_seconds(self) -> int:
+        """How long a cluster may take to begin the first task (`spark.kraftops.workerSeconds`).
+
+        Raises:
+            UsageError: it is no number.
+        """
+        found = self._number("workerSeconds")
+        return _WORKER_SECONDS if found is None else found
+
+    def _number(self, name: str) -> int | None:
+        text = dict(self.conf).get(f"{OURS}{name}")
+        if text is not None and not text.isdecimal():
+            raise UsageError(f"{OURS}{name} is a number, not {text!r}")
+        return None if text is None else int(text)
+
+    @property
+    def cores(self) -> int | None:
+        """How many tasks run at a time; None where only the cluster knows."""
+        found = _LOCAL.fullmatch(self.full_master)
+        if found is None:
+            return None
+        return _cores() if found[1] == "*" else int(found[1])
+
+    def all_conf(self) -> dict[str, str]:
+        """Return the whole configuration; what the user says wins."""
+        conf = {**_BASE, **({} if self.verbose else _QUIET)}
+        conf |= _LOOPBACK if self.is_local else _IMPATIENT
+        return {**conf, **dict(self.conf), "spark.master": self.full_master}
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

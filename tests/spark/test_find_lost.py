@@ -1,0 +1,53 @@
+"""find whose workers die: the next try has the same answer, and one that none survives says so."""
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from kraftops.image.image import MetadataImage
+from kraftops.image.replay import Limits
+from kraftops.spark.failures import SparkError
+from kraftops.spark.finding import Line, ask_log
+from kraftops.spark.session import Session
+from kraftops_cli.spark_find import Find, State, printed
+from tests.spark.test_find import LOG, at_once
+from tests.spark.test_lost_workers import tries
+
+pytestmark = pytest.mark.spark
+
+
+@dataclass(frozen=True, slots=True)
+class DyingFind(Find):
+    """Kills its worker in the middle of a group, as often as it is told."""
+
+    deaths: int = 1
+
+    def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterator[Line]:
+        for number, line in enumerate(Find.of_image(self, image, is_first=is_first)):
+            if number == 3 and tries() < self.deaths:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield line
+
+
+def find(deaths: int) -> DyingFind:
+    state = State(LOG, None, None, "kafka", False, False, "")
+    return DyingFind(("find", "/"), state, deaths)
+
+
+def test_worker_that_dies_once_costs_nothing(session: Session) -> None:
+    answer = ask_log(session, [LOG], Limits(), "kafka", find(1))
+
+    assert list(printed(answer, set())) == at_once(LOG, ["find", "/"], Limits())[0]
+
+
+def test_group_that_kills_every_worker(session: Session) -> None:
+    with pytest.raises(SparkError) as error:
+        ask_log(session, [LOG], Limits(), "kafka", find(1000))
+
+    assert error.value.message == (
+        f"{LOG}: not all of it was read: a worker died at each of 4 tries"
+    )
+    assert "spark.kraftops.groups" in str(error.value.hint)
