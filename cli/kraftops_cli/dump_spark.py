@@ -16,14 +16,13 @@ from kraftops.spark.planning import Split, plan
 from kraftops.spark.session import Session, started
 from kraftops.uris import is_remote
 from kraftops_cli.dump_run import DAMAGED, Plan, exit_code
-from kraftops_cli.spark_options import SparkRequest
+from kraftops_cli.spark_options import SparkRequest, tell_if_small
 from kraftops_cli.spark_progress import SparkProgress
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from kraftops.spark.dump import Outcome
 
-_SMALL = 64 << 20
 _REFUSED = ("limit", "tail", "follow", "jobs")
 
 
@@ -68,8 +67,7 @@ def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
         terminal.write(plan_text(asked, request, splits))
         return 0
     size = total_size(source.path for source in asked.sources)
-    if size < _SMALL and is_local:
-        terminal.line("this is little for Spark: without --spark it is done sooner")
+    tell_if_small(request.settings(), size, terminal)
     with _running(asked, request, terminal) as job:
         if request.explain:
             from kraftops_cli.spark_plan import plan_text

@@ -183,11 +183,14 @@ def run_find(
     words: tuple[str, ...], state: State, request: SparkRequest, terminal: Terminal
 ) -> int:
     """Run find on Spark; return the exit code."""
+    from kraftops.dump.splitting import total_size
     from kraftops.errors import UsageError
     from kraftops.image.loading import limits_of
+    from kraftops.image.sources import files_of
     from kraftops.spark.finding import ask_log
     from kraftops.spark.session import started
     from kraftops.uris import is_remote
+    from kraftops_cli.spark_options import tell_if_small
     from kraftops_cli.spark_progress import SparkProgress
 
     state = state._replace(now=int(time.time() * 1000))
@@ -200,6 +203,8 @@ def run_find(
             f"{state.source} is a path of this machine, and the workers are others",
             hint="--shared-paths, if all of them see the same there",
         )
+    log = files_of([state.source])
+    tell_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)
     limits = limits_of(state.at_offset, state.at_time)
     targets = call.words or (".",)
     with SparkProgress() as progress, started(settings) as session:

@@ -14,12 +14,14 @@ from kraftops.errors import UsageError
 
 if TYPE_CHECKING:
     from kraftops.spark.settings import Settings
+    from kraftops_cli.terminal import Terminal
 
 F = TypeVar("F", bound=Callable[..., object])
 _DEFAULT_MASTER = "local[*,4]"
 _MASTER = re.compile(
     r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s)://.+"
 )
+_SMALL = 64 << 20  # bytes
 _PARTITIONS = ("type", "date", "topic")
 
 _SHARED = (
@@ -122,6 +124,12 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
     if "conf" in given:
         given["conf"] = tuple(map(_pair, given["conf"]))  # type: ignore[call-overload]
     return SparkRequest(**given)  # type: ignore[arg-type]
+
+
+def tell_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
+    """Say so where *size* bytes are not worth Spark's start."""
+    if 0 < size < _SMALL and settings.is_local:
+        terminal.line("this is little for Spark: without --spark it is done sooner")
 
 
 def _checked_master(text: str) -> str:
