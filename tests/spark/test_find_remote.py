@@ -76,4 +76,4 @@ def test_on_spark(partition: str) -> None:
 
     found = run(partition, "--spark", *small, "-s", partition, *words)
 
-    assert found == run(FOLDER, "-s", str(FOLDER), *words)
+    assert found[:2] == run(FOLDER, "-s", str(FOLDER), *words)[:2]
