@@ -14,9 +14,8 @@ from kraftops.log.files import STANDARD_INPUT
 from kraftops.spark.cutting import planned
 from kraftops.spark.planning import Split, plan
 from kraftops.spark.session import Session, started
-from kraftops.uris import is_remote
 from kraftops_cli.dump_run import DAMAGED, Plan, exit_code
-from kraftops_cli.spark_options import SparkRequest, tell_if_small
+from kraftops_cli.spark_options import SparkRequest, refuse_local, tell_if_small
 from kraftops_cli.spark_progress import SparkProgress
 from kraftops_cli.terminal import Terminal
 
@@ -51,29 +50,18 @@ class _Job:
 def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
     """Run a dump on Spark; return its exit code."""
     _refuse(asked, request)
-    is_local = request.settings().is_local
-    if not is_local and not request.shared_paths:
-        _refuse_local(asked)
-    if request.explain and is_local:
-        from kraftops_cli.spark_plan import plan_text
-
-        settings = request.settings()
+    refuse_local(request, _paths(asked))
+    settings = request.settings()
+    if request.explain and settings.is_local:
+        size = settings.split_bytes
         splits = plan(
-            asked.sources,
-            settings.cores or 1,
-            max_bytes=asked.query.max_bytes,
-            size=settings.split_bytes,
+            asked.sources, settings.cores or 1, max_bytes=asked.query.max_bytes, size=size
         )
-        terminal.write(plan_text(asked, request, splits))
-        return 0
-    size = total_size(source.path for source in asked.sources)
-    tell_if_small(request.settings(), size, terminal)
+        return _explain(asked, request, splits, terminal)
+    tell_if_small(settings, total_size(source.path for source in asked.sources), terminal)
     with _running(asked, request, terminal) as job:
         if request.explain:
-            from kraftops_cli.spark_plan import plan_text
-
-            terminal.write(plan_text(asked, request, job.splits))
-            return 0
+            return _explain(asked, request, job.splits, terminal)
         if asked.summary:
             return _summary(job)
         if request.sql is not None:
@@ -87,6 +75,21 @@ def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
 
             return run_partitioned(job.session, asked, request, job.progress, terminal)
         return _dump(job)
+
+
+def _paths(asked: Plan) -> list[str]:
+    """Return what workers read and write."""
+    paths = [source.path for source in asked.sources]
+    if asked.output is not None and not asked.summary:
+        paths.append(asked.output)
+    return paths
+
+
+def _explain(asked: Plan, request: SparkRequest, splits: list[Split], terminal: Terminal) -> int:
+    from kraftops_cli.spark_plan import plan_text
+
+    terminal.write(plan_text(asked, request, splits))
+    return 0
 
 
 def _refuse(asked: Plan, request: SparkRequest) -> None:
@@ -126,23 +129,6 @@ def _refuse_small_files(asked: Plan, request: SparkRequest) -> None:
         raise UsageError(
             "logs and small files do not go together", hint="dump them by commands of their own"
         )
-
-
-def _refuse_local(asked: Plan) -> None:
-    """Refuse paths that the workers of a cluster may see otherwise.
-
-    Raises:
-        UsageError: there is one.
-    """
-    paths = [source.path for source in asked.sources]
-    if not asked.summary and asked.output is not None:
-        paths.append(asked.output)
-    for path in paths:
-        if not is_remote(path):
-            raise UsageError(
-                f"{path} is a path of this machine, and the workers are others",
-                hint="--shared-paths, if all of them see the same there",
-            )
 
 
 @contextmanager

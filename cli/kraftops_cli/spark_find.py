@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
-    from kraftops.spark.finding import Answer, Line
+    from kraftops.spark.find import Answer, Line
     from kraftops.tree.node import Directory, Node
     from kraftops_cli.spark_options import SparkRequest
     from kraftops_cli.terminal import Terminal
@@ -184,13 +184,11 @@ def run_find(
 ) -> int:
     """Run find on Spark; return the exit code."""
     from kraftops.dump.splitting import total_size
-    from kraftops.errors import UsageError
     from kraftops.image.loading import limits_of
     from kraftops.image.sources import files_of
-    from kraftops.spark.finding import ask_log
+    from kraftops.spark.find import ask_log
     from kraftops.spark.session import started
-    from kraftops.uris import is_remote
-    from kraftops_cli.spark_options import tell_if_small
+    from kraftops_cli.spark_options import refuse_local, tell_if_small
     from kraftops_cli.spark_progress import SparkProgress
 
     state = state._replace(now=int(time.time() * 1000))
@@ -198,11 +196,7 @@ def run_find(
     if call is None:
         return 0 if state.is_kafka else 1
     settings = request.settings()
-    if not settings.is_local and not request.shared_paths and not is_remote(state.source):
-        raise UsageError(
-            f"{state.source} is a path of this machine, and the workers are others",
-            hint="--shared-paths, if all of them see the same there",
-        )
+    refuse_local(request, [state.source])
     log = files_of([state.source])
     tell_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)
     limits = limits_of(state.at_offset, state.at_time)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from kraftops.errors import UsageError
+from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
     from kraftops.spark.settings import Settings
@@ -130,6 +131,22 @@ def tell_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
     """Say so where *size* bytes are not worth Spark's start."""
     if 0 < size < _SMALL and settings.is_local:
         terminal.line("this is little for Spark: without --spark it is done sooner")
+
+
+def refuse_local(request: SparkRequest, paths: Iterable[str]) -> None:
+    """Refuse paths that the workers of a cluster may see otherwise.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if request.shared_paths or request.settings().is_local:
+        return
+    for path in paths:
+        if not is_remote(path):
+            raise UsageError(
+                f"{path} is a path of this machine, and the workers are others",
+                hint="--shared-paths, if all of them see the same there",
+            )
 
 
 def _checked_master(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from kraftops_cli.progress import is_wanted
 
 if TYPE_CHECKING:
-    from kraftops.spark.watching import State
+    from kraftops.spark.statustracker import State
 
 _ERASE = b"\r\x1b[K"
 _WIDTH = 80

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +42,8 @@ def run_sql(
         progress.erase()
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
         return 0
+    if asked.query.form == "json":
+        _refuse_twins(table.columns)
     rows = rows_of(table)
     if asked.query.form == "text":
         some = list(islice(rows, MOST_SHOWN + 1))
@@ -100,12 +102,24 @@ def _write(session: Session, asked: Plan, request: SparkRequest, write: Callable
     return made
 
 
+def _refuse_twins(columns: list[str]) -> None:
+    """Refuse columns that an object of JSON cannot tell apart.
+
+    Raises:
+        UsageError: there are such.
+    """
+    for name in columns:
+        if columns.count(name) > 1:
+            raise UsageError(f"several columns are called {name!r}", hint="rename them by AS")
+
+
 def _print_rows(
-    columns: list[str], rows: Iterable[Mapping[str, Any]], form: str, terminal: Terminal
+    columns: list[str], rows: Iterable[Sequence[Any]], form: str, terminal: Terminal
 ) -> None:
     if form == "json":
         for row in rows:
-            terminal.write(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
+            told = dict(zip(columns, row, strict=True))
+            terminal.write(json.dumps(told, ensure_ascii=False, default=_plain) + "\n")
         return
     if form != "csv":
         raise UsageError(f"--format {form} needs --output DIR")
@@ -116,23 +130,23 @@ def _print_rows(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_cell(row[name]) for name in columns])
+        writer.writerow(list(map(_cell, row)))
         terminal.write(out.getvalue())
         out.seek(0)
         out.truncate()
     terminal.write(out.getvalue())
 
 
-def _table_text(columns: list[str], rows: list[dict[str, Any]]) -> str:
+def _table_text(columns: list[str], rows: list[list[Any]]) -> str:
     """Return rows as a table: columns as wide as what is in them, up to a limit."""
-    cells = [[_shown(row[name]) for name in columns] for row in rows]
+    cells = [list(map(_shown, row)) for row in rows]
     widths = [
         min(_WIDEST, max([len(name), *(len(row[at]) for row in cells)]))
         for at, name in enumerate(columns)
     ]
     numeric = [
-        all(isinstance(row[name], int | float) or row[name] is None for row in rows)
-        for name in columns
+        all(isinstance(row[at], int | float) or row[at] is None for row in rows)
+        for at in range(len(columns))
     ]
 
     def line(texts: list[str]) -> str:

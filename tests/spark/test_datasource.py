@@ -145,6 +145,7 @@ def test_shorter_schema_gives_the_same_columns(spark: Any) -> None:
     [
         ("offset string", "the column offset is of type bigint, not string"),
         ("nothing string", "a row has no column 'nothing'"),
+        ("type string, offset bigint, type string", "the column type is asked for twice"),
     ],
 )
 def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str) -> None:

@@ -17,22 +17,22 @@ from kraftops.image.loading import limits_of, load
 from kraftops.image.replay import Limits
 from kraftops.image.sources import files_of, plans
 from kraftops.log.splits import Split
-from kraftops.spark import skimming
-from kraftops.spark.finding import (
+from kraftops.spark import dryreplay
+from kraftops.spark.dryreplay import Run
+from kraftops.spark.find import (
     NOTHING,
     Answer,
     Failed,
     FindingsWork,
+    FirstPassWork,
     ReplayWork,
-    ScoutWork,
     ShareWork,
     cut_stretches,
 )
-from kraftops.spark.replaying import Noted
+from kraftops.spark.firstpass import make_first_pass
+from kraftops.spark.groupreplay import Noted
+from kraftops.spark.logparts import CutWork, PartWork
 from kraftops.spark.routing import FIRST
-from kraftops.spark.scouting import scout
-from kraftops.spark.skimming import Run
-from kraftops.spark.surveying import CutWork, SurveyWork
 from kraftops.tree.layout import Has, tree_of
 from kraftops_cli.spark_find import Find, State, printed
 from kraftops_shell.origin import Origin
@@ -82,7 +82,7 @@ def known_of(path: str, limits: Limits, size: int) -> dict[str, list[tuple[Split
     found = {}
     for piece, splits in zip(pieces, CutWork(size)(pieces), strict=True):
         if splits:
-            work = SurveyWork("kafka")((split, piece.is_snapshot) for split in splits)
+            work = PartWork("kafka")((split, piece.is_snapshot) for split in splits)
             found[piece.path] = list(zip(splits, work, strict=True))
     return found
 
@@ -93,12 +93,12 @@ def in_groups(
     """Return the lines of find and how many records failed, by the work of Spark's tasks."""
     state = State(path, None, None, "kafka", False, False, "", NOW)
     runs = known_of(path, limits, size)
-    (scouted,) = ScoutWork((path,), limits, "kafka")([runs])
-    if isinstance(scouted, KraftopsError):
-        raise scouted
-    assert scouted == scout([path], limits, "kafka")
-    known, find = Known(scouted), Find(tuple(words), state)
-    shares = list(ShareWork(known, count, "kafka")(cut_stretches(scouted.stretches, runs)))
+    (first_pass,) = FirstPassWork((path,), limits, "kafka")([runs])
+    if isinstance(first_pass, KraftopsError):
+        raise first_pass
+    assert first_pass == make_first_pass([path], limits, "kafka")
+    known, find = Known(first_pass), Find(tuple(words), state)
+    shares = list(ShareWork(known, count, "kafka")(cut_stretches(first_pass.stretches, runs)))
     shares.append((FIRST, NOTHING))
     Random(1).shuffle(shares)  # a shuffle keeps no order
     shares.sort(key=itemgetter(0))
@@ -109,8 +109,8 @@ def in_groups(
     lines = [one for one in made if type(one) is tuple]
     for at in range(0, len(noted), 3):
         numbered = [(one, at + number) for number, one in enumerate(noted[at : at + 3])]
-        lines += FindingsWork(find, len(scouted.findings), "kafka")(numbered)
-    answer = Answer(iter(sorted(lines)), scouted.findings, failed)
+        lines += FindingsWork(find, len(first_pass.findings), "kafka")(numbered)
+    answer = Answer(iter(sorted(lines)), first_pass.findings, failed)
     return "\n".join(printed(answer, set())).split("\n"), failed
 
 
@@ -140,8 +140,8 @@ def test_random_logs(
     """Names that change topics, transactions, what cannot be applied, and time travel."""
     random = Random(seed)
     if seed % 3:  # topics whose partitions are dealt out
-        monkeypatch.setattr(skimming, "RANGE_BITS", 8)
-        monkeypatch.setattr(skimming, "_SECOND_RANGE", (1 << 8).to_bytes(4))
+        monkeypatch.setattr(dryreplay, "RANGE_BITS", 8)
+        monkeypatch.setattr(dryreplay, "_SECOND_RANGE", (1 << 8).to_bytes(4))
     path = tmp_path / "00000000000000000000.log"
     log = random_log(random) if seed % 2 else random_log(random, Taste(runs=False))
     path.write_bytes(log_bytes(log))

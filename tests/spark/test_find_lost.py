@@ -10,7 +10,7 @@ import pytest
 from kraftops.image.image import MetadataImage
 from kraftops.image.replay import Limits
 from kraftops.spark.failures import SparkError
-from kraftops.spark.finding import Line, ask_log
+from kraftops.spark.find import Line, ask_log
 from kraftops.spark.session import Session
 from kraftops_cli.spark_find import Find, State, printed
 from tests.spark.test_find import LOG, at_once
@@ -37,16 +37,29 @@ def find(deaths: int) -> DyingFind:
     return DyingFind(("find", "/"), state, deaths)
 
 
+def kept(session: Session) -> tuple[int, list[str]]:
+    """Return how many tables Spark holds, and the files of what was broadcast."""
+    context = session.context
+    return context._jsc.getPersistentRDDs().size(), sorted(os.listdir(context._temp_dir))
+
+
 def test_worker_that_dies_once_costs_nothing(session: Session) -> None:
+    before = kept(session)
+
     answer = ask_log(session, [LOG], Limits(), "kafka", find(1))
 
+    assert kept(session) != before
     assert list(printed(answer, set())) == at_once(LOG, ["find", "/"], Limits())[0]
+    assert kept(session) == before
 
 
 def test_group_that_kills_every_worker(session: Session) -> None:
+    before = kept(session)
+
     with pytest.raises(SparkError) as error:
         ask_log(session, [LOG], Limits(), "kafka", find(1000))
 
+    assert kept(session) == before
     assert error.value.message == (
         f"{LOG}: not all of it was read: a worker died at each of 4 tries"
     )

@@ -16,7 +16,7 @@ from kraftops.spark.checking import CheckWork
 from kraftops.spark.counting import CountWork
 from kraftops.spark.counting import count as count_splits
 from kraftops.spark.dump import Outcome, Output, dump
-from kraftops.spark.dumping import DumpWork, Written
+from kraftops.spark.dumptask import DumpWork, Written
 from kraftops.spark.planning import Split, plan
 from kraftops.spark.session import Session
 from kraftops.spark.topicids import topic_ids

@@ -12,12 +12,11 @@ from kraftops.dump.report import Report
 from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.splitting import Part
 from kraftops.errors import SourceError, UsageError
-from kraftops.spark.dumping import query_of
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try, lost_rows
-from kraftops.spark.planning import Split
+from kraftops.spark.planning import Split, query_of
 from kraftops.spark.session import Session
-from kraftops.spark.watching import Show
+from kraftops.spark.statustracker import Show
 
 MOST_ROWS = 10_000
 """Rows of damage of one split; beyond them they are only counted."""

@@ -10,12 +10,11 @@ from kraftops.dump.query import Query
 from kraftops.dump.summarise import summarise
 from kraftops.dump.summary import Summary
 from kraftops.errors import SourceError
-from kraftops.spark.dumping import query_of
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try, lost_detail
-from kraftops.spark.planning import Piece, Split
+from kraftops.spark.planning import Piece, Split, query_of
 from kraftops.spark.session import Session
-from kraftops.spark.watching import Show
+from kraftops.spark.statustracker import Show
 
 Log = tuple[str, str | None, int | None]
 """A decoder, and topic and partition where a directory tells them: what has a summary."""

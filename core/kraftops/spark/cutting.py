@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import Part
-from kraftops.spark.jobs import run
+from kraftops.spark.jobs import is_done_here, run
 from kraftops.spark.lost import is_last_try
 from kraftops.spark.planning import Piece, Split, cut_here, plan
 from kraftops.spark.session import Session
-from kraftops.uris import is_remote
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list
     """
 
     def cut(paths: Sequence[str], target: int, most: int) -> list[list[Part]]:
-        if session.settings.is_local and not any(map(is_remote, paths)):
+        if is_done_here(session, paths):
             return cut_here(paths, target, most)
         splits = [Split(at, (Piece(Part(path)),), 0) for at, path in enumerate(paths)]
         return run(session, splits, _CutWork(target, most, session.settings.tries))

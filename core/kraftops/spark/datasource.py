@@ -22,11 +22,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row
-from kraftops.spark.alone import piece_rows, spooled
-from kraftops.spark.dumping import query_of
 from kraftops.spark.lost import is_last_try, is_try_before_last, lost_rows
-from kraftops.spark.planning import Piece, Split, plan
-from kraftops.spark.pushing import pushed
+from kraftops.spark.pieceprocess import piece_rows, spooled
+from kraftops.spark.planning import Piece, Split, plan, query_of
+from kraftops.spark.pushdown import pushed
 from kraftops.spark.schemas import checked_schema, row_schema
 from kraftops.spark.sourceoptions import SourceOptions, source_options
 
@@ -91,11 +90,10 @@ class Reader(DataSourceReader):
 
         from kraftops.dump.columns import arrow_batches
 
-        schema = to_arrow_schema(self._schema)
-        if partition is None or partition.split is None:
-            yield from ()
-            return
         split, tries = partition.split, self._asked.tries
+        if split is None:
+            return
+        schema = to_arrow_schema(self._schema)
         if len(split.pieces) > 1 and is_try_before_last(tries):
             for piece in split.pieces:
                 yield from self._alone(piece, schema)

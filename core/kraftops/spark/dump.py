@@ -10,13 +10,13 @@ from typing import NamedTuple
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import Findings
-from kraftops.spark.dumping import ENDINGS, Counters, DumpWork, Written, part_name
+from kraftops.spark.dumptask import Counters, DumpWork, Written
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.joining import join, join_part
 from kraftops.spark.planning import Split
 from kraftops.spark.session import Session
-from kraftops.spark.targets import Target, abandon, commit, prepared
-from kraftops.spark.watching import Show
+from kraftops.spark.statustracker import Show
+from kraftops.spark.targets import ENDINGS, Target, abandon, commit, part_name, prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,6 @@ class Outcome(NamedTuple):
     report: Report
     lines: list[str]
     records: int
-    size: int
     damaged: int
     more_offsets: int
     """Gaps and the like that the report does not have."""
@@ -111,7 +110,6 @@ def _outcome(written: Sequence[Written]) -> Outcome:
         report,
         lines,
         sum(one.records for one in written),
-        sum(one.size for one in written),
         damaged,
         sum(one.more_offsets for one in written),
     )

@@ -39,7 +39,8 @@ def java_home(environment: Mapping[str, str], cache: str) -> str:
         if version is not None and version < OLDEST:
             refused.append(f"{home} is Java {version}")
         elif os.access(os.path.join(home, "bin", "java"), os.X_OK):
-            return home if _has_all_modules(home) else _shim(home, cache)
+            is_ours = os.path.dirname(home) == cache
+            return home if is_ours or _has_all_modules(home) else _shim(home, cache)
     found = f": {', '.join(refused)}" if refused else ""
     raise UsageError(
         f"Spark needs Java {OLDEST} or newer, and there is none{found}",

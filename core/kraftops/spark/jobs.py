@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, TypeVar
 
-from kraftops.spark.failures import job_errors
+from kraftops.spark.failures import SparkError, job_errors
 from kraftops.spark.lost import Lost, Narrowing
 from kraftops.spark.planning import Split
 from kraftops.spark.session import Session
 from kraftops.spark.shipping import Equipped
-from kraftops.spark.watching import Show, watched
+from kraftops.spark.statustracker import Counts, Show, no_counts, watched
+from kraftops.uris import is_remote
 
 T = TypeVar("T")
 R = TypeVar("R")
 _CANCEL_SECONDS = 10.0
+_LOST_WORKER = re.compile(
+    r"Python worker exited|ExecutorLost|[Ll]ost executor|[Ee]xecutor .*exited"
+)
 
 
 def run(
     session: Session,
-    splits: Sequence[Split],
-    work: Callable[[Iterable[Split]], Iterable[R]],
+    things: Sequence[T],
+    work: Callable[[Iterable[T]], Iterable[R]],
     show: Show | None = None,
-    counts: Callable[[], tuple[int, int]] = lambda: (0, 0),
+    counts: Counts = no_counts,
 ) -> list[R]:
-    """Return what *work* yields of all splits, in their order; each is a task of its own.
+    """Return what *work* yields of things to read, in their order; each is a task of its own.
 
     Args:
         session: where to run it.
-        splits: what there is to read.
+        things: splits or the like; nothing is done without any.
         work: called in workers, so that it must be something that can be pickled.
         show: is told what is done.
         counts: what it is told of records and of damaged splits.
@@ -40,12 +45,12 @@ def run(
         SparkError: the job failed.
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
-    if not splits:
+    if not things:
         return []
     context = session.context
     task = equipped(session, work)
-    with cancelled_by_keys(session), watched(context, len(splits), show, counts):
-        made: list[Any] = context.parallelize(splits, len(splits)).mapPartitions(task).collect()
+    with cancelled_by_keys(session), watched(context, len(things), show, counts):
+        made: list[Any] = context.parallelize(things, len(things)).mapPartitions(task).collect()
         return made
 
 
@@ -54,7 +59,7 @@ def run_narrowed(
     splits: Sequence[Split],
     work: Callable[[Iterable[Split]], Iterable[R]],
     show: Show | None = None,
-    counts: Callable[[], tuple[int, int]] = lambda: (0, 0),
+    counts: Counts = no_counts,
 ) -> list[R]:
     """Return the same as `run` of work that makes one result a split.
 
@@ -96,6 +101,32 @@ def look_at_workers(session: Session) -> None:
     look: Equipped[int, int] = Equipped(iter)
     with cancelled_by_keys(session):
         session.context.parallelize(tasks, len(tasks)).mapPartitions(look).collect()
+
+
+def is_done_here(session: Session, paths: Iterable[str]) -> bool:
+    """Tell whether work on files needs no job: no worker is nearer to them than this process."""
+    return session.settings.is_local and not any(map(is_remote, paths))
+
+
+@contextmanager
+def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
+    """Run jobs that must read all of the log *names*, such that Ctrl-C ends them all.
+
+    Raises:
+        SparkError: a job failed; it says so if workers died of it.
+        KeyboardInterrupt: Ctrl-C; no task runs any more.
+    """
+    try:
+        with cancelled_by_keys(session):
+            yield
+    except SparkError as error:
+        if not _LOST_WORKER.search(error.message):
+            raise
+        tries = session.settings.tries
+        raise SparkError(
+            f"{', '.join(names)}: not all of it was read: a worker died at each of {tries} tries",
+            hint="if they lack memory, more groups take less: --conf spark.kraftops.groups=1000",
+        ) from error
 
 
 @contextmanager

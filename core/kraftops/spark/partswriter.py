@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 # A class that Spark calls must be derived from its own, hence nothing else may import this module.
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 
-from kraftops.spark.dumping import ENDINGS, part_name
-from kraftops.spark.targets import Target, commit
+from kraftops.spark.targets import ENDINGS, Target, commit, part_name
 
 if TYPE_CHECKING:
     import pyarrow as pa

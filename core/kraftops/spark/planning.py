@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.dump.query import NO_LIMIT
+from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import Part, plan_parts, sizes_of
 from kraftops.log.files import file_name
@@ -34,6 +35,13 @@ class Split(NamedTuple):
     number: int
     pieces: tuple[Piece, ...]
     size: int
+
+
+def query_of(query: Query, decoder: str | None) -> Query:
+    """Return the query of a piece: with the decoder of its directory, if it has one."""
+    if query.decoder is not None or decoder is None:
+        return query
+    return replace(query, decoder=decoder, deep_iteration=True)
 
 
 def split_bytes(total: int, cores: int) -> int:

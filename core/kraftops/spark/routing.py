@@ -21,9 +21,9 @@ from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Ba
 from kraftops.memo import Memo
 from kraftops.records.meaning import Unknown
 from kraftops.schema.read import Data
-from kraftops.spark.glancing import Glance
-from kraftops.spark.scouting import Hashes, hash_of
-from kraftops.spark.skimming import range_of
+from kraftops.spark.batchscan import BatchScan
+from kraftops.spark.dryreplay import range_of
+from kraftops.spark.firstpass import Hashes, hash_of
 from kraftops.tree.names import kafka_entity_name
 
 _PARTITIONS = (types.PARTITION, types.PARTITION_CHANGE)
@@ -56,7 +56,7 @@ _STEP = 0x9E3779B1  # spreads ranges of a topic over groups, whatever their coun
 
 
 class Topics(NamedTuple):
-    """What is known of topics; see `kraftops.spark.scouting.Scouted`."""
+    """What is known of topics; see `kraftops.spark.firstpass.FirstPass`."""
 
     groups: Hashes
     aliases: Mapping[str, str]
@@ -195,7 +195,7 @@ class _Lot:
 
 
 def shares(
-    batch: Batch, router: Router, glance: Glance, counted: tuple[int, int] | None = None
+    batch: Batch, router: Router, scan: BatchScan, counted: tuple[int, int] | None = None
 ) -> Iterator[tuple[int, Share]]:
     """Yield the numbers of groups and the share of each in *batch*.
 
@@ -205,7 +205,7 @@ def shares(
     Args:
         batch: one whose checksum holds.
         router: knows the groups.
-        glance: looks at the records.
+        scan: looks at the records.
         counted: the numbers of the first record that counts and of the one after the last; all if
             None.
     """
@@ -217,7 +217,7 @@ def shares(
         p = inside.start
         for _ in range(first):
             _, p = read_record(inside.data, p, inside.base_offset, inside.base_timestamp)
-        for seen in glance.over(inside, p, first, stop, is_odd=header.is_control):
+        for seen in scan.records(inside, p, first, stop, is_odd=header.is_control):
             number, count, start, end, sort, body, record = seen
             groups: tuple[int, ...] = _ONLY_FIRST
             if record is not None and not header.is_control:

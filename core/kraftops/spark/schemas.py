@@ -39,7 +39,7 @@ def checked_schema(asked: StructType) -> StructType:
     """Return a schema that somebody asks for, if it is one of columns of the row.
 
     Raises:
-        UsageError: it has another column, or one of another type.
+        UsageError: it has another column, one of another type, or one twice.
     """
     known = {field.name: field.dataType for field in row_schema().fields}
     for field in asked.fields:
@@ -52,4 +52,6 @@ def checked_schema(asked: StructType) -> StructType:
                 f"the column {field.name} is of type {known[field.name].simpleString()}, "
                 f"not {field.dataType.simpleString()}"
             )
+        if asked.names.count(field.name) > 1:
+            raise UsageError(f"the column {field.name} is asked for twice")
     return asked

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
-from kraftops.spark.awaiting import workers_awaited
 from kraftops.spark.failures import job_errors
 from kraftops.spark.settings import OURS, Settings
 from kraftops.spark.shipping import packed
 from kraftops.spark.starting import running_context
+from kraftops.spark.statustracker import workers_awaited
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

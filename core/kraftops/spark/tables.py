@@ -73,15 +73,16 @@ def answer(session: Session, sql: str) -> DataFrame:
         return session.spark.sql(sql)
 
 
-def rows_of(table: DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table as plain data, in order.
+def rows_of(table: DataFrame) -> Iterator[list[Any]]:
+    """Yield the rows of a table as plain data, in order; a value for each of its columns.
 
     Raises:
         SparkError: the job failed.
     """
     with job_errors():
-        for row in table.toLocalIterator():
-            yield row.asDict(recursive=True)
+        numbered = table.toDF(*map(str, range(len(table.columns))))  # names may come twice
+        for row in numbered.toLocalIterator():
+            yield list(row.asDict(recursive=True).values())
 
 
 class Counts(NamedTuple):
@@ -136,11 +137,9 @@ def write_table(
         if target.is_remote:
             _write_parts(table, target, form, partition_by)
             return
-        writer = table.write.mode("append").format(form)
+        writer = table.write.mode("append").format(form).options(**_LINE_OPTIONS.get(form, {}))
         if form == "csv":
-            writer = writer.options(header="true", **_LINE_OPTIONS["csv"])
-        elif form == "json":
-            writer = writer.options(**_LINE_OPTIONS["json"])
+            writer = writer.option("header", "true")
         if partition_by:
             writer = writer.partitionBy(partition_by)
         writer.save(f"file://{target.place}")

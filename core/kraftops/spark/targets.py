@@ -22,8 +22,14 @@ from kraftops.log.remote import filesystem, sizes_of, store_errors
 from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
+ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
 _OURS = re.compile(r"part-.*|\.part-.*\.crc|_SUCCESS|\._SUCCESS\.crc|\w+=.*")
 """Names in a directory that a dump may have written."""
+
+
+def part_name(number: int, splits: int) -> str:
+    """Return the name of a part without its ending; names sort as their numbers do."""
+    return f"part-{number:0{max(5, len(str(splits - 1)))}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class Target:
     place: str
     run: str
     """What tells the files of this run from those of others."""
+    overwrite: bool = False
 
     @property
     def is_remote(self) -> bool:
@@ -94,18 +101,20 @@ def prepared(path: str, *, overwrite: bool, is_file: bool = False) -> Target:
         with write_errors(path):
             _refuse(path, _remote_names(path), overwrite=overwrite)
             system.create_dir(root, recursive=True)
-        return Target(path, path, run)
+        return Target(path, path, run, overwrite)
     with write_errors(path):
         if is_file:
             _refuse_file(path, is_there=os.path.lexists(path), overwrite=overwrite)
         else:
-            names = os.listdir(path) if os.path.lexists(path) else None
+            names = os.listdir(path) if os.path.exists(path) else None
             _refuse(path, names, overwrite=overwrite)
+            if os.path.islink(path):  # what it names is written, on the disk where that is
+                path = os.path.realpath(path)
     parent, name = os.path.split(os.path.abspath(path))
     place = os.path.join(parent, f".{name[:50]}.{run}.tmp")
     with write_errors(path):
         os.mkdir(place)
-    return Target(path, place, run)
+    return Target(path, place, run, overwrite)
 
 
 def _refuse_file(path: str, *, is_there: bool, overwrite: bool) -> None:
@@ -128,6 +137,7 @@ def commit(target: Target, names: Iterable[tuple[str, str]], form: str) -> None:
     """Have the parts, by the names that they were written under and are to have, be all there is.
 
     Raises:
+        UsageError: as of `finish`.
         OutputError: the directory cannot be completed.
     """
     kept = list(names)
@@ -148,12 +158,14 @@ def finish(target: Target) -> None:
     """Have a local directory take its place, as it is.
 
     Raises:
+        UsageError: something is there that was not when the job began, and is not to be replaced.
         OutputError: it cannot.
     """
     old = f"{target.place}.old"
     with write_errors(target.path):
         _sync(target.place)
         if os.path.lexists(target.path):
+            _refuse(target.path, os.listdir(target.path), overwrite=target.overwrite)
             os.rename(target.path, old)
         os.rename(target.place, target.path)
         _sync(os.path.dirname(os.path.abspath(target.path)))

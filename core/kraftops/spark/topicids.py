@@ -10,10 +10,9 @@ from kraftops.dump.query import Query
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import Part
 from kraftops.dump.topics import with_topic_ids
-from kraftops.spark.dumping import query_of
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try
-from kraftops.spark.planning import Piece, Split
+from kraftops.spark.planning import Piece, Split, query_of
 from kraftops.spark.session import Session
 
 

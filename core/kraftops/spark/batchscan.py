@@ -30,7 +30,7 @@ class Seen(NamedTuple):
     record: Record | None
 
 
-class Glance:
+class BatchScan:
     """Knows how common records of a dialect look."""
 
     def __init__(self, dialect: str) -> None:
@@ -38,7 +38,7 @@ class Glance:
         self._frames = Memo(frames.kafka_frame if dialect == "kafka" else frames.odd_frame)
         self._shapes = Memo(frames.partition_shape)
 
-    def over(
+    def records(
         self, inside: Held, p: int, first: int, stop: int, *, is_odd: bool = False
     ) -> Iterator[Seen]:
         """Yield the records of a batch from the one at *p*, number *first*, up to number *stop*.

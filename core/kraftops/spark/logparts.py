@@ -1,22 +1,19 @@
-"""Before the first pass over a metadata log: what its parts say, each by itself, on the workers."""
+"""Before the first pass over a metadata log: what each of its parts says by itself, on workers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kraftops.errors import SourceError
 from kraftops.image.replay import Limits
 from kraftops.image.sources import Piece, files_of, plans
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.splits import Split, plan_splits
-from kraftops.spark.jobs import equipped
+from kraftops.spark.dryreplay import Run, run_of
+from kraftops.spark.jobs import is_done_here, reading_whole_log, run
 from kraftops.spark.session import Session
-from kraftops.spark.skimming import Run, run_of
-from kraftops.spark.watching import Show, watched
-from kraftops.spark.wholly import wholly
-from kraftops.uris import is_remote
+from kraftops.spark.statustracker import Show
 
 _SPLIT_BYTES = 32 << 20
 
@@ -40,8 +37,8 @@ class CutWork:
 
 
 @dataclass(frozen=True)
-class SurveyWork:
-    """Looks at splits of the metadata log, each by itself."""
+class PartWork:
+    """Looks at splits of a metadata log, each by itself."""
 
     dialect: str
 
@@ -51,7 +48,7 @@ class SurveyWork:
             yield run_of(split, self.dialect, is_snapshot=is_snapshot)
 
 
-def survey(
+def runs_of_parts(
     session: Session, names: Sequence[str], limits: Limits, dialect: str, show: Show | None
 ) -> dict[str, list[tuple[Split, Run | None]]]:
     """Return what the parts of a log say, by the paths of files; nothing of what is in one part.
@@ -61,20 +58,15 @@ def survey(
         UsageError: the log does not reach back to the limits.
         SparkError: a job failed.
     """
-    context, settings = session.context, session.settings
     pieces, _ = next(plans(files_of(names), limits), ([], []))
-    cut: Any = CutWork(settings.split_bytes or _SPLIT_BYTES)
-    with wholly(session, names):
-        if settings.is_local and not any(is_remote(piece.path) for piece in pieces):
-            found = list(cut(pieces))
-        else:
-            work = equipped(session, cut)
-            found = context.parallelize(pieces, max(1, len(pieces))).mapPartitions(work).collect()
+    cut = CutWork(session.settings.split_bytes or _SPLIT_BYTES)
+    with reading_whole_log(session, names):
+        is_here = is_done_here(session, (piece.path for piece in pieces))
+        found = list(cut(pieces)) if is_here else run(session, pieces, cut)
     cuts = {piece: splits for piece, splits in zip(pieces, found, strict=True) if splits}
     splits = [(split, piece.is_snapshot) for piece in cuts for split in cuts[piece]]
     if len(splits) < 2:
         return {}
-    with wholly(session, names), watched(context, len(splits), show, lambda: (0, 0)):
-        task = equipped(session, SurveyWork(dialect))
-        runs = iter(context.parallelize(splits, len(splits)).mapPartitions(task).collect())
+    with reading_whole_log(session, names):
+        runs = iter(run(session, splits, PartWork(dialect), show))
     return {piece.path: [(split, next(runs)) for split in cuts[piece]] for piece in cuts}

@@ -1,4 +1,4 @@
-"""The second pass over a metadata log: each group of entities is replayed by a task of its own.
+"""Ask a metadata log in two passes; in the second, each group of entities is one task's to replay.
 
 The image of a group is made by the code that makes the whole one; what is asked of it is asked of
 every group, and the answers are put in order.
@@ -7,6 +7,7 @@ every group, and the answers are put in order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -19,16 +20,15 @@ from kraftops.image.image import MetadataImage
 from kraftops.image.replay import Limits
 from kraftops.log.splits import Split
 from kraftops.log.streams import open_log
-from kraftops.spark.glancing import Glance
-from kraftops.spark.jobs import equipped
-from kraftops.spark.replaying import Dealt, Noted, image_of, image_of_findings
+from kraftops.spark.batchscan import BatchScan
+from kraftops.spark.dryreplay import Run, Stretch
+from kraftops.spark.firstpass import FirstPass, make_first_pass
+from kraftops.spark.groupreplay import Dealt, Noted, image_of, image_of_findings
+from kraftops.spark.jobs import equipped, reading_whole_log, run
+from kraftops.spark.logparts import runs_of_parts
 from kraftops.spark.routing import FIRST, Router, Share, Topics, shares
-from kraftops.spark.scouting import Scouted, scout
 from kraftops.spark.session import Session
-from kraftops.spark.skimming import Run, Stretch
-from kraftops.spark.surveying import survey
-from kraftops.spark.watching import Show, watched
-from kraftops.spark.wholly import wholly
+from kraftops.spark.statustracker import Show, watched
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -73,18 +73,18 @@ Made = Line | Failed | Noted
 
 
 @dataclass(frozen=True)
-class ScoutWork:
+class FirstPassWork:
     """Makes the first pass; all of it is one task's."""
 
     names: tuple[str, ...]
     limits: Limits
     dialect: str
 
-    def __call__(self, runs: Iterable[Runs]) -> Iterator[Scouted | SourceError | UsageError]:
+    def __call__(self, runs: Iterable[Runs]) -> Iterator[FirstPass | SourceError | UsageError]:
         """Yield what was found, given what is known of parts; or why nothing can be."""
         for known in runs:
             try:
-                yield scout(self.names, self.limits, self.dialect, known)
+                yield make_first_pass(self.names, self.limits, self.dialect, known)
             except (SourceError, UsageError) as error:
                 yield error
 
@@ -93,18 +93,18 @@ class ScoutWork:
 class ShareWork:
     """Deals the records of stretches out to groups."""
 
-    scouted: Any  # a broadcast of what the first pass found
+    first_pass: Any  # a broadcast of what the first pass found
     count: int
     dialect: str
 
     def __call__(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, Dealt]]:
         """Yield the shares of all batches."""
-        router = router_of(self.scouted.value, self.count, self.dialect)
-        glance = Glance(self.dialect)
+        router = router_of(self.first_pass.value, self.count, self.dialect)
+        scan = BatchScan(self.dialect)
         for stretch in stretches:
             with open_log(stretch.path) as log:
                 for batch in log.batches(stretch.start, stretch.stop):
-                    for number, share in shares(batch, router, glance, stretch.records):
+                    for number, share in shares(batch, router, scan, stretch.records):
                         yield number, Dealt(stretch.source, stretch.after, share)
 
 
@@ -112,7 +112,7 @@ class ShareWork:
 class ReplayWork:
     """Makes the image of each group, and asks it."""
 
-    scouted: Any
+    first_pass: Any
     count: int
     dialect: str
     ask: Ask
@@ -125,8 +125,8 @@ class ReplayWork:
             yield from self._answers(number, [share for _, share in some if share.share.data])
 
     def _answers(self, number: int, dealt: list[Dealt]) -> Iterator[Made]:
-        router = router_of(self.scouted.value, self.count, self.dialect)
-        image, noted = image_of(dealt, number, router, self.scouted.value, self.dialect)
+        router = router_of(self.first_pass.value, self.count, self.dialect)
+        image, noted = image_of(dealt, number, router, self.first_pass.value, self.dialect)
         dealt.clear()
         yield Failed(len(noted))
         yield from noted
@@ -153,9 +153,9 @@ class FindingsWork:
             yield from self.ask.of_findings(image, self.first + found[0][1])
 
 
-def router_of(scouted: Scouted, count: int, dialect: str) -> Router:
+def router_of(first_pass: FirstPass, count: int, dialect: str) -> Router:
     """Return what knows the groups of a log."""
-    topics = Topics(scouted.groups, scouted.aliases, scouted.ranges)
+    topics = Topics(first_pass.groups, first_pass.aliases, first_pass.ranges)
     return Router(count, topics, record_reader(dialect), dialect)
 
 
@@ -201,50 +201,77 @@ def ask_log(
         UsageError: it does not reach back to the limits.
         SparkError: a job failed.
     """
-    context = session.context
-    runs = survey(session, names, limits, dialect, show)
-    with wholly(session, names), watched(context, 1, show, _none):
-        work = equipped(session, ScoutWork(tuple(names), limits, dialect))
-        (scouted,) = context.parallelize([runs], 1).mapPartitions(work).collect()
-    if not isinstance(scouted, Scouted):
-        raise scouted
-    size = sum(stretch.stop - stretch.start for stretch in scouted.stretches)
+    runs = runs_of_parts(session, names, limits, dialect, show)
+    with reading_whole_log(session, names):
+        work = FirstPassWork(tuple(names), limits, dialect)
+        (first_pass,) = run(session, [runs], work, show)
+    if not isinstance(first_pass, FirstPass):
+        raise first_pass
+    size = sum(stretch.stop - stretch.start for stretch in first_pass.stretches)
     count = max(session.cores, min(_MOST_GROUPS, size // _GROUP_BYTES))
     count = session.settings.groups or count
-    pieces = list(cut_stretches(scouted.stretches, runs))
-    with wholly(session, names), watched(context, count, show, _none):
-        made, made_size = _made(session, pieces, scouted, count, dialect, ask)
-        failed = made.mapPartitions(_failed).sum()
-        lines = made.filter(_is_line)
-        if failed and with_findings:
-            work_on_findings = FindingsWork(ask, len(scouted.findings), dialect)
-            numbered = made.filter(_is_noted).sortBy(itemgetter(0)).zipWithIndex()
-            lines = lines.union(numbered.mapPartitions(work_on_findings))
-        schema = "key binary, line binary"
-        table = session.spark.createDataFrame(lines, schema, verifySchema=False)
-        parts = 1 + made_size.value // _RESULT_BYTES
-        rows = table.repartitionByRange(parts, "key").sortWithinPartitions("key").rdd.map(tuple)
-        parts = rows.getNumPartitions()
+    pieces = list(cut_stretches(first_pass.stretches, runs))
+    context = session.context
+    groups = _replayed(session, pieces, first_pass, count, dialect, ask)
+    try:
+        with reading_whole_log(session, names), watched(context, count, show):
+            failed = groups.made.mapPartitions(_failed).sum()
+            lines = groups.made.filter(_is_line)
+            if failed and with_findings:
+                work_on_findings = FindingsWork(ask, len(first_pass.findings), dialect)
+                numbered = groups.made.filter(_is_noted).sortBy(itemgetter(0)).zipWithIndex()
+                lines = lines.union(numbered.mapPartitions(work_on_findings))
+            schema = "key binary, line binary"
+            table = session.spark.createDataFrame(lines, schema, verifySchema=False)
+            parts = 1 + groups.size.value // _RESULT_BYTES
+            rows = table.repartitionByRange(parts, "key").sortWithinPartitions("key").rdd.map(tuple)
+            parts = rows.getNumPartitions()
+    except BaseException:
+        groups.release()
+        raise
 
     def read() -> Iterator[Line]:
         # What `toLocalIterator` has given stays in the JVM's memory (Spark 4.3).
-        with wholly(session, names):
-            for part in range(parts):
-                for key, line in context.runJob(rows, list, [part]):
-                    yield bytes(key), bytes(line)
-            made.unpersist()
+        try:
+            with reading_whole_log(session, names):
+                for part in range(parts):
+                    for key, line in context.runJob(rows, list, [part]):
+                        yield bytes(key), bytes(line)
+        finally:
+            groups.release()
 
-    return Answer(read(), scouted.findings, failed)
+    return Answer(read(), first_pass.findings, failed)
 
 
-def _made(
-    session: Session, pieces: list[Stretch], scouted: Scouted, count: int, dialect: str, ask: Ask
-) -> tuple[Any, Accumulator[int]]:
-    """Return what is made of all groups, as an RDD, and what counts its bytes."""
+class _Replayed(NamedTuple):
+    """An RDD of what is *made* of all groups, what is broadcast for it, and how large lines are."""
+
+    made: Any
+    known: Any
+    size: Accumulator[int]
+
+    def release(self) -> None:
+        """Let Spark forget all of it, if Spark is still there."""
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError, OSError):
+            self.made.unpersist()
+            self.known.destroy()
+
+
+def _replayed(
+    session: Session,
+    pieces: list[Stretch],
+    first_pass: FirstPass,
+    count: int,
+    dialect: str,
+    ask: Ask,
+) -> _Replayed:
+    """Have the records of *pieces* dealt out to *count* groups, and each of these replayed."""
     from pyspark import StorageLevel
 
     context = session.context
-    known, size = context.broadcast(scouted), context.accumulator(0)
+    known, size = context.broadcast(first_pass), context.accumulator(0)
     dealt = context.parallelize(pieces, max(1, len(pieces))).mapPartitions(
         equipped(session, ShareWork(known, count, dialect))
     )
@@ -254,7 +281,7 @@ def _made(
         .partitionBy(count, int)
         .mapPartitions(equipped(session, ReplayWork(known, count, dialect, ask, size)))
     )
-    return made.persist(StorageLevel.DISK_ONLY), size
+    return _Replayed(made.persist(StorageLevel.DISK_ONLY), known, size)
 
 
 NOTHING = Dealt(0, -1, Share(-1, b"", b""))
@@ -275,7 +302,3 @@ def _is_line(made: Made) -> bool:
 
 def _is_noted(made: Made) -> bool:
     return isinstance(made, Noted)
-
-
-def _none() -> tuple[int, int]:
-    return 0, 0

@@ -1,6 +1,6 @@
-"""Walk a metadata log as it is loaded, but only note what counts of it and what crosses entities.
+"""Load a metadata log without an image: note what counts of it, and what crosses entities.
 
-What was found in a part of a file on its own, the walk over the whole log takes over where it would
+What was found in a part of a file on its own, the load of the whole log takes over where it would
 find the same: all that is odd it reads itself.
 """
 
@@ -23,8 +23,7 @@ from kraftops.log.batch import Batch, Record
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.splits import Split
 from kraftops.log.streams import LogStream
-from kraftops.schema.read import Data
-from kraftops.spark.glancing import Glance
+from kraftops.spark.batchscan import BatchScan
 
 RANGE_BITS = 13
 """Partitions of a topic are dealt out by ranges of so many bits of their numbers."""
@@ -89,15 +88,15 @@ class Run(NamedTuple):
     names: Names
 
 
-class Skim(Replay):
-    """Stands where a replay is, and applies nothing."""
+class DryReplay(Replay):
+    """Stands where a replay is; it notes what counts, and applies nothing."""
 
     def __init__(self, image: MetadataImage) -> None:
         super().__init__(image)
         self.stretches: list[Stretch] = []
         self.pieces: list[Piece] = []
         self.names = Names({}, {})
-        self._glance = Glance(image.dialect)
+        self._scan = BatchScan(image.dialect)
         self._cut: tuple[int, int] | None = None
 
     @property
@@ -164,7 +163,7 @@ class Skim(Replay):
         base, p, number, stop = span
         data, is_kafka = inside.data, self.image.dialect == "kafka"
         is_odd = not self._has_readable  # until then, all must be tried
-        for seen in self._glance.over(inside, p, number, stop, is_odd=is_odd):
+        for seen in self._scan.records(inside, p, number, stop, is_odd=is_odd):
             if seen.record is None:
                 body = seen.body
                 if seen.sort == frames.PARTITIONS and data[body : body + 4] >= _SECOND_RANGE:
@@ -190,8 +189,8 @@ class Skim(Replay):
             pair = cast("bytes", data["topicId"]), cast("str", data["name"])
             self.names.pairs[pair] = None
         elif number == PARTITION:
-            partition = cast("int", data["partitionId"])
-            self._see_partition(_topic_id(data), partition.to_bytes(4, signed=True))
+            partition = cast("int", data["partitionId"]).to_bytes(4, signed=True)
+            self._see_partition(cast("bytes", data["topicId"]), partition)
 
     def _see_partition(self, topic_id: bytes, number: bytes) -> None:
         bit = 1 << range_of(int.from_bytes(number, signed=True))
@@ -199,12 +198,8 @@ class Skim(Replay):
             self.names.ranges[topic_id] = self.names.ranges.get(topic_id, 0) | bit
 
 
-def _topic_id(data: Data) -> bytes:
-    return cast("bytes", data["topicId"])
-
-
-class Walk(Loader):
-    """Walks a metadata log by skimming it; *runs* has, by path, what is known of its parts."""
+class DryLoader(Loader):
+    """Loads a metadata log by a dry replay; *runs* has, by path, what is known of its parts."""
 
     def __init__(
         self,
@@ -214,15 +209,15 @@ class Walk(Loader):
         may_grow: bool = False,
         runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
     ) -> None:
-        """Walk as far as *limits* allow; the end of the last file *may* be growing."""
-        self.skim = Skim(MetadataImage(dialect))
-        super().__init__(self.skim.image, limits, may_grow=may_grow, replay=self.skim)
+        """Load as far as *limits* allow; the end of the last file *may* be growing."""
+        self.dry = DryReplay(MetadataImage(dialect))
+        super().__init__(self.dry.image, limits, may_grow=may_grow, replay=self.dry)
         self._runs = runs or {}
         self._first: tuple[int, int] | None = None  # offset and epoch
         self._newest = -(1 << 63)
         self._is_alone = self._is_odd = False
 
-    def alone(self, log: LogFile, split: Split, *, is_snapshot: bool) -> Run | None:
+    def run_of_part(self, log: LogFile, split: Split, *, is_snapshot: bool) -> Run | None:
         """Return what is in a part of a file; None where that depends on what is before it.
 
         Raises:
@@ -233,7 +228,7 @@ class Walk(Loader):
         batches = log.batches(split.start, split.stop)
         is_sound = self.add(batches, source, log.path)
         is_whole = is_sound and batches.end is not None and batches.end.reason is EndReason.END
-        if not is_whole or self.image.log_findings or self.skim.is_open:
+        if not is_whole or self.image.log_findings or self.dry.is_open:
             return None
         if self._first is None or self._next_offset is None or self._is_odd:
             return None
@@ -244,19 +239,19 @@ class Walk(Loader):
             self._next_offset,
             self._epoch,
             self._newest,
-            self.skim.has_footer,
+            self.dry.has_footer,
             self.has_records,
-            *self.skim.readability,
+            *self.dry.readability,
             self.image.provenance if self.image.provenance != Provenance() else None,
-            self.skim.names,
+            self.dry.names,
         )
 
     def takes(self, run: Run, source: int) -> bool:
         """Take over what was found in a part, if all of it counts and follows on what is before."""
-        if self.skim.is_open:
+        if self.dry.is_open:
             return False
         if self._is_log:
-            limits, expected = self.skim.limits, self._next_offset
+            limits, expected = self.dry.limits, self._next_offset
             if (
                 run.first_offset != (expected or 0)
                 or run.first_offset < (self._logged or 0)
@@ -269,11 +264,11 @@ class Walk(Loader):
             self._next_offset = self._logged = run.next_offset
             self._epoch = run.epoch
         self.has_records |= run.has_records
-        self.skim.take(run, source)
+        self.dry.take(run, source)
         return True
 
     def _add_source(self, log: LogFile | LogStream, piece: Piece) -> int:
-        self.skim.pieces.append(piece)
+        self.dry.pieces.append(piece)
         return super()._add_source(log, piece)
 
     def _open(self, path: str) -> LogFile | LogStream:
@@ -297,14 +292,16 @@ class Walk(Loader):
 class _PartedLog(LogFile):
     """A file of which parts are known."""
 
-    def __init__(self, path: str, parts: Sequence[tuple[Split, Run | None]], walk: Walk) -> None:
+    def __init__(
+        self, path: str, parts: Sequence[tuple[Split, Run | None]], loader: DryLoader
+    ) -> None:
         super().__init__(path)
         self._parts = parts
-        self._walk = walk
+        self._loader = loader
 
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:  # noqa: ARG002
-        """Return the batches of parts that the walk does not take as they are known."""
-        return _PartedReader(self, self._parts, self._walk)
+        """Return the batches of parts that the loader does not take as they are known."""
+        return _PartedReader(self, self._parts, self._loader)
 
     def read(self, start: int, stop: int | None) -> LogReader:
         """Return all batches."""
@@ -313,19 +310,19 @@ class _PartedLog(LogFile):
 
 class _PartedReader(LogReader):
     def __init__(
-        self, log: _PartedLog, parts: Sequence[tuple[Split, Run | None]], walk: Walk
+        self, log: _PartedLog, parts: Sequence[tuple[Split, Run | None]], loader: DryLoader
     ) -> None:
         super().__init__(lambda _: b"", 0, None)
         self._log = log
         self._parts = parts
-        self._walk = walk
+        self._loader = loader
 
     def __iter__(self) -> Iterator[Batch]:
-        source = len(self._walk.skim.pieces) - 1
+        source = len(self._loader.dry.pieces) - 1
         for number, (split, run) in enumerate(self._parts, 1):
             is_last = number == len(self._parts)
             is_all = not is_last or self._log.size == split.stop
-            if run and is_all and self._walk.takes(run, source):
+            if run and is_all and self._loader.takes(run, source):
                 self.end = LogEnd(EndReason.END, split.stop, 0)
                 continue
             reader = self._log.read(split.start, None if is_last else split.stop)
@@ -336,9 +333,9 @@ class _PartedReader(LogReader):
 
 
 def run_of(split: Split, dialect: str, *, is_snapshot: bool) -> Run | None:
-    """Return what is in a part of a log, None where only the walk over all of it can tell."""
+    """Return what is in a part of a log, None where only the load of all of it can tell."""
     try:
         with LogFile(split.path) as log:
-            return Walk(dialect).alone(log, split, is_snapshot=is_snapshot)
+            return DryLoader(dialect).run_of_part(log, split, is_snapshot=is_snapshot)
     except SourceError:
         return None

@@ -6,7 +6,7 @@ import gc
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kraftops.dump.makers import Maker, part_maker
@@ -18,13 +18,12 @@ from kraftops.dump.splitting import Found, Part
 from kraftops.dump.writing import Chunks
 from kraftops.errors import SourceError, UsageError
 from kraftops.spark.lost import is_last_try, lost_rows
-from kraftops.spark.planning import Split
-from kraftops.spark.targets import Target
+from kraftops.spark.planning import Split, query_of
+from kraftops.spark.targets import ENDINGS, Target, part_name
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
 
-ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
 MOST_LINES = 1000
 """Lines about what is damaged in a split, and as many about its offsets, that go to the driver."""
 
@@ -37,7 +36,6 @@ class Written(NamedTuple):
 
     number: int
     name: str
-    size: int
     records: int
     found: tuple[Found, ...]
     more_lines: int
@@ -51,11 +49,6 @@ class Counters(NamedTuple):
 
     records: Accumulator[int]
     damaged: Accumulator[int]
-
-
-def part_name(number: int, splits: int) -> str:
-    """Return the name of a part without its ending; names sort as their numbers do."""
-    return f"part-{number:0{max(5, len(str(splits - 1)))}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +81,21 @@ class DumpWork:
         name = self.target.attempt_name(part_name(split.number, self.splits), ending, attempt)
         told = _Told()
         with self.target.writing(name) as file:
-            if self.query.form == "parquet":
-                size, records = self._parquet(split, file, told, is_lost=is_lost)
-            else:
-                size, records = self._text(split, file, told, is_lost=is_lost)
+            write = self._parquet if self.query.form == "parquet" else self._text
+            records = write(split, file, told, is_lost=is_lost)
         self.counters.records.add(records)
         if told.has_damage:
             self.counters.damaged.add(1)
         found = tuple(told.found)
-        return Written(split.number, name, size, records, found, told.more_lines, told.more_offsets)
+        return Written(split.number, name, records, found, told.more_lines, told.more_offsets)
 
-    def _text(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> tuple[int, int]:
-        """Write text, JSON or CSV; return bytes and lines."""
-        size = lines = 0
+    def _text(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> int:
+        """Write text, JSON or CSV; return how many lines."""
+        lines = 0
 
         def sink(data: bytes) -> None:
-            nonlocal size, lines
+            nonlocal lines
             file.write(data)
-            size += len(data)
             lines += data.count(b"\n")
 
         chunks = Chunks(sink)
@@ -129,7 +119,7 @@ class DumpWork:
             for chunk in made:
                 chunks.add(chunk)
         chunks.flush()
-        return size, lines
+        return lines
 
     def _lost_text(self, part: Part, query: Query, told: _Told) -> Iterator[str]:
         report = Report()
@@ -146,10 +136,8 @@ class DumpWork:
             yield "".join(out)
         told.add(Found(part, report, None, None, 0))
 
-    def _parquet(
-        self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool
-    ) -> tuple[int, int]:
-        """Write a Parquet file; return bytes and rows."""
+    def _parquet(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> int:
+        """Write a Parquet file; return how many rows."""
         import pyarrow.parquet as pq
 
         from kraftops.dump.columns import arrow_batches, arrow_schema
@@ -159,7 +147,7 @@ class DumpWork:
             for batch in arrow_batches(self._rows(split, told, is_lost=is_lost), schema):
                 writer.write_batch(batch)
                 records += batch.num_rows
-        return file.tell(), records
+        return records
 
     def _rows(self, split: Split, told: _Told, *, is_lost: bool) -> Iterator[Row]:
         from kraftops.dump.rowchunks import scan
@@ -213,10 +201,3 @@ class _Told:
         self._left_offsets -= kept
         self.more_offsets += more
         self.found.append(found)
-
-
-def query_of(query: Query, decoder: str | None) -> Query:
-    """Return the query of a piece: with the decoder of its directory, if it has one."""
-    if query.decoder is not None or decoder is None:
-        return query
-    return replace(query, decoder=decoder, deep_iteration=True)

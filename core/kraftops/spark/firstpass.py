@@ -1,7 +1,7 @@
 """The first pass over a metadata log: which of its bytes count, and what crosses entities.
 
-One walk over the log, as `kraftops.image.loading` does it, finds gaps, damage, the end of time
-travel and snapshots that are not whole; it takes over what is known of parts already.
+One load of the log, as by `kraftops.image.loading` but without an image, finds gaps, damage, the
+end of time travel and snapshots that are not whole; it takes over what is known of parts already.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kraftops.image.image import Provenance
 from kraftops.image.loading import loaded_by
 from kraftops.image.replay import Limits
 from kraftops.log.splits import Split
-from kraftops.spark.skimming import Names, Run, Stretch, Walk
+from kraftops.spark.dryreplay import DryLoader, Names, Run, Stretch
 
 _ID = 16  # bytes of a topic's id
 
@@ -56,7 +56,7 @@ def hash_of(name: str) -> int:
     return crc32(name.encode("utf-8", "surrogatepass"))
 
 
-class Scouted(NamedTuple):
+class FirstPass(NamedTuple):
     """What the first pass found: stretches in order, names of topics, findings about the log.
 
     *groups* has for a topic's id what all that is about the topic goes together by: the hash of its
@@ -75,12 +75,12 @@ class Scouted(NamedTuple):
     offset: int
 
 
-def scout(
+def make_first_pass(
     names: Sequence[str],
     limits: Limits,
     dialect: str,
     runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
-) -> Scouted:
+) -> FirstPass:
     """Return what counts of the metadata log that *names* stand for.
 
     Args:
@@ -94,20 +94,20 @@ def scout(
         UsageError: it does not reach back to what is asked for.
     """
 
-    def make(may_grow: bool) -> Walk:
-        return Walk(dialect, limits, may_grow=may_grow, runs=runs)
+    def make(may_grow: bool) -> DryLoader:
+        return DryLoader(dialect, limits, may_grow=may_grow, runs=runs)
 
-    walk = loaded_by(make, list(names), limits)
-    groups, aliases = _groups(walk.skim.names)
+    loader = loaded_by(make, list(names), limits)
+    groups, aliases = _groups(loader.dry.names)
     ranges: dict[int, int] = {}
-    for topic_id, mask in walk.skim.names.ranges.items():
+    for topic_id, mask in loader.dry.names.ranges.items():
         group = groups.get(topic_id)
         if group is not None:
             ranges[group] = ranges.get(group, 0) | mask
-    image = walk.image
+    image = loader.image
     findings = _plain(image.log_findings)
-    stretches = walk.skim.stretches
-    return Scouted(stretches, groups, aliases, ranges, findings, image.provenance, image.offset)
+    stretches = loader.dry.stretches
+    return FirstPass(stretches, groups, aliases, ranges, findings, image.provenance, image.offset)
 
 
 def _plain(findings: Iterable[Finding]) -> list[Finding]:

@@ -20,7 +20,7 @@ from kraftops.spark.lost import unreadable_row
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PROGRAM = "from kraftops.spark.alone import main; main()"
+_PROGRAM = "from kraftops.spark.pieceprocess import main; main()"
 
 
 def piece_rows(part: Part, query: Query) -> Iterator[Row]:

@@ -21,8 +21,8 @@ from kraftops.log.batch import (
     Header,
     read_record,
 )
+from kraftops.spark.firstpass import FirstPass
 from kraftops.spark.routing import FIRST, Router, Share
-from kraftops.spark.scouting import Scouted
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _LAST = 1 << 32
@@ -112,7 +112,7 @@ class GroupReplay(Replay):
 
 
 def image_of(
-    dealt: Iterable[Dealt], number: int, router: Router, scouted: Scouted, dialect: str
+    dealt: Iterable[Dealt], number: int, router: Router, first_pass: FirstPass, dialect: str
 ) -> tuple[MetadataImage, list[Noted]]:
     """Return the image of a group, and what was found about records for which it answers.
 
@@ -121,9 +121,9 @@ def image_of(
     image = MetadataImage(dialect)
     replay = GroupReplay(image)
     sources: list[tuple[str, int | None]] = [("", None)] * (
-        1 + max(one.source for one in scouted.stretches)
+        1 + max(one.source for one in first_pass.stretches)
     )
-    for one in scouted.stretches:
+    for one in first_pass.stretches:
         sources[one.source] = one.path, one.end_offset
     for path, end_offset in sources:
         image.store.add_source(path, None, end_offset)
@@ -133,12 +133,12 @@ def image_of(
         groups = () if record is None else router.of_record(record.key, record.value)
         if (groups or (FIRST,))[0] == number:
             noted.append(finding)
-    image.provenance = scouted.provenance
-    if scouted.offset != scouted.provenance.offset:
-        image.note_end_of_snapshot(scouted.offset + 1)
+    image.provenance = first_pass.provenance
+    if first_pass.offset != first_pass.provenance.offset:
+        image.note_end_of_snapshot(first_pass.offset + 1)
     image.record_findings = type(image.record_findings)()
     if number == FIRST:
-        image.log_findings += map(replay.noted, scouted.findings)
+        image.log_findings += map(replay.noted, first_pass.findings)
     return image, noted
 
 
