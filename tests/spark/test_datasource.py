@@ -146,6 +146,7 @@ def test_shorter_schema_gives_the_same_columns(spark: Any) -> None:
         ("offset string", "the column offset is of type bigint, not string"),
         ("nothing string", "a row has no column 'nothing'"),
         ("type string, offset bigint, type string", "the column type is asked for twice"),
+        ("type string, offset bigint not null", "the column offset may be null"),
     ],
 )
 def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str) -> None:
@@ -158,7 +159,7 @@ def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"nonsense": "1"}, "no option 'nonsense'"),
+        ({"nonsense": "1"}, "no option 'nonsense'\nhint: there are path, "),
         ({"decoder": "x"}, "no decoder 'x'"),
         ({"salvage": "maybe"}, "salvage is true or false"),
         ({"types": "nonsense"}, "no record type 'nonsense'"),

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from kraftops.errors import KraftopsError
+from kraftops.image import dryreplay
+from kraftops.image.dryreplay import Run
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import limits_of, load
 from kraftops.image.replay import Limits
 from kraftops.image.sources import files_of, plans
 from kraftops.log.splits import Split
-from kraftops.spark import dryreplay
-from kraftops.spark.dryreplay import Run
 from kraftops.spark.find import (
     NOTHING,
     Answer,

@@ -22,6 +22,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.rows import Row
+from kraftops.errors import UsageError
 from kraftops.spark.lost import is_last_try, is_try_before_last, lost_rows
 from kraftops.spark.pieceprocess import piece_rows, spooled
 from kraftops.spark.planning import Piece, Split, plan, query_of
@@ -56,8 +57,13 @@ class KraftopsDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return what reads the columns of *schema*."""
-        options = source_options(self.options)
-        columns = checked_schema(schema)
+        try:
+            options = source_options(self.options)
+            columns = checked_schema(schema)
+        except UsageError as error:
+            if error.hint:
+                error.add_note(f"hint: {error.hint}")  # a trace is all that Spark shows of it
+            raise
         kind = PushingReader if options.pushdown else Reader
         return kind(options, columns)
 

@@ -14,14 +14,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.image.batchscan import BatchScan
 from kraftops.image.dialects import record_reader
+from kraftops.image.dryreplay import Run, Stretch
 from kraftops.image.findings import Finding
 from kraftops.image.image import MetadataImage
 from kraftops.image.replay import Limits
 from kraftops.log.splits import Split
 from kraftops.log.streams import open_log
-from kraftops.spark.batchscan import BatchScan
-from kraftops.spark.dryreplay import Run, Stretch
 from kraftops.spark.firstpass import FirstPass, make_first_pass
 from kraftops.spark.groupreplay import Dealt, Noted, image_of, image_of_findings
 from kraftops.spark.jobs import equipped, reading_whole_log, run

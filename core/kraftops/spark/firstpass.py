@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
+from kraftops.image.dryreplay import DryLoader, Names, Run, Stretch
 from kraftops.image.findings import Finding
 from kraftops.image.image import Provenance
 from kraftops.image.loading import loaded_by
 from kraftops.image.replay import Limits
 from kraftops.log.splits import Split
-from kraftops.spark.dryreplay import DryLoader, Names, Run, Stretch
 
 _ID = 16  # bytes of a topic's id
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftops.errors import SourceError
+from kraftops.image.dryreplay import Run, run_of
 from kraftops.image.replay import Limits
 from kraftops.image.sources import Piece, files_of, plans
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.splits import Split, plan_splits
-from kraftops.spark.dryreplay import Run, run_of
 from kraftops.spark.jobs import is_done_here, reading_whole_log, run
 from kraftops.spark.session import Session
 from kraftops.spark.statustracker import Show

@@ -14,15 +14,15 @@ from zlib import crc32
 
 from kraftops.errors import DecodeError
 from kraftops.image import recordtypes as types
+from kraftops.image.batchscan import BatchScan
 from kraftops.image.dialects import RecordReader
+from kraftops.image.dryreplay import range_of
 from kraftops.image.frames import CHANGES, KEY, KNOWN_VERSIONS, NOTHING, PARTITIONS
 from kraftops.image.store import held
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
 from kraftops.memo import Memo
 from kraftops.records.meaning import Unknown
 from kraftops.schema.read import Data
-from kraftops.spark.batchscan import BatchScan
-from kraftops.spark.dryreplay import range_of
 from kraftops.spark.firstpass import Hashes, hash_of
 from kraftops.tree.names import kafka_entity_name
 

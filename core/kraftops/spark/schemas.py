@@ -39,7 +39,7 @@ def checked_schema(asked: StructType) -> StructType:
     """Return a schema that somebody asks for, if it is one of columns of the row.
 
     Raises:
-        UsageError: it has another column, one of another type, or one twice.
+        UsageError: it has another column, one of another type, twice or NOT NULL.
     """
     known = {field.name: field.dataType for field in row_schema().fields}
     for field in asked.fields:
@@ -54,4 +54,8 @@ def checked_schema(asked: StructType) -> StructType:
             )
         if asked.names.count(field.name) > 1:
             raise UsageError(f"the column {field.name} is asked for twice")
+        if not field.nullable:
+            raise UsageError(
+                f"the column {field.name} may be null", hint="leave out NOT NULL; damage has nulls"
+            )
     return asked

@@ -13,6 +13,7 @@ from weakref import proxy
 
 from kraftops.errors import SourceError
 from kraftops.image import frames
+from kraftops.image.batchscan import BatchScan
 from kraftops.image.image import MetadataImage, Provenance
 from kraftops.image.loading import Loader
 from kraftops.image.recordtypes import BEGIN_TRANSACTION, PARTITION, TOPIC
@@ -23,7 +24,6 @@ from kraftops.log.batch import Batch, Record
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.splits import Split
 from kraftops.log.streams import LogStream
-from kraftops.spark.batchscan import BatchScan
 
 RANGE_BITS = 13
 """Partitions of a topic are dealt out by ranges of so many bits of their numbers."""
