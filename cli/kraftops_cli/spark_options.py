@@ -161,7 +161,18 @@ def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.startswith("spark."):
         raise UsageError(f"{text!r} is no configuration", hint="as spark.executor.memory=4g")
+    if name == "spark.master":
+        raise UsageError(f"{text!r} is no configuration of ours", hint=f"--master {value}")
+    _check_ours(name)
     return name, value
+
+
+def _check_ours(name: str) -> None:
+    from kraftops.spark.settings import OUR_NAMES, OURS
+
+    if name.startswith(OURS) and name.removeprefix(OURS) not in OUR_NAMES:
+        known = ", ".join(f"{OURS}{one}" for one in OUR_NAMES)
+        raise UsageError(f"there is no configuration {name}", hint=f"there are {known}")
 
 
 def _cache() -> str:

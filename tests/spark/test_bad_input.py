@@ -62,6 +62,13 @@ def test_without_java(tmp_path: Path) -> None:
     ]
 
 
+def test_with_a_home_of_spark_that_is_gone(tmp_path: Path) -> None:
+    done = refused(tmp_path, "--output", "out", LOG, environment={"SPARK_HOME": "/nowhere"})
+
+    assert done.errors[-2].startswith("kafka-dump-log: Spark does not start: ")
+    assert done.errors[-1] == "hint: unset SPARK_HOME"
+
+
 def test_without_pyspark(tmp_path: Path) -> None:
     done = refused(tmp_path, "--output", "out", LOG, environment=without(tmp_path, "pyspark"))
 
@@ -77,6 +84,10 @@ def test_without_pyspark(tmp_path: Path) -> None:
         (["--master", "nonsense", "--shared-paths"], "'nonsense' is no master"),
         (["--master", "spark://h:1:x", "--shared-paths"], "'spark://h:1:x' is no master"),
         (["--conf", "spark.driver.memory=7q"], "Spark does not start: "),
+        (
+            ["--conf", "spark.kraftops.splitBytes=0"],
+            "spark.kraftops.splitBytes is a number from 1 on, not '0'",
+        ),
     ],
 )
 def test_spark_that_cannot_be_started(tmp_path: Path, arguments: list[str], reason: str) -> None:

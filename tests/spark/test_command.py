@@ -43,7 +43,14 @@ pytestmark = pytest.mark.spark
         ),
         (["--master", "local[2]", LOG], "--master needs --spark"),
         (["--overwrite", LOG], "--overwrite needs --spark"),
-        (["--spark", "--conf", "a=b", "--output", "o", LOG], "'a=b' is no configuration"),
+        *(
+            (["--spark", "--conf", conf, "--output", "o", LOG], reason)
+            for conf, reason in (
+                ("a=b", "'a=b' is no configuration"),
+                ("spark.master=local[1]", "'spark.master=local[1]' is no configuration of ours"),
+                ("spark.kraftops.split=1", "there is no configuration spark.kraftops.split"),
+            )
+        ),
         (["--spark", "--output", "o", "/nowhere/*.log"], "nothing matches /nowhere/*.log"),
         (
             ["--spark", "--master", "spark://127.0.0.1:9", "--shared-paths", "--output", "o", LOG],
@@ -284,6 +291,18 @@ def test_sql_with_columns_of_one_name(session: Session) -> None:
     assert [line.split() for line in table.text.splitlines()[:2]] == [["offset"] * 2, ["7", "0"]]
     assert (lines.code, lines.text) == (1, "")
     assert "several columns are called 'offset'" in lines.err
+
+
+def test_sql_where_a_session_of_others_lets_nothing_be_pushed(session: Session) -> None:
+    name = "spark.sql.python.filterPushdown.enabled"
+    query = "SELECT count(*) AS n FROM log WHERE offset < 5"
+    session.spark.conf.set(name, "false")
+    try:
+        done = run_here("--spark", "--sql", query, LOG)
+    finally:
+        session.spark.conf.set(name, "true")
+
+    assert (done.code, done.text.split()) == (0, ["n", "5"])
 
 
 def test_sql_that_is_none_is_one_line(session: Session) -> None:

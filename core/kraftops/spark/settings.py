@@ -11,6 +11,8 @@ from kraftops.errors import UsageError
 DEFAULT_MASTER = "local[*,4]"
 OURS = "spark.kraftops."
 """What the names of our own configuration begin with."""
+OUR_NAMES = ("splitBytes", "groups", "workerSeconds")
+"""What they go on with."""
 _TRIES = 4
 _WORKER_SECONDS = 120
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
@@ -72,7 +74,7 @@ class Settings:
         Raises:
             UsageError: it is no number.
         """
-        return self._number("splitBytes")
+        return self._number("splitBytes", least=1)
 
     @property
     def groups(self) -> int | None:
@@ -81,7 +83,7 @@ class Settings:
         Raises:
             UsageError: it is no number.
         """
-        return self._number("groups")
+        return self._number("groups", least=1)
 
     @property
     def worker_seconds(self) -> int:
@@ -93,11 +95,13 @@ class Settings:
         found = self._number("workerSeconds")
         return _WORKER_SECONDS if found is None else found
 
-    def _number(self, name: str) -> int | None:
+    def _number(self, name: str, least: int = 0) -> int | None:
         text = dict(self.conf).get(f"{OURS}{name}")
-        if text is not None and not text.isdecimal():
-            raise UsageError(f"{OURS}{name} is a number, not {text!r}")
-        return None if text is None else int(text)
+        if text is None:
+            return None
+        if not text.isdecimal() or int(text) < least:
+            raise UsageError(f"{OURS}{name} is a number from {least} on, not {text!r}")
+        return int(text)
 
     @property
     def cores(self) -> int | None:

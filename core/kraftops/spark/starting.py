@@ -55,6 +55,9 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
                 gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
             except PySparkException as error:
                 raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
+            except OSError as error:
+                hint = "unset SPARK_HOME" if "SPARK_HOME" in os.environ else None
+                raise SparkError(f"Spark does not start: {error}", hint) from error
             with _own_interrupts(), job_errors("Spark does not start"):
                 context = SparkContext(conf=conf, gateway=gateway)
                 _check_taken(context, settings)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 VIEW = "log"
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _LINE_OPTIONS = {"csv": {"escape": '"'}, "json": {"ignoreNullFields": "false"}}
 _PARTIAL = "bytes that are no whole batch"  # at the end of a file Kafka's tool goes on
 MOST_SHOWN = 1000
@@ -57,7 +58,8 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
     return {
         "sources": json.dumps([astuple(source) for source in sources]),
         "query": query_text(query),
-        "pushdown": "true",
+        # A session that somebody else has started refuses what pushes, where it is not set.
+        "pushdown": str(session.spark.conf.get(_PUSHDOWN, "false")),
         "cores": str(session.cores),
         "tries": str(session.settings.tries),
     }
