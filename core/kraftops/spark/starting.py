@@ -52,7 +52,8 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
         context = None
         try:
             try:
-                gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+                with _late_interrupts():
+                    gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
             except PySparkException as error:
                 raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
             except OSError as error:
@@ -83,6 +84,29 @@ def _check_taken(context: SparkContext, settings: Settings) -> None:
         f"{settings.master} does not answer as a master does",
         hint=f"is it one of Spark {pyspark.__version__}?",
     )
+
+
+@contextmanager
+def _late_interrupts() -> Iterator[None]:
+    """Let a first Ctrl-C wait until the JVM is known that has to be ended."""
+    kept = signal.getsignal(signal.SIGINT)
+    if not callable(kept) or current_thread() is not main_thread():
+        yield
+        return
+    came = False
+
+    def note(*_: object) -> None:
+        nonlocal came
+        came = True
+        signal.signal(signal.SIGINT, kept)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, kept)
+    if came:
+        raise KeyboardInterrupt
 
 
 @contextmanager
