@@ -69,7 +69,7 @@ def test_progress_and_ctrl_c_in_the_middle(tmp_path: Path) -> None:
     assert code == 130
     assert any("java" in one for one in running)
     assert any("pyspark.daemon" in one for one in running)
-    assert all(0 < int(done) < int(total) for done, total, _ in shown)
+    assert all(int(done) < int(total) for done, total, _ in shown)  # a sum may come before a count
     assert os.listdir(tmp_path) == []
     assert re.fullmatch(rf"(\n|\^C|{_PROGRESS}|{_PROGRESS[:-11]})*", screen.text)
 
