@@ -33,7 +33,9 @@ COMMANDS: dict[str, click.Command] = {
 }
 """By the path of the installed program."""
 ENVIRONMENT = {
-    name: value for name, value in os.environ.items() if name != "HOME" and "KRAFTOPS" not in name
+    name: value
+    for name, value in os.environ.items()
+    if name == "KRAFTOPS_ENGINE" or (name != "HOME" and "KRAFTOPS" not in name)
 }
 
 

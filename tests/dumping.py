@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from kraftops.dump.query import Query
+from kraftops.dump.parts import text_chunks
 from kraftops.dump.report import Report
-from kraftops.dump.text import text_chunks
+from kraftops.engine.query import Query
 
 LOG_NAME = "00000000000000000000.log"
 QUERIES = {
@@ -50,7 +50,7 @@ class Dump:
 def dump(path: Path | str, query: Query = QUERIES["batches"]) -> Dump:
     """Dump one file."""
     report = Report()
-    text = "".join(text_chunks(str(path), query, report))
+    text = b"".join(text_chunks(str(path), query, report)).decode("utf-8", "surrogateescape")
     return Dump(text, report.take_lines(), list(report.summary()), report.has_failed)
 
 

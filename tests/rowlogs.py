@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kraftops.dump.filters import Filter
-from kraftops.dump.jsonrows import row_json
-from kraftops.dump.query import Query
+from kraftops.dump.parts import scan, text_chunks
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import opened, row_chunks, scan, walk
-from kraftops.dump.rows import Row
-from kraftops.dump.scan import RowMaker
 from kraftops.dump.splitting import Part
-from kraftops.log.batch import Batch
+from kraftops.engine.filters import Filter
+from kraftops.engine.query import Query
+from kraftops.engine.reference.jsonrows import row_json
+from kraftops.engine.rows import Row
+from tests.engines import using
 from tests.segments import IN
 
 FLAGS = {
@@ -61,26 +60,20 @@ def rows(path: Path | str, query: Query | None = None) -> list[Row]:
     return list(scan(Part(str(path)), query or Query(form="json"), Report()))
 
 
-def fast_json(path: Path | str, query: Query) -> str:
-    """Return the JSON of a file, as far as it can be made straight from the bytes."""
-    return "".join(row_chunks(Part(str(path)), query, Report()))
+def engine_json(path: Path | str, query: Query) -> str:
+    """Return the JSON of a file, or its CSV, as the engine makes it that is used."""
+    return b"".join(text_chunks(str(path), query, Report())).decode()
 
 
 def json_of_rows(path: Path | str, query: Query) -> str:
-    """Return the JSON of a file by way of rows."""
+    """Return the JSON of a file by way of columns and rows."""
     return "".join(map(row_json, rows(path, query)))
 
 
-def slow_json(path: Path | str, query: Query) -> str:
-    """Return the JSON of a file by way of rows that are made one by one, each by general code."""
-    part, report = Part(str(path)), Report()
-    maker = RowMaker(part.path, query, report)
-    with opened(part) as log:
-        return "".join(
-            row_json(row)
-            for found in walk(log, part, query, report)
-            for row in (maker.rows(found) if isinstance(found, Batch) else [found])
-        )
+def reference_json(path: Path | str, query: Query) -> str:
+    """Return the JSON of a file as the reference makes it."""
+    with using("reference"):
+        return engine_json(path, query)
 
 
 def parsed(text: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from kraftops.dump.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.engine.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
 from kraftops.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., object])

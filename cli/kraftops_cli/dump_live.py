@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kraftops.dump.makers import part_maker
-from kraftops.dump.query import Query
+from kraftops.dump.parts import PartMaker, Unit, file_head, units
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import Findings, Found, Part
+from kraftops.engine.choice import engine_name
+from kraftops.engine.query import Query
 from kraftops_cli.dump_run import (
+    Limited,
     Plan,
     exit_code,
     open_target,
-    row_units,
     tell,
     with_topics_of,
     write_csv_head,
@@ -25,8 +26,8 @@ from kraftops_cli.live_options import LIVE
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.dump.chosentext import Unit
-    from kraftops.dump.rows import Row
+    import pyarrow as pa
+
     from kraftops_cli.live import Quorum
 
 
@@ -42,11 +43,13 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     """Dump what controllers have; return the exit code.
 
     Raises:
-        UsageError: the options make no sense; ConfigError: a file does not.
+        UsageError: the options make no sense, or there is no such engine.
+        ConfigError: a file makes no sense.
         WireError: nobody leads, or answers; AnswerError: it is not permitted to read the log.
     """
     from kraftops_cli.live import quorum_of
 
+    engine_name()
     terminal.flush()
     known: dict[str, Any] = {name: options[name] for name in LIVE}
     quorum = quorum_of(terminal, **known)
@@ -55,7 +58,7 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     report = Report()
     parts = _asked(plan, quorum)
     if plan.query.form == "parquet":
-        write_parquet_file(plan, _rows(parts, report, terminal))
+        write_parquet_file(plan, _batches(Limited(plan), parts, report, terminal))
         tell(report, terminal)
         return exit_code(plan, report)
     with open_target(plan, terminal) as fd:
@@ -99,33 +102,29 @@ def _write(parts: Iterator[_Asked], fd: int, report: Report, terminal: Terminal)
 
     for part, asked, _ in parts:
         if maker is None or query != asked:
-            query, maker = asked, part_maker(asked)
+            query, maker = asked, PartMaker(asked)
         for chunk in maker(part, on_found):
-            write_all(fd, chunk.encode("utf-8", "surrogateescape"))
+            write_all(fd, chunk)
 
 
 def _units(parts: Iterator[_Asked], report: Report, terminal: Terminal) -> Iterator[Unit]:
     """Yield the text of each record that matches, with the lines that belong before it."""
-    head = ""
+    head = b""
     for part, query, _ in parts:
-        if query.form == "text":
-            from kraftops.dump.chosentext import chosen_units, file_head
-
-            if not part.start:
-                head = file_head(part, report)
-            found = chosen_units(part, query, report, head)
-            yield from (one for one in found if one.line or not query.deep_iteration)
-        else:
-            yield from row_units(part, query, report)
+        if query.form == "text" and not part.start:
+            head = file_head(part, report)
+        yield from units(part, query, report, head)
         tell(report, terminal)
 
 
-def _rows(parts: Iterator[_Asked], report: Report, terminal: Terminal) -> Iterator[Row]:
-    from kraftops.dump.rowchunks import scan
-
+def _batches(
+    limited: Limited, parts: Iterator[_Asked], report: Report, terminal: Terminal
+) -> Iterator[pa.RecordBatch]:
     for part, query, _ in parts:
-        yield from scan(part, query, report)
+        yield from limited.batches(part, query, report)
         tell(report, terminal)
+        if limited.is_done:
+            return
 
 
 def _run_summary(plan: Plan, quorum: Quorum, terminal: Terminal) -> int:

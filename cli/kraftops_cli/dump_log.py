@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.sources import Source, expand
+from kraftops.engine.query import NO_LIMIT, Query
 from kraftops.javatext import path_text
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
@@ -273,7 +273,7 @@ is printed all the same.
     "--jobs",
     type=Number(1024),
     metavar="N",
-    help="Processes.  [default: one a core, one for small files]",
+    help="Threads.  [default: one a core, one for small files or without the compiled engine]",
 )
 @click.option(
     "--max-inflated-bytes",

@@ -1,4 +1,4 @@
-"""Run a dump: sources in, text or rows out, in one process or several."""
+"""Run a dump: sources in, text or rows out, in one thread or several."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from kraftops.dump.makers import Maker, part_maker
-from kraftops.dump.query import Query
+from kraftops.dump.parts import PartMaker, Unit, file_head, units
 from kraftops.dump.report import Report
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import (
@@ -22,14 +21,16 @@ from kraftops.dump.splitting import (
     total_size,
     whole_files,
 )
+from kraftops.engine.choice import engine_name
+from kraftops.engine.query import Query
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.dump.chosentext import Unit
-    from kraftops.dump.parallel import Produce
-    from kraftops.dump.rows import Row
+    import pyarrow as pa
+
+    from kraftops.dump.parallel import Make
 
 DAMAGED = 2
 _POLL_SECONDS = 0.2
@@ -57,7 +58,12 @@ class Plan:
 
 
 def run(plan: Plan, terminal: Terminal) -> int:
-    """Run the dump; return its exit code."""
+    """Run the dump; return its exit code.
+
+    Raises:
+        UsageError: the engine that is asked for is not there, or the sources do not go together.
+    """
+    engine_name()
     if plan.summary:
         from kraftops_cli.dump_summary import run_summary
 
@@ -180,7 +186,7 @@ def _run_small_files(plan: Plan, paths: list[str], report: Report, terminal: Ter
 
 def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
     if plan.limit is not None or plan.tail is not None:
-        write_parquet_file(plan, _rows(plan, report, terminal))
+        write_parquet_file(plan, _batches(plan, report, terminal))
     else:
         _run_parquet_parts(plan, report, terminal)
     tell(report, terminal)
@@ -191,32 +197,57 @@ def _run_parquet_parts(plan: Plan, report: Report, terminal: Terminal) -> None:
     from kraftops.dump.columns import ArrowParts, ParquetFile
 
     with open_target(plan, terminal) as fd, ParquetFile(fd) as file:
-        _run_parts(plan, fd, report, terminal, ArrowParts(plan.query_of), file.add)
+        _run_parts(
+            plan, fd, report, terminal, lambda: nullcontext(ArrowParts(plan.query_of)), file.add
+        )
 
 
-def write_parquet_file(plan: Plan, rows: Iterable[Row]) -> None:
-    """Write the rows that are asked for of *rows* to the output file."""
-    from kraftops.dump.columns import write_parquet
+def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write the last rows of *batches*, where they are asked for, or all to the output file."""
+    from kraftops.dump.columns import last_rows, write_parquet
     from kraftops.dump.outputs import open_output
 
-    if plan.limit is not None:
-        rows = islice(rows, plan.limit)
-    elif plan.tail is not None:
-        rows = deque(rows, plan.tail)
+    if plan.limit is None and plan.tail is not None:
+        batches = last_rows(batches, plan.tail)
     assert plan.output is not None
     with open_output(plan.output, [source.path for source in plan.sources]) as fd:
-        write_parquet(rows, fd)
+        write_parquet(batches, fd)
 
 
-def _rows(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Row]:
-    from kraftops.dump.rowchunks import scan
-
+def _batches(plan: Plan, report: Report, terminal: Terminal) -> Iterator[pa.RecordBatch]:
+    limited = Limited(plan)
     for source in plan.sources:
         try:
-            yield from scan(Part(source.path), plan.query_of(source.path), report)
+            yield from limited.batches(Part(source.path), plan.query_of(source.path), report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
         tell(report, terminal)
+        if limited.is_done:
+            return
+
+
+class Limited:
+    """Record batches of parts, up to the limit of rows, if there is one."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Read up to the limit of *plan*."""
+        self._left = plan.limit
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the limit is reached."""
+        return self._left == 0
+
+    def batches(self, part: Part, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a part."""
+        from kraftops.dump.columns import arrow_schema, first_batches, scan_batches
+
+        if self._left is None:
+            yield from scan_batches(part, query, report, arrow_schema())
+            return
+        for batch in first_batches(part, query, report, self._left):
+            self._left -= batch.num_rows
+            yield batch
 
 
 def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
@@ -230,7 +261,7 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
     if before:
         _run_parts(replace(plan, sources=tuple(before), jobs=1), fd, report, terminal)
     query = plan.query_of(last.path)
-    maker = part_maker(query)
+    maker = PartMaker(query)
     findings = Findings(report)
 
     def tell(found: Found) -> None:
@@ -240,9 +271,9 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
     for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
         if (known := with_topics_of(part, query)) != query:
             query = known
-            maker = part_maker(query)
+            maker = PartMaker(query)
         for chunk in maker(part, tell):
-            write_all(fd, chunk.encode("utf-8", "surrogateescape"))
+            write_all(fd, chunk)
 
 
 def with_topics_of(part: Part, query: Query) -> Query:
@@ -265,8 +296,8 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
 
 def write_csv_head(fd: int) -> None:
     """Write the names of the columns."""
-    from kraftops.dump.csvrows import csv_header
     from kraftops.dump.writing import write_all
+    from kraftops.engine.reference.csvrows import csv_header
 
     write_all(fd, csv_header().encode())
 
@@ -276,14 +307,21 @@ class _Makers:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._by_query: dict[Query, Maker] = {}
+        self._by_query: dict[Query, PartMaker] = {}
 
-    def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[str]:
+    def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[bytes]:
         query = self._plan.query_of(part.path)
         maker = self._by_query.get(query)
         if maker is None:
-            maker = self._by_query[query] = part_maker(query)
+            maker = self._by_query[query] = PartMaker(query)
         return maker(part, tell)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for maker in self._by_query.values():
+            maker.close()
 
 
 def _run_parts(
@@ -291,10 +329,10 @@ def _run_parts(
     fd: int,
     report: Report,
     terminal: Terminal,
-    produce: Produce[Part, Any] | None = None,
+    make: Make[Part, Any] | None = None,
     on_batch: Callable[[Any], None] | None = None,
 ) -> None:
-    """Write the text of all parts, or hand on the batches that *produce* tells besides."""
+    """Write the text of all parts, or hand on the batches that what *make* makes tells besides."""
     from kraftops.dump.parallel import run_ordered
     from kraftops_cli.progress import Progress, is_wanted
 
@@ -320,18 +358,17 @@ def _run_parts(
             for line in lines:
                 terminal.line(line)
 
-        run_ordered(parts, produce or _Makers(plan), fd, jobs, on_result)
+        run_ordered(parts, make or (lambda: _Makers(plan)), fd, jobs, on_result)
 
 
 def write_limited(plan: Plan, fd: int, found: Iterator[Unit]) -> None:
     """Write the first or last records of those that match."""
-    from kraftops.dump.chosentext import Unit
     from kraftops.dump.writing import Chunks, write_all
 
     chunks = Chunks(lambda data: write_all(fd, data))
-    units = deque(found, plan.tail) if plan.limit is None else islice(found, plan.limit)
-    last = Unit("", "", "")
-    for unit in units:
+    chosen = deque(found, plan.tail) if plan.limit is None else islice(found, plan.limit)
+    last = Unit(b"", b"", b"")
+    for unit in chosen:
         for line, before in zip(unit[:2], last[:2], strict=True):
             if line is not before:
                 chunks.add(line)
@@ -343,28 +380,10 @@ def write_limited(plan: Plan, fd: int, found: Iterator[Unit]) -> None:
 def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
     """Yield the text of each record that matches, file by file, with the lines before it."""
     for source in plan.sources:
-        query = plan.query_of(source.path)
+        query, part = plan.query_of(source.path), Part(source.path)
         try:
-            if query.form == "text":
-                from kraftops.dump.chosentext import text_units
-
-                found = text_units(Part(source.path), query, report)
-                yield from (one for one in found if one.line or not query.deep_iteration)
-            else:
-                yield from row_units(Part(source.path), query, report)
+            head = file_head(part, report) if query.form == "text" else b""
+            yield from units(part, query, report, head)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
         tell(report, terminal)
-
-
-def row_units(part: Part, query: Query, report: Report) -> Iterator[Unit]:
-    """Yield the rows of a part that match, as text."""
-    from kraftops.dump.chosentext import Unit
-    from kraftops.dump.rowchunks import row_writer, scan
-
-    out: list[str] = []
-    write = row_writer(query.form, out.append)
-    for row in scan(part, query, report):
-        write(row)
-        yield Unit("", "", "".join(out))
-        out.clear()

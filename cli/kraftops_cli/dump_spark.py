@@ -15,7 +15,7 @@ from kraftops.spark.cutting import planned
 from kraftops.spark.planning import Split, plan
 from kraftops.spark.session import Session, started
 from kraftops_cli.dump_run import DAMAGED, Plan, exit_code
-from kraftops_cli.spark_options import SparkRequest, refuse_local, tell_if_small
+from kraftops_cli.spark_options import SparkRequest, refuse_local, tell_if_slow, tell_if_small
 from kraftops_cli.spark_progress import SparkProgress
 from kraftops_cli.terminal import Terminal
 
@@ -143,6 +143,8 @@ def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator
             found = topic_ids(session, splits, asked.query)
             asked = replace(asked, query=replace(asked.query, filter=found))
         yield _Job(asked, request, session, splits, progress, terminal, start)
+        progress.erase()
+        tell_if_slow(session, terminal)
 
 
 def _dump(job: _Job) -> int:
@@ -182,22 +184,19 @@ def _summary(job: _Job) -> int:
 
 def _check(job: _Job) -> int:
     """Print a row for each damage."""
-    from kraftops.dump.rowchunks import row_writer
+    from kraftops.dump.parts import row_text
     from kraftops.spark.checking import check
 
     found = check(job.session, job.splits, job.asked.query, job.progress.show)
     job.progress.erase()
     form = job.asked.query.form
-    write = row_writer(form, job.terminal.write) if form != "text" else None
     if form == "csv":
-        from kraftops.dump.csvrows import csv_header
+        from kraftops.engine.reference.csvrows import csv_header
 
         job.terminal.write(csv_header())
     for row in found.rows:
-        if write:
-            write(row)
-        else:
-            job.terminal.write(f"{row.file}: {row.error}\n")
+        is_text = form == "text"
+        job.terminal.write(f"{row.file}: {row.error}\n" if is_text else row_text(row, form))
     for reason in found.refusals:
         job.terminal.error(reason)
     if found.more:

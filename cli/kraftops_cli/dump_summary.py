@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from kraftops.dump.splitting import Part, job_count, plan_parts, total_size, whole_files
@@ -39,7 +40,7 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     summaries: dict[object, Summary] = {}
     refused: set[str] = set()
 
-    def produce(part: Part, tell: Callable[[_Counted], None]) -> Iterator[str]:
+    def produce(part: Part, tell: Callable[[_Counted], None]) -> Iterator[bytes]:
         tell(_count(plan, part))
         yield from ()
 
@@ -58,7 +59,7 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
             if known is not counted.summary:
                 known.merge(counted.summary)
 
-        run_ordered(parts, produce, terminal.fd, jobs, on_result)
+        run_ordered(parts, lambda: nullcontext(produce), terminal.fd, jobs, on_result)
     found = [summary.as_dict() for summary in summaries.values()]
     print_summaries(plan, terminal, found)
     return 1 if refused else 0

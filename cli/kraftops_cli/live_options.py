@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import click
 
-from kraftops.dump.query import NO_LIMIT
 from kraftops.dump.sources import METADATA_TOPIC, Source
+from kraftops.engine.query import NO_LIMIT
 from kraftops_cli.command import Seconds
 
 F = TypeVar("F", bound=Callable[..., object])

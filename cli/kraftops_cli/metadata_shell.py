@@ -91,7 +91,7 @@ class _Time(click.ParamType[int]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """Return ms since the epoch."""
-        from kraftops.dump.filters import parse_time
+        from kraftops.engine.filters import parse_time
         from kraftops.errors import UsageError
 
         try:

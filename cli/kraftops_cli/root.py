@@ -32,6 +32,17 @@ COMMANDS = {
 """By name: where the command is, and its short help."""
 
 
+def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or context.resilient_parsing:
+        return
+    from kraftops.engine.choice import engine_name, why_not_native
+
+    engine, reason = engine_name(), why_not_native()
+    missing = f" (the native one is {reason})" if reason else ""
+    click.echo(f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), {engine} engine{missing}")
+    context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     lazy=COMMANDS,
@@ -41,6 +52,13 @@ COMMANDS = {
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
 )
-@click.version_option(f"{VERSION} (Kafka {KAFKA_VERSION})", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def root() -> None:
     """Do nothing: the commands do the work."""

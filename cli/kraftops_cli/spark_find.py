@@ -188,7 +188,7 @@ def run_find(
     from kraftops.image.sources import files_of
     from kraftops.spark.find import ask_log
     from kraftops.spark.session import started
-    from kraftops_cli.spark_options import refuse_local, tell_if_small
+    from kraftops_cli.spark_options import refuse_local, tell_if_slow, tell_if_small
     from kraftops_cli.spark_progress import SparkProgress
 
     state = state._replace(now=int(time.time() * 1000))
@@ -215,6 +215,8 @@ def run_find(
         for line in printed(answer, matched):
             progress.erase()
             terminal.write(f"{line}\n")
+        progress.erase()
+        tell_if_slow(session, terminal)
     code = _tell(state, answer, terminal)
     for number, target in enumerate(targets):
         if number not in matched:

@@ -14,6 +14,7 @@ from kraftops.errors import UsageError
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:
+    from kraftops.spark.session import Session
     from kraftops.spark.settings import Settings
     from kraftops_cli.terminal import Terminal
 
@@ -131,6 +132,12 @@ def tell_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
     """Say so where *size* bytes are not worth Spark's start."""
     if 0 < size < _SMALL and settings.is_local:
         terminal.line("this is little for Spark: without --spark it is done sooner")
+
+
+def tell_if_slow(session: Session, terminal: Terminal) -> None:
+    """Say so where workers do without the compiled engine, and this process does not."""
+    if session.slow_text is not None:
+        terminal.line(session.slow_text)
 
 
 def refuse_local(request: SparkRequest, paths: Iterable[str]) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kraftops.dump.filters import Filter
-    from kraftops.dump.query import Query
     from kraftops.dump.reading import scan
-    from kraftops.dump.rows import Row
+    from kraftops.engine.filters import Filter
+    from kraftops.engine.query import Query
+    from kraftops.engine.rows import Row
     from kraftops.errors import KraftopsError
     from kraftops.image.image import MetadataImage
     from kraftops.image.loading import load
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "Directory": "kraftops.tree.node",
-    "Filter": "kraftops.dump.filters",
+    "Filter": "kraftops.engine.filters",
     "KraftopsError": "kraftops.errors",
     "Leaf": "kraftops.tree.node",
     "MetadataImage": "kraftops.image.image",
     "Node": "kraftops.tree.node",
-    "Query": "kraftops.dump.query",
-    "Row": "kraftops.dump.rows",
+    "Query": "kraftops.engine.query",
+    "Row": "kraftops.engine.rows",
     "load": "kraftops.image.loading",
     "scan": "kraftops.dump.reading",
     "tree_of": "kraftops.tree.layout",

@@ -11,9 +11,11 @@ from unittest.mock import patch
 import click
 import pytest
 
+from kraftops.engine.choice import why_not_native
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops_cli import main
+from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.console import DUMP_LOG, ENVIRONMENT, MemoryTerminal, run_command
 
 BATCH = batch_bytes([Record(n, 5, b"key", b"value of a record") for n in range(5_000)])
@@ -204,3 +206,33 @@ def test_closed_stream_is_no_traceback(stream: str, tmp_path: Path) -> None:
 
     assert "Traceback" not in done.err
     assert (tmp_path / "code").read_text().strip() == "1"
+
+
+# The engine
+
+
+@pytest.mark.parametrize("name", ["reference", "native"])
+def test_version_names_the_engine(name: str) -> None:
+    if name == "native" and why_not_native():
+        pytest.skip("there is none")
+    program = str(Path(DUMP_LOG).with_name("kraftops"))
+
+    done = run_command(
+        "--version", cwd=Path.cwd(), program=program, environment={"KRAFTOPS_ENGINE": name}
+    )
+
+    missing = f" (the native one is {why_not_native()})" if why_not_native() else ""
+    line = f"kraftops {VERSION} (Kafka {KAFKA_VERSION}), {name} engine{missing}\n"
+    assert (done.code, done.text) == (0, line)
+
+
+def test_engine_that_is_none_is_refused_in_two_lines(tmp_path: Path) -> None:
+    (tmp_path / "0.log").write_bytes(BATCH)
+
+    done = run_command("--files", "0.log", cwd=tmp_path, environment={"KRAFTOPS_ENGINE": "fast"})
+
+    assert (done.code, done.text) == (1, "")
+    assert done.errors == [
+        "kafka-dump-log: KRAFTOPS_ENGINE is 'fast': there is no such engine",
+        "hint: native or reference",
+    ]

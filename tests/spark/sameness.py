@@ -4,11 +4,14 @@ import csv
 import io
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from kraftops.dump.columns import arrow_schema
+from kraftops.engine.choice import engine_name
+from kraftops.spark.jobs import run
 from kraftops.spark.session import Session, started
 from kraftops.spark.settings import Settings
 from tests.console import DUMP_LOG, METADATA_SHELL, Done, run_here
@@ -164,10 +167,18 @@ def tell_what_is_lacking(session: Session, directory: Path) -> None:
         assert not list(directory.glob("*none*"))
 
 
+def engine_names(things: Iterable[int]) -> Iterator[str]:
+    """Yield the engine of a worker, which is the driver's, sent with the code."""
+    for _ in things:
+        yield engine_name()
+
+
 def run_on(master: str, directory: Path) -> None:
     """Start Spark, and compare; what is the same for every cluster, on one only."""
     with started(Settings(master, CONF, cache=str(directory / "java"))) as session:
         assert session.spark
+        assert set(run(session, range(4), engine_names)) == {engine_name()}
+        assert session.slow_text is None
         compare_the_most(directory)
         if master.startswith("local"):
             compare_the_rest(directory)

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from kraftops.dump.columns import arrow_schema
-from kraftops.dump.csvrows import csv_header
-from kraftops.dump.query import Query
 from kraftops.dump.sources import expand
+from kraftops.engine.query import Query
+from kraftops.engine.reference.csvrows import csv_header
 from kraftops.spark.dump import Output, dump
 from kraftops.spark.failures import SparkError, job_errors
 from kraftops.spark.planning import plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.dump.rows import COLUMNS
+from kraftops.engine.rows import COLUMNS
 from kraftops.spark.session import Session
 from tests.console import run_here
 from tests.rowlogs import EVERY_LOG, FLAGS, parsed

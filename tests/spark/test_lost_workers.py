@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.filters import Filter
-from kraftops.dump.query import Query
 from kraftops.dump.sources import Source
+from kraftops.engine.filters import Filter
+from kraftops.engine.query import Query
 from kraftops.spark import dump as dump_module
 from kraftops.spark.checking import CheckWork
 from kraftops.spark.counting import CountWork

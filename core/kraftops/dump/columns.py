@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from kraftops.dump.query import Query
+from kraftops.dump.parts import column_outcomes, note_rows
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import scan
-from kraftops.dump.rows import COLUMNS, Row
 from kraftops.dump.splitting import Found, Part
+from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns_of
+from kraftops.engine.contract import MOST_ROWS, Columns
+from kraftops.engine.query import Query
+from kraftops.engine.rows import COLUMNS, TYPES, Row
 from kraftops.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-BATCH_ROWS = 16384
-_BATCH_CHARACTERS = 32 << 20  # of keys and values
-TYPES = {
-    "int64": ("position", "baseOffset", "offset", "timestamp", "producerId"),
-    "int32": ("leaderEpoch", "sequence", "keySize", "valueSize", "partitionId", "brokerId"),
-    "int16": ("producerEpoch", "version"),
-    "bool_": ("transactional", "control"),
-}
-"""Of the columns that are no strings, headers apart."""
+_LARGE_BYTES = 8 << 20  # of a record batch, that is written at once
+GROUP_ROWS = MOST_ROWS
+"""Rows of a Parquet file that are written together, about."""
 
 
 def arrow_schema() -> pa.Schema:
@@ -43,39 +41,77 @@ def arrow_schema() -> pa.Schema:
     return pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
 
 
-def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield *rows* in record batches of up to 16384, or fewer where they are large.
+def scan_batches(
+    part: Part, query: Query, report: Report, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a part in record batches; what is damaged is a row too.
 
     *schema* may be that of some columns only.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is none that has records.
     """
+    for outcome in column_outcomes(part, query, report):
+        note_rows(outcome, outcome.rows + 1, part.path, report)
+        if outcome.rows:
+            yield record_batch(outcome.columns or {}, outcome.rows, schema)
+
+
+def first_batches(part: Part, query: Query, report: Report, most: int) -> Iterator[pa.RecordBatch]:
+    """Yield the first *most* rows of a part; nothing is said of what lies behind them.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is none that has records.
+    """
+    schema = arrow_schema()
+    if not most:
+        return
+    for outcome in column_outcomes(part, query, report):
+        count = min(most, outcome.rows)
+        most -= count
+        note_rows(outcome, count if not most else outcome.rows + 1, part.path, report)
+        if count:
+            yield record_batch(outcome.columns or {}, outcome.rows, schema).slice(0, count)
+        if not most:
+            return
+
+
+def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield *rows* in record batches; *schema* may be that of some columns only."""
+    left = iter(rows)
+    while some := list(islice(left, GROUP_ROWS)):
+        yield record_batch(columns_of(some, schema.names), len(some), schema)
+
+
+def record_batch(columns: Columns, count: int, schema: pa.Schema) -> pa.RecordBatch:
+    """Return columns of *count* rows as a record batch, without a copy."""
     import pyarrow as pa
 
-    wanted = [COLUMNS.index(name) for name in schema.names]
-    headers_at = COLUMNS.index("headers")
-    for some in _bounded(rows):
-        every: list[tuple[Any, ...]] = list(zip(*some, strict=True))
-        columns = [_headers(every[at]) if at == headers_at else every[at] for at in wanted]
-        arrays = [
-            pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+    arrays = [_array(columns, field.name, count, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _headers(column: Iterable[Any]) -> list[Any]:
-    return [[{"key": key, "value": value} for key, value in headers] for headers in column]
+def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
 
-
-def _bounded(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    some: list[Row] = []
-    size = 0
-    for row in rows:
-        some.append(row)
-        size += len(row.key or "") + len(row.value or "")
-        if len(some) >= BATCH_ROWS or size >= _BATCH_CHARACTERS:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+    column = columns[name]
+    valid, offsets, data = (
+        None if part is None else pa.py_buffer(part)
+        for part in (column.valid, column.offsets, column.data)
+    )
+    if name != HEADERS:
+        buffers = [valid, data] if offsets is None else [valid, offsets, data]
+        return pa.Array.from_buffers(kind, count, buffers)
+    pair = kind.value_type
+    keys = len(columns[HEADER_KEYS].offsets or b"") // 4 - 1
+    parts = [
+        _array(columns, inner, keys, pair.field(at).type)
+        for at, inner in enumerate((HEADER_KEYS, HEADER_VALUES))
+    ]
+    pairs = pa.Array.from_buffers(pair, keys, [None], children=parts)
+    return pa.Array.from_buffers(kind, count, [valid, offsets], children=[pairs])
 
 
 class ArrowParts:
@@ -89,9 +125,8 @@ class ArrowParts:
         """Tell the batches of a part, and then what was found."""
         report = Report()
         try:
-            for batch in arrow_batches(
-                scan(part, self._query_of(part.path), report), arrow_schema()
-            ):
+            query = self._query_of(part.path)
+            for batch in scan_batches(part, query, report, arrow_schema()):
                 tell(batch)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
@@ -100,53 +135,81 @@ class ArrowParts:
 
 
 class ParquetFile:
-    """A Parquet file of rows, on a file descriptor that is not closed; a context manager.
+    """A Parquet file of rows, in a file or descriptor that is not closed; a context manager.
 
-    pyarrow, which starts a thread, is loaded when the first batch comes: processes may be forked
-    before that.
+    pyarrow is loaded when the first batch comes.
     """
 
-    def __init__(self, fd: int) -> None:
-        """Begin a file.
+    def __init__(self, target: int | BinaryIO) -> None:
+        """Begin a file in *target*.
 
         Raises:
             UsageError: pyarrow is not installed.
         """
         _require_pyarrow()
-        self._fd = fd
+        self._target = target
         self._opened = ExitStack()
         self._writer: pq.ParquetWriter | None = None
+        self._batches: list[pa.RecordBatch] = []  # to be written together
+        self._rows = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         with self._opened:
-            if error[0] is None and not self._writer:
-                self._open()  # no rows are a file, too
+            if error[0] is None:
+                self._write()  # no rows are a file, too
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Write some rows.
+        """Write some rows, when there are enough of them.
 
         Raises:
             OSError: the file cannot be written.
         """
-        (self._writer or self._open()).write_batch(batch)
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= GROUP_ROWS or batch.nbytes >= _LARGE_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        writer = self._writer or self._open()
+        if self._batches:
+            import pyarrow as pa
+
+            writer.write_table(pa.Table.from_batches(self._batches))
+            self._batches, self._rows = [], 0
 
     def _open(self) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
 
-        file = self._opened.enter_context(os.fdopen(self._fd, "wb", closefd=False))
+        file = self._target
+        if isinstance(file, int):
+            file = self._opened.enter_context(os.fdopen(file, "wb", closefd=False))
         writer = pq.ParquetWriter(file, arrow_schema(), compression="zstd")
         self._writer = self._opened.enter_context(writer)
         return self._writer
 
 
-def write_parquet(rows: Iterable[Row], fd: int) -> None:
-    """Write a Parquet file of *rows*; errors as those of `ParquetFile`."""
+def write_parquet(batches: Iterable[pa.RecordBatch], fd: int) -> None:
+    """Write a Parquet file of record batches; errors as those of `ParquetFile`."""
     with ParquetFile(fd) as file:
-        for batch in arrow_batches(rows, arrow_schema()):
+        for batch in batches:
             file.add(batch)
+
+
+def last_rows(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """Yield the last *most* rows of record batches, when all are there."""
+    kept: deque[pa.RecordBatch] = deque()
+    rows = 0
+    for batch in batches:
+        kept.append(batch)
+        rows += batch.num_rows
+        while kept and rows - kept[0].num_rows >= most:
+            rows -= kept.popleft().num_rows
+    if kept and rows > most:
+        kept[0] = kept[0].slice(rows - most)
+    yield from kept
 
 
 def _require_pyarrow() -> None:

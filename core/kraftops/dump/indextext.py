@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Self
 
-from kraftops.dump.batchline import subtract_sequence
-from kraftops.dump.query import Query
 from kraftops.dump.report import Report
+from kraftops.engine.query import Query
+from kraftops.engine.reference.batchline import subtract_sequence
 from kraftops.errors import DecodeError, SourceError, Underflow
 from kraftops.log import batch as v2
 from kraftops.log import legacy

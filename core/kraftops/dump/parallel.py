@@ -1,31 +1,36 @@
-"""Work on tasks in several processes; what they write comes out in the order of the tasks.
+"""Work on tasks in several threads; what they write comes out in the order of the tasks.
 
-The processes are forked. Each makes the output of a task in memory and writes it itself when that
-of all tasks before it is written, so that nothing is copied from process to process.
+The compiled engine holds no lock of Python's while it works, so that threads use all cores.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
-from typing import TypeVar
+from threading import Condition, Thread
+from typing import Generic, TypeVar
 
 from kraftops.dump.writing import Chunks, write_all
 
 T = TypeVar("T")
 R = TypeVar("R")
 Tell = Callable[[R], None]
-Produce = Callable[[T, Tell[R]], Iterable[str | bytes]]
+Produce = Callable[[T, Tell[R]], Iterable[bytes]]
 """Yields the output of a task, and gives its second argument what is found besides."""
 
+Make = Callable[[], AbstractContextManager[Produce[T, R]]]
+
 HELD_BYTES = 32 << 20
+_END_SECONDS = 2
 
 
 def run_ordered(
     tasks: Iterable[T],
-    produce: Produce[T, R],
+    make: Make[T, R],
     fd: int,
     jobs: int,
     on_result: Tell[R],
@@ -34,39 +39,42 @@ def run_ordered(
 ) -> None:
     """Write the output of all tasks to a file descriptor, as if they were done one by one.
 
-    *jobs* processes are forked, each of which works on the next task that is left; where there is
-    but one task or job, or no `os.fork`, this process does the work. *tasks* is asked for no more
-    than can be worked on. A task should be small when pickled. What *produce* tells is pickled, and
-    given to *on_result* in this process in its order among all output: what comes before it is
-    written by then, and the output of the next task is not.
-
-    No thread may be running, and nothing be held back in this process for the same descriptor.
+    *jobs* threads work on the next task that is left; where there is but one task or job, this one
+    does. What a producer tells is given to *on_result* in this thread in its order among all
+    output: what comes before it is written by then, and the output of the next task is not.
 
     Args:
-        tasks: What there is to do.
-        produce: Does a task. In each process it is called with some of the tasks, in their order.
+        tasks: What there is to do; asked for no more than can be worked on.
+        make: Makes what does tasks, for each thread: it is called with some of them, in order.
         fd: Where the output goes.
-        jobs: How many processes may work.
+        jobs: How many threads may work.
         on_result: Takes what is found besides output.
-        held_bytes: How much output a process may hold, before it waits for its turn to write.
+        held_bytes: How much output may wait for its turn before threads wait, too.
 
     Raises:
         OSError: the output cannot be written; `BrokenPipeError`, if nobody reads it.
-        KraftopsError: a worker died.
-        Exception: what *produce* raised, when the output before that is written, or *on_result*, or
-            the iteration over *tasks*.
+        Exception: what a producer raised, when the output before that is written, or *on_result*,
+            or the iteration over *tasks*.
     """
     _keep_freed_memory()
     left = iter(tasks)
-    first = list(islice(left, jobs)) if jobs > 1 and hasattr(os, "fork") else []
+    first = list(islice(left, 2)) if jobs > 1 else []
     tasks = chain(first, left)
-    if len(first) > 1:
-        from kraftops.dump.crew import Crew  # 2 ms
-
-        os.fstat(fd)  # of a closed one, the number would become that of a pipe
-        if Crew(produce, fd, on_result, held_bytes).run(tasks, len(first)):
-            return
-    _run_here(tasks, produce, fd, on_result)
+    if len(first) < 2:
+        made = _one_by_one(tasks, make)
+    else:
+        made = _Workers(tasks, make, held_bytes).made(jobs)
+    chunks = Chunks(lambda data: write_all(fd, data))
+    try:
+        for one in made:
+            if isinstance(one, _Result):
+                chunks.flush()
+                on_result(one.result)
+            else:
+                chunks.add(one)
+    finally:
+        made.close()
+        chunks.flush()
 
 
 def _keep_freed_memory() -> None:
@@ -78,18 +86,173 @@ def _keep_freed_memory() -> None:
         bytes(30 << 20)  # no page of it is touched
 
 
-def _run_here(tasks: Iterable[T], produce: Produce[T, R], fd: int, on_result: Tell[R]) -> None:
-    chunks = Chunks(lambda data: write_all(fd, data))
+@dataclass(frozen=True, slots=True)
+class _Result(Generic[R]):
+    """What is found besides output."""
 
-    def tell(result: R) -> None:
-        chunks.flush()
-        on_result(result)
+    result: R
 
-    for task in tasks:
+
+@dataclass(slots=True)
+class _Line(Generic[R]):
+    """What a task has made that waits for its turn."""
+
+    made: deque[bytes | _Result[R]] = field(default_factory=deque)
+    is_done: bool = False
+    error: BaseException | None = None
+
+
+def _one_by_one(tasks: Iterable[T], make: Make[T, R]) -> Generator[bytes | _Result[R], None, None]:
+    results: deque[_Result[R]] = deque()
+
+    def told() -> Iterator[_Result[R]]:
+        while results:
+            yield results.popleft()
+
+    with make() as produce:
+        for task in tasks:
+            try:
+                for chunk in produce(task, lambda result: results.append(_Result(result))):
+                    yield from told()
+                    yield chunk
+            except Exception:
+                yield from told()
+                raise
+            yield from told()
+
+
+class _Over(Exception):
+    """Nobody wants what is made any more."""
+
+
+class _Workers(Generic[T, R]):
+    """Threads that do tasks; all that they share is looked at with *_changed* held."""
+
+    def __init__(self, tasks: Iterable[T], make: Make[T, R], held_bytes: int) -> None:
+        self._changed = Condition()
+        self._tasks = iter(tasks)
+        self._make = make
+        self._most = held_bytes
+        self._lines: deque[_Line[R]] = deque()  # of the tasks that were begun, in order
+        self._held = 0
+        self._working = 0
+        self._most_lines = 0
+        self._is_over = False
+
+    def made(self, count: int) -> Generator[bytes | _Result[R], None, None]:
+        """Yield what *count* threads make, in the order of the tasks."""
+        threads: list[Thread] = []
         try:
-            for chunk in produce(task, tell):
-                chunks.add(chunk)
-        except Exception:
-            chunks.flush()
-            raise
-        chunks.flush()
+            for _ in range(count):
+                thread = Thread(target=self._work, daemon=True)
+                with self._changed:
+                    self._working += 1
+                    self._most_lines += 2
+                try:
+                    thread.start()
+                except RuntimeError:  # the system allows no more
+                    with self._changed:
+                        self._working -= 1
+                    break
+                threads.append(thread)
+            if not threads:
+                yield from _one_by_one(self._tasks, self._make)
+            while (line := self._first()) is not None:
+                yield from self._line(line)
+        finally:
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+            for thread in threads:
+                thread.join(_END_SECONDS)
+
+    def _first(self) -> _Line[R] | None:
+        """Wait for the next task that was begun; there is none when all threads are done."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._lines or not self._working)
+            return self._lines[0] if self._lines else None
+
+    def _line(self, line: _Line[R]) -> Iterator[bytes | _Result[R]]:
+        """Yield what a task makes, as it is made; then the next one is the first."""
+        is_done = False
+        while not is_done:
+            with self._changed:
+                self._changed.wait_for(lambda: line.made or line.is_done)
+                made, line.made = line.made, deque()
+                is_done = line.is_done
+                self._held -= sum(len(one) for one in made if isinstance(one, bytes))
+                if is_done:
+                    self._lines.popleft()
+                self._changed.notify_all()
+            yield from made
+        if line.error:
+            raise line.error
+
+    def _work(self) -> None:
+        try:
+            with self._make() as produce:
+                while (begun := self._begin()) is not None:
+                    task, line = begun
+                    try:
+                        for chunk in produce(task, partial(self._tell, line)):
+                            self._put(line, chunk)
+                    except _Over:
+                        return
+                    except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+                        self._end(line, error)
+                    else:
+                        self._end(line)
+        finally:
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
+
+    def _begin(self) -> tuple[T, _Line[R]] | None:
+        """Return the next task and what is to hold what it makes; None if there is none."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    self._is_over
+                    or not self._lines
+                    or (self._held < self._most and len(self._lines) < self._most_lines)
+                )
+            )
+            if self._is_over:
+                return None
+            line: _Line[R] = _Line()
+            try:
+                task = next(self._tasks)
+            except StopIteration:
+                return None
+            except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+                line.error, line.is_done = error, True
+                self._tasks = iter(())
+                self._lines.append(line)
+                self._changed.notify_all()
+                return None
+            self._lines.append(line)
+            return task, line
+
+    def _tell(self, line: _Line[R], result: R) -> None:
+        self._put(line, _Result(result))
+
+    def _put(self, line: _Line[R], one: bytes | _Result[R]) -> None:
+        """Hand something on, when there is room or it is its turn.
+
+        Raises:
+            _Over: nobody wants it.
+        """
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._is_over or self._held < self._most or self._lines[0] is line
+            )
+            if self._is_over:
+                raise _Over
+            line.made.append(one)
+            self._held += len(one) if isinstance(one, bytes) else 0
+            self._changed.notify_all()
+
+    def _end(self, line: _Line[R], error: BaseException | None = None) -> None:
+        with self._changed:
+            line.error, line.is_done = error, True
+            self._changed.notify_all()

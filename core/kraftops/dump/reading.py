@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from kraftops.dump.filters import parse_types
-from kraftops.dump.query import Query
+from kraftops.dump.parts import scan as scan_part
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import scan as scan_part
-from kraftops.dump.rows import Row
 from kraftops.dump.sources import expand
 from kraftops.dump.splitting import Part
+from kraftops.engine.filters import parse_types
+from kraftops.engine.query import Query
+from kraftops.engine.rows import Row
 
 
 def scan(

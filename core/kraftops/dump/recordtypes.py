@@ -6,20 +6,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from kraftops.errors import DecodeError, Underflow
-from kraftops.log.batch import Record, read_record
+from kraftops.engine.choice import count_framed
+from kraftops.errors import DecodeError
+from kraftops.log.batch import Record
 from kraftops.memo import Memo
 from kraftops.records.control import CONTROL_TYPES, control_type
 from kraftops.records.coordinator import COORDINATORS, messages, type_names
 from kraftops.records.dialects import Dialect, dialect, type_name
 from kraftops.schema.compile import compiled
 from kraftops.schema.read import Data
-from kraftops.varint import read_varint
 
 USER = "user"
 UNKNOWN = "UNKNOWN"
 _REMOTE = "remote-log-metadata"
-_FRAME = 6  # bytes behind the offset delta: a key length of one, a value length of two, the frame
 
 
 class Label(NamedTuple):
@@ -123,77 +122,19 @@ def coordinator_key(key: bytes | None) -> tuple[int, int]:
     return int.from_bytes(key[:2], signed=True), end
 
 
-class FramedTypes:
-    """Counts the records of metadata batches by label, by the numbers of their frames."""
+def framed_types(
+    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
+) -> dict[Label, Amount]:
+    """Count the records of a metadata batch, which begin at *pos* and take all that is left.
 
-    def __init__(self, decoder: str, dialect_name: str = "kafka") -> None:
-        self._spoken = _dialect(decoder, dialect_name)
-        self._labels: Memo[Label | None] = Memo(self._label)
-
-    def count(self, b: bytes, p: int, count: int) -> dict[Label, Amount]:
-        """Count records that begin at *p* and take all bytes that are left.
-
-        Raises:
-            DecodeError: they do not.
-        """
-        seen: dict[bytes, Amount] = {}
-        found: dict[Label, Amount] = {}
-        try:
-            for _ in range(count):
-                n = b[p]
-                if n & 1:
-                    raise DecodeError("a record of negative size")
-                if n < 128:
-                    q, e = p + 2, p + 1 + (n >> 1)
-                elif b[p + 1] < 128:
-                    q, e = p + 3, p + 2 + ((n & 127 | b[p + 1] << 7) >> 1)
-                else:
-                    size, q = read_varint(b, p)
-                    q, e = q + 1, q + size
-                while b[q] > 127:  # the timestamp delta
-                    q += 1
-                q += 1
-                while b[q] > 127:  # the offset delta
-                    q += 1
-                key = b[q + 1 : q + 1 + _FRAME]
-                amount = seen.get(key)
-                if amount is None:
-                    amount = self._amount(b, p, key, seen, found)
-                amount.count += 1
-                amount.size += e - p
-                p = e
-        except IndexError:
-            raise Underflow("the records of the batch are cut short") from None
-        if p != len(b) and count:
-            raise DecodeError(f"{len(b) - p} bytes too many for the {count} records of the batch")
-        for key, amount in seen.items():
-            label = self._labels[key]
-            assert label is not None
-            found.setdefault(label, Amount()).add(amount.count, amount.size)
-        return found
-
-    def _amount(
-        self,
-        b: bytes,
-        p: int,
-        key: bytes,
-        seen: dict[bytes, Amount],
-        found: dict[Label, Amount],
-    ) -> Amount:
-        """Return where to count the record at *p*, whose *key* was not seen before."""
-        label = self._labels[key]
-        if label is not None:
-            return seen.setdefault(key, Amount())
-        record, _ = read_record(b, p, 0, 0)
-        return found.setdefault(_frame_label(record.value or b"", self._spoken), Amount())
-
-    def _label(self, key: bytes) -> Label | None:
-        """Return what the bytes behind an offset delta tell, or None if that is not all."""
-        if len(key) < _FRAME or key[0] != 1:  # a record with a key
-            return None
-        size, pos = read_varint(key, 1)
-        try:
-            frame = self._spoken.read_frame(key[pos:])
-        except DecodeError:
-            return None
-        return _frame_label(key[pos:], self._spoken) if size >= frame.body else None
+    Raises:
+        DecodeError: they do not.
+    """
+    messages = _dialect(decoder, dialect_name).messages
+    found: dict[Label, Amount] = {}
+    for number, version, records, size in count_framed(decoder, dialect_name, buffer, pos, count):
+        message = None if number is None else messages.get(number)
+        name = UNKNOWN if number is None else f"{UNKNOWN}({number})"
+        label = Label(type_name(message) if message else name, version)
+        found.setdefault(label, Amount()).add(records, size)
+    return found

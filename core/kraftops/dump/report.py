@@ -69,6 +69,11 @@ class Report:
         """Note that *following* is not the offset after *offset*."""
         self._gaps.setdefault(_full(path), array("q")).extend((offset, following))
 
+    def gaps(self, path: str, pairs: bytes) -> None:
+        """Note such gaps, as pairs of int64."""
+        if pairs:
+            self._gaps.setdefault(_full(path), array("q")).frombytes(pairs)
+
     def index_mismatch(self, path: str, offset: int, found: int) -> None:
         """Note an entry of an offset index whose batch ends at another offset."""
         self.has_damage = True
@@ -112,10 +117,6 @@ class Report:
         for gaps in self._gaps.values():
             del gaps[2 * left(len(gaps) // 2) :]
         return kept, more
-
-    def forget_gaps(self) -> None:
-        """Do as if offsets were not looked at."""
-        self._gaps.clear()
 
     @property
     def has_lines(self) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
 
-from kraftops.dump.query import NO_LIMIT
 from kraftops.dump.report import Report
+from kraftops.engine.choice import engine_name
+from kraftops.engine.query import NO_LIMIT
 from kraftops.errors import SourceError, UsageError
 from kraftops.javatext import path_text
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, int64
@@ -54,12 +55,15 @@ class Found(NamedTuple):
     size: int
 
 
-def job_count(size: int, *, reads_records: bool = True) -> int:
-    """Return how many processes should read *size* bytes of logs: at most one a core.
+def job_count(size: int) -> int:
+    """Return how many threads should read *size* bytes of logs: at most one a core.
 
-    One is as quick as several where only the headers of batches are looked at.
+    More than one is no quicker where the reference reads them: it holds Python's lock.
+
+    Raises:
+        UsageError: see `kraftops.engine.choice.engine_name`.
     """
-    if not reads_records:
+    if engine_name() == "reference":
         return 1
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 
 from kraftops.dump.groups import read_change
-from kraftops.dump.payloads import LARGEST_DECODED
-from kraftops.dump.recordtypes import USER, Amount, FramedTypes, Label, control_name, label_reader
+from kraftops.dump.recordtypes import (
+    USER,
+    Amount,
+    Label,
+    control_name,
+    framed_types,
+    label_reader,
+)
 from kraftops.dump.summary import Summary
 from kraftops.dump.transactionalids import read_id_change
+from kraftops.engine.reference.payloads import LARGEST_DECODED
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log import legacy
@@ -107,7 +114,7 @@ class _Feed:
         self._in_log = name is None or name.kind is not FileKind.CHECKPOINT
         decoder = summary.decoder
         self._label = label_reader(decoder, dialect)
-        self._framed = FramedTypes(decoder, dialect) if decoder in ("metadata", "remote") else None
+        self._dialect = dialect
 
     def add(self, batch: Batch) -> None:
         """Count a batch."""
@@ -151,9 +158,10 @@ class _Feed:
             return size, {}
         if not count:
             return 0, {}
-        if self._framed:
-            return size, self._framed.count(buffer, pos, count)
-        if self.summary.decoder == USER:
+        decoder = self.summary.decoder
+        if decoder in ("metadata", "remote"):
+            return size, framed_types(decoder, self._dialect, buffer, pos, count)
+        if decoder == USER:
             return size, {_USER: Amount(count, size)}
         return size, self._decoded(batch, header.producer_id, list(_walk(buffer, pos, header)))
 

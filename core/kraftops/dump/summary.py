@@ -37,7 +37,7 @@ class Summary:
     """The numbers of a log; see `kraftops.dump.tally` for how parts are put together.
 
     One is for the pieces of one log, in order: offsets and transactions go on from file to file.
-    *decoder* says of what the records are, as in `kraftops.dump.query.Query`.
+    *decoder* says of what the records are, as in `kraftops.engine.query.Query`.
     """
 
     def __init__(self, decoder: str = "user") -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kraftops.dump.filters import Filter
-from kraftops.dump.query import Query
+from kraftops.dump.parts import scan
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import scan
 from kraftops.dump.splitting import Part
+from kraftops.engine.filters import Filter
+from kraftops.engine.query import Query
 from kraftops.errors import SourceError
 
 

@@ -28,6 +28,8 @@ DELETE_HORIZON = 0x40
 
 HEADER = Struct(">qiibIhiqqqhii")
 
+_LEAST, _MOST = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
+
 
 _new = tuple.__new__  # of a named tuple: half the time of its own constructor
 
@@ -138,37 +140,62 @@ def read_record(
 ) -> tuple[Record, int]:
     """Return the record at *pos* and the position after it.
 
+    Most lengths and deltas take one byte, and are read here without a call.
+
     Raises:
         DecodeError: its length, or one of those inside it, cannot be.
     """
-    size, start = read_varint(buffer, pos)
-    if size > len(buffer) - start:
-        raise Underflow(f"a record of {size} bytes where {len(buffer) - start} are left")
-    timestamp, pos = read_varlong(buffer, start + 1)
-    delta, pos = read_varint(buffer, pos)
-    key, pos = _read_bytes(buffer, pos, "key")
+    last = len(buffer) - 1
+    number = buffer[pos] if pos <= last else 128  # who reads more bytes says that there are none
+    if number < 128:
+        size, start = number >> 1 ^ -(number & 1), pos + 1
+    else:
+        size, start = read_varint(buffer, pos)
+    if size > last + 1 - start:
+        raise Underflow(f"a record of {size} bytes where {last + 1 - start} are left")
+    pos = start + 1  # behind the attributes, which nothing uses
+    number = buffer[pos] if pos <= last else 128
+    if number < 128:
+        timestamp, pos = base_timestamp + (number >> 1 ^ -(number & 1)), pos + 1
+    else:
+        delta, pos = read_varlong(buffer, pos)
+        timestamp = base_timestamp + delta
+    number = buffer[pos] if pos <= last else 128
+    if number < 128:
+        offset, pos = base_offset + (number >> 1 ^ -(number & 1)), pos + 1
+    else:
+        delta, pos = read_varint(buffer, pos)
+        offset = base_offset + delta
+    if pos <= last and buffer[pos] == 1:  # no key
+        key, pos = None, pos + 1
+    else:
+        key, pos = _read_bytes(buffer, pos, "key")
     value, pos = _read_bytes(buffer, pos, "value")
     headers: tuple[tuple[bytes, bytes | None], ...] = ()
-    if pos < len(buffer) and buffer[pos] == 0:
+    if pos <= last and buffer[pos] == 0:
         pos += 1
     else:
         headers, pos = _read_headers(buffer, pos)
     if pos - start != size:
         raise DecodeError(f"a record of {size} bytes whose fields take {pos - start}")
-    return Record(
-        int64(base_offset + delta), int64(base_timestamp + timestamp), key, value, headers
-    ), pos
+    if not (_LEAST <= offset <= _MOST and _LEAST <= timestamp <= _MOST):
+        offset, timestamp = int64(offset), int64(timestamp)
+    return _new(Record, (offset, timestamp, key, value, headers)), pos
 
 
 def int64(value: int) -> int:
     """Return *value* as Java's long keeps it."""
-    if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
+    if _LEAST <= value <= _MOST:
         return value
     return (value + 0x8000000000000000) % 0x10000000000000000 - 0x8000000000000000
 
 
 def _read_bytes(buffer: bytes, pos: int, what: str) -> tuple[bytes | None, int]:
-    size, pos = read_varint(buffer, pos)
+    number = buffer[pos] if pos < len(buffer) else 128
+    if number < 128:
+        size, pos = number >> 1 ^ -(number & 1), pos + 1
+    else:
+        size, pos = read_varint(buffer, pos)
     if size < 0:
         return None, pos
     end = pos + size

@@ -82,11 +82,18 @@ class LogReader:
         self.end: LogEnd | None = None
 
     def __iter__(self) -> Iterator[Batch]:
-        while self._find():
-            # Batches that the buffer holds whole, without a look at anything else.
-            buffer, pos, base = self._buffer, self._pos, self._base
-            whole = len(buffer) - HEADER_SIZE
-            while pos <= whole:
+        while True:
+            window = self.window()
+            if window is None:
+                batch = self.next_batch()
+                if batch is None:
+                    return
+                yield batch
+                continue
+            # Batches that are whole there, without a look at anything else.
+            buffer, pos, position = window
+            base, last = position - pos, len(buffer) - HEADER_SIZE
+            while pos <= last:
                 length: int = _LENGTH(buffer, pos + 8)[0]
                 end = pos + LOG_OVERHEAD + length
                 if length < _HEADER_LENGTH or end > len(buffer):
@@ -94,10 +101,29 @@ class LogReader:
                 self._pos = end
                 yield Batch(base + pos, end - pos, buffer[pos:end])
                 pos = end
-            batch = self._next()
-            if batch is None:
-                return
-            yield batch
+
+    def window(self) -> tuple[bytes, int, int] | None:
+        """Return bytes in which the next batch is whole, with all that was read behind it.
+
+        With them come where in them it begins, and its position in the source. None, where the next
+        batch is not to be had so: there is none, or it is shorter than a header, or very large.
+        """
+        return (
+            (self._buffer, self._pos, self._base + self._pos) if self._has_plain_batch() else None
+        )
+
+    def advance(self, to: int) -> None:
+        """Go on behind the batches before *to*, a place in the bytes of the last window."""
+        self._pos = to
+
+    def _has_plain_batch(self) -> bool:
+        """Have the next batch whole in the buffer, if it is like most."""
+        if self.end or not self._find():
+            return False
+        size: int = _LENGTH(self._buffer, self._pos + 8)[0] + LOG_OVERHEAD
+        if not HEADER_SIZE <= size <= min(LARGEST_BATCH, self._left()):
+            return False
+        return len(self._buffer) - self._pos >= size or self._fill(size)
 
     def _find(self) -> bool:
         """Have the next batch's length in the buffer; False, with the end set, if there is none."""
@@ -107,9 +133,9 @@ class LogReader:
         self._end_at(self._base + self._pos, EndReason.PARTIAL if left else EndReason.END)
         return False
 
-    def _next(self) -> Batch | None:
+    def next_batch(self) -> Batch | None:
         """Return the next batch, whatever its size; None, with the end set, if there is none."""
-        while self._find():
+        while not self.end and self._find():
             length: int = _LENGTH(self._buffer, self._pos + 8)[0]
             size, left = length + LOG_OVERHEAD, self._left()
             if length < SMALLEST_LENGTH:

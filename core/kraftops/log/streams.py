@@ -123,13 +123,18 @@ class _HeldReader(LogReader):
 
     def __init__(self, batches: Sequence[Batch], start: int) -> None:
         super().__init__(lambda _: b"", start, None)
-        self._start = start
-        self._batches = batches
+        self._left_batches = iter(batches)
+        self._end_position = start + sum(batch.size for batch in batches)
 
-    def __iter__(self) -> Iterator[Batch]:
-        yield from self._batches
-        size = sum(batch.size for batch in self._batches)
-        self.end = LogEnd(EndReason.END, self._start + size, 0)
+    def window(self) -> None:
+        """Give them one by one, each with its own position."""
+
+    def next_batch(self) -> Batch | None:
+        """Return the next batch."""
+        batch = next(self._left_batches, None)
+        if batch is None:
+            self.end = LogEnd(EndReason.END, self._end_position, 0)
+        return batch
 
 
 class KeptLog(LogFile):

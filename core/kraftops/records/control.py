@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kraftops.errors import DecodeError, Underflow
 from kraftops.records.meaning import Decoded, Unknown
-from kraftops.schema.compile import compiled
+from kraftops.schema.compile import Compiled, compiled
 from kraftops.schema.message import Message
+from kraftops.schema.read import Data
 from kraftops.schema.tables.control import MESSAGES
 
 CONTROL_TYPES = (
@@ -27,6 +30,21 @@ _TYPES = {
     5: ("KRaftVersion ", "KRaftVersionRecord"),
     6: ("KRaftVoters ", "VotersRecord"),
 }
+
+
+def definitions() -> list[tuple[int, str, str | None, Message]]:
+    """Return number, name, what is printed before it, and the value's message of each type.
+
+    Before a transaction marker nothing is printed: None.
+    """
+    markers = [
+        (number, CONTROL_TYPES[number], None, MESSAGES["EndTxnMarker"]) for number in _MARKERS
+    ]
+    others = [
+        (number, CONTROL_TYPES[number], label, MESSAGES[name])
+        for number, (label, name) in _TYPES.items()
+    ]
+    return [*markers, *others]
 
 
 def control_text(key: bytes | None, value: bytes | None) -> str:
@@ -56,6 +74,31 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
 
 def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
     """Return the meaning of a control record; its type is Kafka's name, as KRAFT_VOTERS."""
+    found = _read(key, value)
+    if isinstance(found, Unknown):
+        return found
+    return Decoded(found.type, found.version, found.data)
+
+
+def decode_text(key: bytes | None, value: bytes | None) -> tuple[str, int, str] | Unknown:
+    """Return type and version of a control record, and its fields as JSON."""
+    found = _read(key, value)
+    if isinstance(found, Unknown):
+        return found
+    assert value is not None  # nothing can be read from it
+    return found.type, found.version, found.face.text(value, found.start, found.end)
+
+
+class _Found(NamedTuple):
+    type: str
+    version: int
+    data: Data
+    face: Compiled
+    start: int
+    end: int
+
+
+def _read(key: bytes | None, value: bytes | None) -> _Found | Unknown:
     number = None
     try:
         number = control_type(key)
@@ -67,11 +110,11 @@ def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
         message = MESSAGES["EndTxnMarker" if number in _MARKERS else _TYPES[number][1]]
         # A marker's version comes before its fields, the others' is the first of them.
         start = 2 if number in _MARKERS else 0
-        known = min(max(version, 0), message.versions.last or 0)
-        data, _ = compiled(message, known).read(value, start)
+        face = compiled(message, min(max(version, 0), message.versions.last or 0))
+        data, end = face.read(value, start)
     except DecodeError as error:
         return Unknown(error.message, value, number)
-    return Decoded(CONTROL_TYPES[number], version, data)
+    return _Found(CONTROL_TYPES[number], version, data, face, start, end)
 
 
 def control_type(key: bytes | None) -> int:

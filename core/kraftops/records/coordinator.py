@@ -17,7 +17,7 @@ from kraftops.records.dialects import snake_case
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import Compiled, compiled
 from kraftops.schema.message import Message
-from kraftops.schema.text import MALFORMED, renderer_factory
+from kraftops.schema.text import MALFORMED, renderer
 from kraftops.schema.values import base64_text
 
 COORDINATORS = {"offsets": "group", "transaction": "transaction", "share": "share"}
@@ -180,7 +180,7 @@ def _consumer_group_renderer(message: Message, version: int) -> Callable[[bytes,
         "subscription": _embedded(protocol["ConsumerProtocolSubscription"]),
         "assignment": _embedded(protocol["ConsumerProtocolAssignment"]),
     }
-    return renderer_factory(message, version, overrides=overrides)("")
+    return renderer(message, version, overrides)
 
 
 def _embedded(message: Message) -> Callable[[bytes], str]:

@@ -1,26 +1,173 @@
-"""Records of `__remote_log_metadata` (KIP-405), as `toString` of Kafka's classes shows them."""
+"""Records of `__remote_log_metadata` (KIP-405), as `toString` of Kafka's classes shows them.
+
+The texts, and what Kafka's classes refuse, are data by record type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kraftops.records.dialects import dialect
 from kraftops.records.meaning import Unknown
 from kraftops.records.metadata import read_body
 from kraftops.uuids import to_text
 
-_SEGMENT_STATES = (
+SEGMENT_STATES = (
     "COPY_SEGMENT_STARTED",
     "COPY_SEGMENT_FINISHED",
     "DELETE_SEGMENT_STARTED",
     "DELETE_SEGMENT_FINISHED",
 )
-_PARTITION_STATES = (
+PARTITION_STATES = (
     "DELETE_PARTITION_MARKED",
     "DELETE_PARTITION_STARTED",
     "DELETE_PARTITION_FINISHED",
 )
+
+Piece = str | tuple[tuple[str, ...], str]
+"""Text as it is, or the path of a field and how it is shown.
+
+That is `plain` (numbers, texts, and booleans in lower case), `uuid`, `epochs`, `custom`, `segment
+state` or `partition state`.
+"""
+
+
+class Refusal(NamedTuple):
+    """What Kafka's class does not take, and its words for that.
+
+    *test* says of *field*: `negative`, `less` than *other*, `empty`, `no segment state`, `no
+    partition state`.
+    """
+
+    test: str
+    field: str
+    other: str | None
+    reason: tuple[Piece, ...]
+
+
+def _plain(*path: str) -> Piece:
+    return path, "plain"
+
+
+def _partition(*path: str) -> tuple[Piece, ...]:
+    at = (*path, "topicIdPartition")
+    return ((*at, "id"), "uuid"), ":", _plain(*at, "name"), "-", _plain(*at, "partition")
+
+
+_SEGMENT_ID: tuple[Piece, ...] = (
+    "remoteLogSegmentId=RemoteLogSegmentId{topicIdPartition=",
+    *_partition("remoteLogSegmentId"),
+    ", id=",
+    (("remoteLogSegmentId", "id"), "uuid"),
+    "}",
+)
+_EPOCHS: Piece = (("segmentLeaderEpochs",), "epochs")
+_CUSTOM: Piece = (("customMetadata",), "custom")
+_SEGMENT_STATE: Piece = (("remoteLogSegmentState",), "segment state")
+_OFFSETS: tuple[Piece, ...] = (
+    ", startOffset=",
+    _plain("startOffset"),
+    ", endOffset=",
+    _plain("endOffset"),
+)
+_END: tuple[Piece, ...] = (
+    ", segmentLeaderEpochs=",
+    _EPOCHS,
+    ", segmentSizeInBytes=",
+    _plain("segmentSizeInBytes"),
+    ", customMetadata=",
+    _CUSTOM,
+    ", state=",
+    _SEGMENT_STATE,
+    ", txnIdxEmpty=",
+    _plain("txnIndexEmpty"),
+    "}",
+)
+_EVENT: tuple[Piece, ...] = (
+    ", eventTimestampMs=",
+    _plain("eventTimestampMs"),
+    ", brokerId=",
+    _plain("brokerId"),
+    "}",
+)
+TEXTS: dict[int, tuple[Piece, ...]] = {
+    0: (
+        "RemoteLogSegmentMetadata{",
+        *_SEGMENT_ID,
+        *_OFFSETS,
+        ", brokerId=",
+        _plain("brokerId"),
+        ", maxTimestampMs=",
+        _plain("maxTimestampMs"),
+        ", eventTimestampMs=",
+        _plain("eventTimestampMs"),
+        *_END,
+    ),
+    1: (
+        "RemoteLogSegmentMetadataUpdate{",
+        *_SEGMENT_ID,
+        ", customMetadata=",
+        _CUSTOM,
+        ", state=",
+        _SEGMENT_STATE,
+        *_EVENT,
+    ),
+    2: (
+        "RemotePartitionDeleteMetadata{topicPartition=",
+        *_partition(),
+        ", state=",
+        (("remotePartitionDeleteState",), "partition state"),
+        *_EVENT,
+    ),
+    3: (
+        "RemoteLogSegmentMetadataSnapshot{segmentId=",
+        (("segmentId",), "uuid"),
+        *_OFFSETS,
+        ", maxTimestampMs=",
+        _plain("maxTimestampMs"),
+        *_END,
+    ),
+}
+"""What is shown, by record type."""
+
+_NO_EPOCHS = Refusal(
+    "empty",
+    "segmentLeaderEpochs",
+    None,
+    ("segmentLeaderEpochs can not be null or empty",),
+)
+_NO_STATE = Refusal("no segment state", "remoteLogSegmentState", None, ("state can not be null",))
+REFUSALS: dict[int, tuple[Refusal, ...]] = {
+    0: (
+        Refusal(
+            "negative",
+            "startOffset",
+            None,
+            (
+                "Unexpected start offset = ",
+                _plain("startOffset"),
+                ". StartOffset for a remote segment cannot be negative",
+            ),
+        ),
+        Refusal(
+            "less",
+            "endOffset",
+            "startOffset",
+            (
+                "Unexpected end offset = ",
+                _plain("endOffset"),
+                ". EndOffset for a remote segment cannot be less than startOffset = ",
+                _plain("startOffset"),
+            ),
+        ),
+        _NO_EPOCHS,
+        _NO_STATE,
+    ),
+    1: (_NO_STATE,),
+    2: (Refusal("no partition state", "remotePartitionDeleteState", None, ("null",)),),
+    3: (_NO_STATE, _NO_EPOCHS),
+}
+"""By record type; the first that holds is the reason."""
 
 _Fields = dict[str, Any]
 
@@ -33,109 +180,47 @@ def payload_text(value: bytes | None, offset: int) -> str:
     if isinstance(found, Unknown):
         return f"Error at offset {offset}, skipping. {found.reason}"
     number, _, data = found
-    if reason := _refusal(number, data):
-        return f"Error at offset {offset}, skipping. {reason}"
-    return _TEXTS[number](data)
+    for refusal in REFUSALS[number]:
+        if _holds(refusal, data):
+            return f"Error at offset {offset}, skipping. {_joined(refusal.reason, data)}"
+    return _joined(TEXTS[number], data)
 
 
-def _refusal(number: int, data: _Fields) -> str | None:
-    """Return why Kafka's class does not take these values, in its words."""
-    if number == 2:
-        return None if 0 <= data["remotePartitionDeleteState"] < len(_PARTITION_STATES) else "null"
-    state_is_known = 0 <= data["remoteLogSegmentState"] < len(_SEGMENT_STATES)
-    if number == 0:
-        start, end = data["startOffset"], data["endOffset"]
-        if start < 0:
-            return (
-                f"Unexpected start offset = {start}. "
-                "StartOffset for a remote segment cannot be negative"
-            )
-        if end < start:
-            return (
-                f"Unexpected end offset = {end}. "
-                f"EndOffset for a remote segment cannot be less than startOffset = {start}"
-            )
-    if number == 3 and not state_is_known:
-        return "state can not be null"
-    if number != 1 and not data["segmentLeaderEpochs"]:
-        return "segmentLeaderEpochs can not be null or empty"
-    return None if state_is_known else "state can not be null"
+def _holds(refusal: Refusal, data: _Fields) -> bool:
+    value = data[refusal.field]
+    match refusal.test:
+        case "negative":
+            return bool(value < 0)
+        case "less":
+            return bool(value < data[refusal.other or ""])
+        case "empty":
+            return not value
+        case "no segment state":
+            return not 0 <= value < len(SEGMENT_STATES)
+        case _:
+            return not 0 <= value < len(PARTITION_STATES)
 
 
-def _segment(data: _Fields) -> str:
-    return (
-        f"RemoteLogSegmentMetadata{{remoteLogSegmentId={_segment_id(data['remoteLogSegmentId'])}, "
-        f"startOffset={data['startOffset']}, endOffset={data['endOffset']}, "
-        f"brokerId={data['brokerId']}, maxTimestampMs={data['maxTimestampMs']}, "
-        f"eventTimestampMs={data['eventTimestampMs']}, segmentLeaderEpochs={_epochs(data)}, "
-        f"segmentSizeInBytes={data['segmentSizeInBytes']}, customMetadata={_custom(data)}, "
-        f"state={_state(data['remoteLogSegmentState'], _SEGMENT_STATES)}, "
-        f"txnIdxEmpty={_bool(data['txnIndexEmpty'])}}}"
-    )
+def _joined(pieces: tuple[Piece, ...], data: _Fields) -> str:
+    return "".join(piece if isinstance(piece, str) else _shown(data, *piece) for piece in pieces)
 
 
-def _segment_update(data: _Fields) -> str:
-    return (
-        "RemoteLogSegmentMetadataUpdate{"
-        f"remoteLogSegmentId={_segment_id(data['remoteLogSegmentId'])}, "
-        f"customMetadata={_custom(data)}, "
-        f"state={_state(data['remoteLogSegmentState'], _SEGMENT_STATES)}, "
-        f"eventTimestampMs={data['eventTimestampMs']}, brokerId={data['brokerId']}}}"
-    )
-
-
-def _partition_delete(data: _Fields) -> str:
-    return (
-        f"RemotePartitionDeleteMetadata{{topicPartition={_partition(data['topicIdPartition'])}, "
-        f"state={_state(data['remotePartitionDeleteState'], _PARTITION_STATES)}, "
-        f"eventTimestampMs={data['eventTimestampMs']}, brokerId={data['brokerId']}}}"
-    )
-
-
-def _segment_snapshot(data: _Fields) -> str:
-    return (
-        f"RemoteLogSegmentMetadataSnapshot{{segmentId={to_text(data['segmentId'])}, "
-        f"startOffset={data['startOffset']}, endOffset={data['endOffset']}, "
-        f"maxTimestampMs={data['maxTimestampMs']}, segmentLeaderEpochs={_epochs(data)}, "
-        f"segmentSizeInBytes={data['segmentSizeInBytes']}, customMetadata={_custom(data)}, "
-        f"state={_state(data['remoteLogSegmentState'], _SEGMENT_STATES)}, "
-        f"txnIdxEmpty={_bool(data['txnIndexEmpty'])}}}"
-    )
-
-
-_TEXTS: dict[int, Callable[[_Fields], str]] = {
-    0: _segment,
-    1: _segment_update,
-    2: _partition_delete,
-    3: _segment_snapshot,
-}
-
-
-def _segment_id(data: _Fields) -> str:
-    partition = _partition(data["topicIdPartition"])
-    return f"RemoteLogSegmentId{{topicIdPartition={partition}, id={to_text(data['id'])}}}"
-
-
-def _partition(data: _Fields) -> str:
-    return f"{to_text(data['id'])}:{data['name']}-{data['partition']}"
-
-
-def _epochs(data: _Fields) -> str:
-    # Kafka keeps them in a sorted map.
-    epochs = {epoch["leaderEpoch"]: epoch["offset"] for epoch in data["segmentLeaderEpochs"]}
-    return f"{{{', '.join(f'{epoch}={epochs[epoch]}' for epoch in sorted(epochs))}}}"
-
-
-def _custom(data: _Fields) -> str:
-    custom = data["customMetadata"]
-    if custom is None:
-        return "Optional.empty"
-    return f"Optional[CustomMetadata{{{len(custom)} bytes}}]"
-
-
-def _state(number: int, names: Sequence[str]) -> str:
-    return names[number] if 0 <= number < len(names) else "null"
-
-
-def _bool(value: bool) -> str:
-    return "true" if value else "false"
+def _shown(data: _Fields, path: tuple[str, ...], shown_as: str) -> str:
+    value: Any = data
+    for name in path:
+        value = value[name]
+    match shown_as:
+        case "uuid":
+            return to_text(value)
+        case "epochs":  # Kafka keeps them in a sorted map
+            epochs = {epoch["leaderEpoch"]: epoch["offset"] for epoch in value}
+            return f"{{{', '.join(f'{epoch}={epochs[epoch]}' for epoch in sorted(epochs))}}}"
+        case "custom":
+            if value is None:
+                return "Optional.empty"
+            return f"Optional[CustomMetadata{{{len(value)} bytes}}]"
+        case "segment state" | "partition state":
+            names = SEGMENT_STATES if shown_as == "segment state" else PARTITION_STATES
+            return names[value] if 0 <= value < len(names) else "null"
+        case _:
+            return str(value).lower() if isinstance(value, bool) else str(value)

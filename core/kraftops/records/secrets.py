@@ -1,9 +1,5 @@
 """What must not be shown: fields of records and values of configurations."""
 
-from __future__ import annotations
-
-import re
-
 REDACTED = "<redacted>"
 SECRET_FIELDS = {
     "UserScramCredentialRecord": frozenset({"salt", "storedKey", "serverKey"}),
@@ -11,10 +7,23 @@ SECRET_FIELDS = {
 """Fields of type bytes, by message."""
 CONFIGURATION = "ConfigRecord"
 """The message whose values are secret where its name is."""
-_WORDS = r"password|passphrase|secret|credential|jaas\.config|ssl\.(keystore|truststore)\."
-_SECRET_CONFIG = re.compile(_WORDS, re.IGNORECASE)
-_SECRET_BYTES = re.compile(_WORDS.encode(), re.IGNORECASE)
-_NOT_SECRET = re.compile(r"ssl\.(keystore|truststore)\.(location|type)$")
+SECRET_WORDS = (
+    "password",
+    "passphrase",
+    "secret",
+    "credential",
+    "jaas.config",
+    "ssl.keystore.",
+    "ssl.truststore.",
+)
+"""In the name of a secret configuration key, whatever the case of ASCII letters."""
+PUBLIC_SUFFIXES = (
+    "ssl.keystore.location",
+    "ssl.keystore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.type",
+)
+"""Ends of names that are not secret in spite of the words in them."""
 
 
 def may_hold_secrets(message: str) -> bool:
@@ -24,9 +33,7 @@ def may_hold_secrets(message: str) -> bool:
 
 def is_secret_config(name: str) -> bool:
     """Tell whether the values of a configuration key are secret, as Kafka's PASSWORD keys are."""
-    return bool(_SECRET_CONFIG.search(name)) and not _NOT_SECRET.search(name)
-
-
-def may_name_secret(buffer: bytes, start: int, end: int) -> bool:
-    """Tell whether bytes hold what a secret configuration key would."""
-    return _SECRET_BYTES.search(buffer, start, end) is not None
+    if name.endswith(PUBLIC_SUFFIXES):
+        return False
+    lower = name.encode("utf-8", "surrogatepass").lower()  # of bytes: ASCII alone
+    return any(word.encode() in lower for word in SECRET_WORDS)

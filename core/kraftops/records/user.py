@@ -29,3 +29,6 @@ DECODERS: dict[str, Decode] = {
 """Kafka's built-in decoder classes."""
 
 DEFAULT_DECODER = "org.apache.kafka.tools.api.StringDecoder"
+
+IN_PIECES = (DEFAULT_DECODER, "org.apache.kafka.tools.api.DefaultDecoder")
+"""The decoders whose text of some bytes is that of their pieces, one after the other."""

@@ -37,9 +37,9 @@ class Compiled:
     @cached_property
     def text(self) -> Callable[[bytes, int, int], str]:
         """(bytes, position, end) to Kafka's JSON; see `kraftops.schema.text`."""
-        from kraftops.schema.text import renderer_factory
+        from kraftops.schema.text import renderer
 
-        return renderer_factory(self.message, self.version)("")
+        return renderer(self.message, self.version)
 
 
 @cache

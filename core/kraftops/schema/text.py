@@ -2,9 +2,9 @@
 
 The text is that of Kafka's generated `…JsonConverter` classes: no blanks, fields in the order of
 the schema, a tagged field only where it differs from its default. No row and no dict is built on
-the way: neighbours of fixed width are read by one `Struct`, and pieces that repeat from record to
-record are looked up as raw bytes in a `Memo` that code generated from the same fields fills. Such
-pieces are runs of arrays, and everything from the last field that tells records apart to the end.
+the way: neighbours of fixed width are read by one `Struct`, and what repeats from record to record,
+everything behind the last field that tells records apart, is looked up as raw bytes in a `Memo`
+that code generated from the same fields fills.
 
 A renderer need not be right about odd input, it only has to notice: it raises one of `MALFORMED`,
 and `kraftops.schema.read` then finds out what is wrong.
@@ -12,7 +12,6 @@ and `kraftops.schema.read` then finds out what is wrong.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Mapping
 from itertools import groupby
@@ -30,7 +29,6 @@ from kraftops.schema.values import (
     WIDTHS,
     array_texts,
     base64_text,
-    steps,
     value_renderers,
 )
 from kraftops.uuids import to_text
@@ -39,29 +37,18 @@ from kraftops.varint import read_uvarint
 MALFORMED = (DecodeError, IndexError, struct.error)
 """What a renderer raises where the bytes are not what it expects."""
 
-RendererFactory = Callable[[str], Callable[..., str]]
+Render = Callable[[bytes, int, int], str]
+"""Takes the buffer and where in it the message begins and ends."""
 
 
-def renderer_factory(
-    message: Message,
-    version: int,
-    template: str = "{{{data}}}",
-    parameters: str = "b, p, e",
-    overrides: Mapping[str, Callable[[bytes], str]] | None = None,
-    *,
-    short_arrays: bool = False,
-) -> RendererFactory:
-    """Return a function that takes the text `start` and returns a renderer.
+def renderer(
+    message: Message, version: int, overrides: Mapping[str, Callable[[bytes], str]] | None = None
+) -> Render:
+    """Return a function to the text of a version of *message*.
 
-    The renderer takes *parameters*, of which b, p, e are the buffer and where the message begins
-    and ends in it. It returns *template*, the inside of an f-string in which `{data}` stands for
-    the members of the message, `{field:NAME}` for the value of a field (or null where that is in
-    no text of its own), and `{start}` and the parameters are at hand. *overrides* shows
-    fields of type bytes, by name, in another form than base64. With *short_arrays* the renderer is
-    faster, and fails where one of a run of arrays has more than 126 elements.
+    *overrides* shows fields of type bytes and string, by name, in another form; null stays null.
     """
-    generator = _Generator(message, version, overrides or {})
-    return generator.factory(template, parameters, short_arrays=short_arrays)
+    return _Generator(message, version, overrides or {}).render()
 
 
 class _Generator:
@@ -89,31 +76,23 @@ class _Generator:
             }
         )
 
-    def factory(self, template: str, parameters: str, *, short_arrays: bool) -> RendererFactory:
-        """Return the factory; see `renderer_factory`."""
+    def render(self) -> Render:
+        """Return the renderer."""
         wire = [field for field in self._fields if field.tag is None]
         cut = self._first_of_tail(wire)
-        shown: dict[str, str] = {}
         slots = self._add_tail(wire[cut:])
-        runs = [
-            (run, self._add_run(run) if short_arrays and run[0].array else "")
-            for run in _neighbours(wire[:cut], lambda field: field.array)
-        ]
         add = self._source.add
-        add(0, "def make(start):", f"    def render({parameters}):")
-        for run, memo in runs:
-            shown |= self._add_lookup(run, memo) if memo else self._add_values(2, run, inline=True)
+        add(0, "def render(b, p, e):")
+        shown = self._add_values(1, wire[:cut], inline=True)
         if slots:
             names = [self._source.name("t") for _ in slots]
-            add(2, f"{', '.join(names)}{',' * (len(names) > 1)} = tail[b[{self._here()}:e]]")
+            add(1, f"{', '.join(names)}{',' * (len(names) > 1)} = tail[b[{self._here()}:e]]")
             shown |= {slot: f"{{{name}}}" for slot, name in zip(slots, names, strict=True)}
         else:
-            self._add_end_check(2)
-        data = self._joined(2, shown)
-        template = re.sub(r"\{field:(\w+)\}", lambda found: _value_of(found[1], shown), template)
-        add(2, f"return f'{template.replace('{data}', data)}'".replace("\n", "\\n"))
-        add(1, "return render")
-        return self._source.function("make")
+            self._add_end_check(1)
+        data = self._joined(1, shown)
+        add(1, f"return f'{{{{{data}}}}}'".replace("\n", "\\n"))
+        return self._source.function("render")
 
     def _first_of_tail(self, wire: list[Field]) -> int:
         """Return the index of the first field that is best looked up together with all after it."""
@@ -126,16 +105,6 @@ class _Generator:
         while index and wire[index - 1].array:
             index -= 1
         return index
-
-    def _add_run(self, run: list[Field]) -> str:
-        """Add the function that renders a run of arrays from its bytes; return its memo's name."""
-        name = self._source.name("run")
-        self._source.add(0, f"def make_{name}(b):", "    p, e = 0, len(b)")
-        shown = self._add_values(1, run)
-        self._add_end_check(1)
-        self._source.add(1, f"return f'{''.join(shown.values())}'")
-        self._source.add(0, f"{name} = Memo(make_{name})")
-        return name
 
     def _add_tail(self, wire: list[Field]) -> list[str]:
         """Add the function that renders *wire* and the tagged fields from their bytes.
@@ -151,24 +120,14 @@ class _Generator:
             shown |= self._add_tags(1, self._message.fields)
         self._add_end_check(1)
         stretches = [
-            run
-            for run in _neighbours(self._fields, lambda f: f.name in shown)
-            if run[0].name in shown
+            list(run)
+            for is_shown, run in groupby(self._fields, lambda field: field.name in shown)
+            if is_shown
         ]
         texts = [f"f'{''.join(shown[field.name] for field in run)}'" for run in stretches]
         self._source.add(1, f"return {', '.join(texts) or repr('')}")
         self._source.add(0, "tail = Memo(make_tail)")
         return [run[0].name for run in stretches] or [""]
-
-    def _add_lookup(self, run: list[Field], memo: str) -> dict[str, str]:
-        """Add code that finds where a run of compact arrays ends and looks its bytes up."""
-        text = self._source.name("v")
-        self._source.add(2, f"s = {self._here()}", "p = s")
-        self._at = 0
-        for field in run:
-            self._source.add(2, f"p += {self._source.name('step', steps(field.type))}[b[p]]")
-        self._source.add(2, f"{text} = {memo}[b[s:p]]")
-        return {run[0].name: f"{{{text}}}"}
 
     def _add_values(
         self, depth: int, fields: list[Field], *, inline: bool = False
@@ -217,6 +176,9 @@ class _Generator:
                 add(depth, "has_unknown = False", f"if {null}: {text} = 'null'", "else:")
                 depth += 1
             self._add_struct(depth, field, text)
+        elif field.type == "string" and field.name in self._overrides:
+            show = self._source.name("show", self._overrides[field.name])
+            add(depth, f"{text}, p = string_text(b, {self._here()}, {field.nullable}, {show})")
         elif field.type == "string" and inline and self._is_flexible:
             add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
             add(depth + 1, f"s = {self._here()} + n", f"{text} = STRING[b[{self._here(1)}:s]]")
@@ -349,14 +311,6 @@ class _Generator:
         if self._at:
             self._source.add(depth, f"p += {self._at}")
             self._at = 0
-
-
-def _value_of(name: str, shown: Mapping[str, str]) -> str:
-    return shown[name].partition(":")[2] if name in shown else "null"
-
-
-def _neighbours(fields: list[Field], kind: Callable[[Field], bool]) -> list[list[Field]]:
-    return [list(group) for _, group in groupby(fields, key=kind)]
 
 
 def _default_text(field: Field, version: int) -> str:

@@ -67,28 +67,30 @@ def _checked(length: int, nullable: bool, buffer: bytes, pos: int) -> int:
 
 
 _ReadLength = Callable[[bytes, int, bool], tuple[int, int]]
-_RenderValue = Callable[[bytes, int, bool], tuple[str, int]]
+_Show = Callable[[bytes], str]
 
 
-def _string_renderer(read_length: _ReadLength) -> _RenderValue:
-    def string(buffer: bytes, pos: int, nullable: bool) -> tuple[str, int]:
+def _string_renderer(
+    read_length: _ReadLength,
+) -> Callable[[bytes, int, bool, _Show], tuple[str, int]]:
+    def string(
+        buffer: bytes, pos: int, nullable: bool, show: _Show = STRING_TEXTS.__getitem__
+    ) -> tuple[str, int]:
         length, pos = read_length(buffer, pos, nullable)
         if length < 0:
             return "null", pos
         if length > 0x7FFF:
             raise DecodeError("string")
         end = pos + length
-        return STRING_TEXTS[buffer[pos:end]], end
+        return show(buffer[pos:end]), end
 
     return string
 
 
 def _bytes_renderer(
     read_length: _ReadLength,
-) -> Callable[[bytes, int, bool, Callable[[bytes], str]], tuple[str, int]]:
-    def bytes_(
-        buffer: bytes, pos: int, nullable: bool, show: Callable[[bytes], str]
-    ) -> tuple[str, int]:
+) -> Callable[[bytes, int, bool, _Show], tuple[str, int]]:
+    def bytes_(buffer: bytes, pos: int, nullable: bool, show: _Show) -> tuple[str, int]:
         length, pos = read_length(buffer, pos, nullable)
         if length < 0:
             return "null", pos
@@ -96,16 +98,6 @@ def _bytes_renderer(
         return show(buffer[pos:end]), end
 
     return bytes_
-
-
-@cache
-def steps(kind: str) -> list[int]:
-    """Return the size of a compact array of fixed-width elements by its first byte.
-
-    Right for lengths of one byte; with longer ones the bytes cut out are no array, which shows.
-    """
-    width = WIDTHS[kind]
-    return [1, *range(1, 1 + 255 * width, width)]
 
 
 @cache

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.splitting import Part
-from kraftops.errors import SourceError, UsageError
+from kraftops.engine.query import Query
+from kraftops.engine.rows import Row, damage_row, file_text
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try, lost_rows
 from kraftops.spark.planning import Split, query_of
@@ -74,9 +73,6 @@ class DamageReport(Report):
         if is_damage:
             self.add(self._path, 0, line)
 
-    def gap(self, path: str, offset: int, following: int) -> None:
-        """Pass over missing offsets: a compacted log has many."""
-
     def index_mismatch(self, path: str, offset: int, found: int) -> None:
         """Keep it."""
         self.add(path, 0, f"the batch of offset {offset} ends at {found}")
@@ -93,11 +89,8 @@ class DamageReport(Report):
         """Keep it."""
         self.add(path, 0, f"offset {offset} ends no batch, the next is {found}")
 
-    def merge(self, later: Report) -> None:
-        """Keep what was found in records, which says where."""
-        for line in later.take_lines():
-            place, _, reason = line.removeprefix(f"{self._path}: position ").partition(": ")
-            self.add(self._path, int(place) if place.isdecimal() else 0, reason or line)
+    def gaps(self, path: str, pairs: bytes) -> None:
+        """Pass over missing offsets: a compacted log has many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +110,15 @@ class CheckWork:
                 if is_last_try(self.tries):
                     deque(lost_rows(part, query, report, self.tries - 1), 0)
                     continue
-                try:
-                    deque(_looked_at(part, query, report), 0)
-                except (SourceError, UsageError) as error:
-                    report.refusal(error.message)
+                deque(_looked_at(part, query, report), 0)
             yield Checked(report.rows, report.more, report.refusals)
 
 
 def _looked_at(part: Part, query: Query, report: Report) -> Iterator[object]:
     """Read a part as the text of it is made, for that is where all of it is looked at."""
-    if query.salvage or not query.filter.is_empty:
-        from kraftops.dump.chosentext import chosen_units
+    from kraftops.dump.parts import PartMaker
 
-        yield from chosen_units(part, query, report)
-        return
-    from kraftops.dump.text import TextParts
-
-    yield from TextParts(query).chunks(part, report)
+    yield from PartMaker(query).chunks(part, report)
 
 
 def check(

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.dump.query import Query
 from kraftops.dump.summarise import summarise
 from kraftops.dump.summary import Summary
+from kraftops.engine.query import Query
 from kraftops.errors import SourceError
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try, lost_detail

@@ -5,7 +5,7 @@
     spark.dataSource.register(KraftopsDataSource)
     log = spark.read.format("kraftops").load("DIRECTORY")
 
-The columns are those of `kraftops.dump.rows.Row`, rows of damage are among them. A shorter
+The columns are those of `kraftops.engine.rows.Row`, rows of damage are among them. A shorter
 `.schema()` leaves out columns, which are not decoded then. The options are those of
 `kraftops.spark.sourceoptions`.
 """
@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 # A class that Spark calls must be derived from its own, hence nothing else may import this module.
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row
+from kraftops.engine.query import Query
 from kraftops.errors import UsageError
 from kraftops.spark.lost import is_last_try, is_try_before_last, lost_rows
-from kraftops.spark.pieceprocess import piece_rows, spooled
+from kraftops.spark.pieceprocess import piece_batches, spooled
 from kraftops.spark.planning import Piece, Split, plan, query_of
 from kraftops.spark.pushdown import pushed
 from kraftops.spark.schemas import checked_schema, row_schema
@@ -94,8 +93,6 @@ class Reader(DataSourceReader):
         """Yield the rows of a split in record batches."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        from kraftops.dump.columns import arrow_batches
-
         split, tries = partition.split, self._asked.tries
         if split is None:
             return
@@ -104,17 +101,20 @@ class Reader(DataSourceReader):
             for piece in split.pieces:
                 yield from self._alone(piece, schema)
         else:
-            yield from arrow_batches(self._rows(split), schema)
+            yield from self._batches(split, schema)
 
-    def _rows(self, split: Split) -> Iterator[Row]:
+    def _batches(self, split: Split, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        from kraftops.dump.columns import arrow_batches
+
         tries = self._asked.tries
         is_lost = is_last_try(tries)
         for piece in split.pieces:
             query = query_of(self.query, piece.decoder)
             if is_lost:
-                yield from lost_rows(piece.part, query, Report(), tries - 1)
+                lost = lost_rows(piece.part, query, Report(), tries - 1)
+                yield from arrow_batches(lost, schema)
             else:
-                yield from piece_rows(piece.part, query)
+                yield from piece_batches(piece.part, query, schema)
 
     def _alone(self, piece: Piece, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a piece, or if that kills who reads it, the row that says so."""

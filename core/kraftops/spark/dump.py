@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from kraftops.dump.query import Query
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import Findings
+from kraftops.engine.query import Query
 from kraftops.spark.dumptask import Counters, DumpWork, Written
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.joining import join, join_part

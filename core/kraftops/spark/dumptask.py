@@ -6,22 +6,23 @@ import gc
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from kraftops.dump.makers import Maker, part_maker
-from kraftops.dump.query import Query
+from kraftops.dump.parts import PartMaker, row_text
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row
 from kraftops.dump.smallfiles import is_small_file, small_file
 from kraftops.dump.splitting import Found, Part
 from kraftops.dump.writing import Chunks
+from kraftops.engine.query import Query
 from kraftops.errors import SourceError, UsageError
 from kraftops.spark.lost import is_last_try, lost_rows
 from kraftops.spark.planning import Split, query_of
 from kraftops.spark.targets import ENDINGS, Target, part_name
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark import Accumulator
 
 MOST_LINES = 1000
@@ -100,24 +101,25 @@ class DumpWork:
 
         chunks = Chunks(sink)
         if self.query.form == "csv":
-            from kraftops.dump.csvrows import csv_header
+            from kraftops.engine.reference.csvrows import csv_header
 
             chunks.add(csv_header())
             lines -= 1
-        makers: dict[str | None, Maker] = {}
-        for part, decoder, *_ in split.pieces:
-            query = query_of(self.query, decoder)
-            if is_lost:
-                made = self._lost_text(part, query, told)
-            elif query.form == "json" and is_small_file(part.path):
-                made = _small_text(part, told)
-            else:
-                maker = makers.get(decoder)
-                if maker is None:
-                    maker = makers[decoder] = part_maker(query)
-                made = maker(part, told.add)
-            for chunk in made:
-                chunks.add(chunk)
+        makers: dict[str | None, PartMaker] = {}
+        with ExitStack() as opened:
+            for part, decoder, *_ in split.pieces:
+                query = query_of(self.query, decoder)
+                if is_lost:
+                    made: Iterable[str | bytes] = self._lost_text(part, query, told)
+                elif query.form == "json" and is_small_file(part.path):
+                    made = _small_text(part, told)
+                else:
+                    maker = makers.get(decoder)
+                    if maker is None:
+                        maker = makers[decoder] = opened.enter_context(closing(PartMaker(query)))
+                    made = maker(part, told.add)
+                for chunk in made:
+                    chunks.add(chunk)
         chunks.flush()
         return lines
 
@@ -129,36 +131,33 @@ class DumpWork:
             if not part.start:
                 yield f"Dumping {part.path}\n"
         else:
-            from kraftops.dump.rowchunks import row_writer
-
-            out: list[str] = []
-            deque(map(row_writer(query.form, out.append), rows), 0)
-            yield "".join(out)
+            for row in rows:
+                yield row_text(row, query.form)
         told.add(Found(part, report, None, None, 0))
 
     def _parquet(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> int:
         """Write a Parquet file; return how many rows."""
-        import pyarrow.parquet as pq
+        from kraftops.dump.columns import ParquetFile
 
-        from kraftops.dump.columns import arrow_batches, arrow_schema
-
-        schema, records = arrow_schema(), 0
-        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-            for batch in arrow_batches(self._rows(split, told, is_lost=is_lost), schema):
-                writer.write_batch(batch)
+        records = 0
+        with ParquetFile(file) as parquet:
+            for batch in self._batches(split, told, is_lost=is_lost):
+                parquet.add(batch)
                 records += batch.num_rows
         return records
 
-    def _rows(self, split: Split, told: _Told, *, is_lost: bool) -> Iterator[Row]:
-        from kraftops.dump.rowchunks import scan
+    def _batches(self, split: Split, told: _Told, *, is_lost: bool) -> Iterator[pa.RecordBatch]:
+        from kraftops.dump.columns import arrow_batches, arrow_schema, scan_batches
 
+        schema = arrow_schema()
         for part, decoder, *_ in split.pieces:
             query, report = query_of(self.query, decoder), Report()
             try:
                 if is_lost:
-                    yield from lost_rows(part, query, report, self.tries - 1)
+                    rows = lost_rows(part, query, report, self.tries - 1)
+                    yield from arrow_batches(rows, schema)
                 else:
-                    yield from scan(part, query, report)
+                    yield from scan_batches(part, query, report, schema)
             except (SourceError, UsageError) as error:
                 report.refusal(error.message)
             told.add(Found(part, report, None, None, 0))

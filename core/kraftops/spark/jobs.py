@@ -85,7 +85,7 @@ def equipped(
     session: Session, work: Callable[[Iterable[T]], Iterable[R]]
 ) -> Callable[[Iterable[T]], Iterable[R]]:
     """Return work that says what a worker lacks, where workers are not of this machine."""
-    return work if session.settings.is_local else Equipped(work)
+    return work if session.settings.is_local else Equipped(work, session.slow)
 
 
 def look_at_workers(session: Session) -> None:
@@ -98,7 +98,7 @@ def look_at_workers(session: Session) -> None:
     if session.settings.is_local:
         return
     tasks = range(session.cores)
-    look: Equipped[int, int] = Equipped(iter)
+    look: Equipped[int, int] = Equipped(iter, session.slow)
     with cancelled_by_keys(session):
         session.context.parallelize(tasks, len(tasks)).mapPartitions(look).collect()
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row, damage_row, file_text
 from kraftops.dump.splitting import Part
+from kraftops.engine.query import Query
+from kraftops.engine.rows import Row, damage_row, file_text
 from kraftops.spark.planning import Split
 
 R = TypeVar("R")

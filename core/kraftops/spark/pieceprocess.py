@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
-from kraftops.dump.query import Query
 from kraftops.dump.report import Report
-from kraftops.dump.rows import Row
 from kraftops.dump.splitting import Part
+from kraftops.engine.query import Query
 from kraftops.errors import SourceError, UsageError
 from kraftops.spark.lost import unreadable_row
 
@@ -23,14 +22,14 @@ if TYPE_CHECKING:
 _PROGRAM = "from kraftops.spark.pieceprocess import main; main()"
 
 
-def piece_rows(part: Part, query: Query) -> Iterator[Row]:
+def piece_batches(part: Part, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part; of a file that cannot be read, one that says so."""
-    from kraftops.dump.rowchunks import scan
+    from kraftops.dump.columns import arrow_batches, scan_batches
 
     try:
-        yield from scan(part, query, Report())
+        yield from scan_batches(part, query, Report(), schema)
     except (SourceError, UsageError) as error:
-        yield unreadable_row(part, error.message)
+        yield from arrow_batches([unreadable_row(part, error.message)], schema)
 
 
 def spooled(part: Part, query: Query, schema: pa.Schema) -> IO[bytes] | None:
@@ -55,9 +54,7 @@ def main() -> None:
     """Write the rows of the part that standard input describes to standard output."""
     import pyarrow as pa
 
-    from kraftops.dump.columns import arrow_batches
-
     part, query, schema = pickle.load(sys.stdin.buffer)  # noqa: S301 - of a worker of ours
     with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
-        for batch in arrow_batches(piece_rows(part, query), schema):
+        for batch in piece_batches(part, query, schema):
             stream.write_batch(batch)

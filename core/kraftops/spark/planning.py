@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.dump.query import NO_LIMIT, Query
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import Part, plan_parts, sizes_of
+from kraftops.engine.query import NO_LIMIT, Query
 from kraftops.log.files import file_name
 from kraftops.uris import is_remote
 

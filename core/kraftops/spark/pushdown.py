@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kraftops.dump.filters import Filter, normal_type
+from kraftops.engine.filters import Filter, normal_type
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter as SparkFilter

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftops.dump.columns import TYPES
-from kraftops.dump.rows import COLUMNS
+from kraftops.engine.rows import COLUMNS, TYPES
 from kraftops.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
 from kraftops.spark.failures import job_errors
 from kraftops.spark.settings import OURS, Settings
-from kraftops.spark.shipping import packed
+from kraftops.spark.shipping import UnionParam, packed
 from kraftops.spark.starting import running_context
 from kraftops.spark.statustracker import workers_awaited
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
+    from pyspark import Accumulator, SparkContext
     from pyspark.sql import SparkSession
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit
@@ -31,6 +31,8 @@ class Session:
         """Take a context that is running."""
         self.context = context
         self.settings = settings
+        self.slow: Accumulator[frozenset[str]] | None = None
+        """Workers that have not the compiled engine that was sent to them, and why."""
         self._spark = spark
 
     @property
@@ -46,6 +48,15 @@ class Session:
     def cores(self) -> int:
         """How many tasks run at a time."""
         return self.settings.cores or self.context.defaultParallelism
+
+    @property
+    def slow_text(self) -> str | None:
+        """What to say of workers that have not the compiled engine; None if there are none."""
+        found = sorted(self.slow.value) if self.slow else []
+        if not found:
+            return None
+        more = f", and {len(found) - 1} more like it" if len(found) > 1 else ""
+        return f"a worker reads without the compiled engine, slower: {found[0]}{more}"
 
 
 @contextmanager
@@ -74,9 +85,13 @@ def started(settings: Settings) -> Iterator[Session]:
         if settings.is_local:
             yield session
             return
-        with packed() as archive, workers_awaited(context, patience):
+        with packed() as sent, workers_awaited(context, patience):
             with job_errors("our code cannot be sent to the workers"):
-                context.addPyFile(archive)
+                context.addPyFile(sent.archive)
+                if sent.engine is not None:
+                    context.addFile(sent.engine)
+                    union: Any = UnionParam()
+                    session.slow = context.accumulator(frozenset[str](), union)
             yield session
 
 

@@ -22,9 +22,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kraftops.dump.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
-from kraftops.dump.query import Query
 from kraftops.dump.sources import DECODERS, Source, expand
+from kraftops.engine.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.engine.query import Query
 from kraftops.errors import UsageError
 from kraftops.records.dialects import DIALECTS
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kraftops.dump.query import Query
-from kraftops.dump.rows import DAMAGE
 from kraftops.dump.sources import Source
+from kraftops.engine.query import Query
+from kraftops.engine.rows import DAMAGE
 from kraftops.spark.failures import job_errors
 from kraftops.spark.jobs import look_at_workers
 from kraftops.spark.session import Session

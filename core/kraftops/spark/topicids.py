@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kraftops.dump.filters import Filter
-from kraftops.dump.query import Query
 from kraftops.dump.sources import Source
 from kraftops.dump.splitting import Part
 from kraftops.dump.topics import with_topic_ids
+from kraftops.engine.filters import Filter
+from kraftops.engine.query import Query
 from kraftops.spark.jobs import run_narrowed
 from kraftops.spark.lost import is_last_try
 from kraftops.spark.planning import Piece, Split, query_of

@@ -9,9 +9,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.dump.columns import BATCH_ROWS, arrow_batches, arrow_schema, write_parquet
-from kraftops.dump.rows import COLUMNS, Row
+from kraftops.dump.columns import (
+    GROUP_ROWS,
+    arrow_batches,
+    arrow_schema,
+    last_rows,
+    scan_batches,
+    write_parquet,
+)
+from kraftops.dump.report import Report
+from kraftops.dump.splitting import Part
+from kraftops.engine.query import Query
+from kraftops.engine.rows import COLUMNS, Row
 from kraftops.errors import UsageError
+from kraftops.log.batch import Record, batch_bytes
 from tests.rowlogs import query_of, rows
 from tests.segments import IN
 
@@ -39,7 +50,7 @@ def test_parquet_is_read_by_others(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     asked = query_of(LOG)
     with path.open("wb") as file:
-        write_parquet(rows(LOG, asked), file.fileno())
+        write_parquet(scan_batches(Part(str(LOG)), asked, Report(), arrow_schema()), file.fileno())
 
     counts = duckdb.sql(f"select type, count(*) from '{path}' group by type").fetchall()
 
@@ -69,12 +80,28 @@ def test_no_rows_make_an_empty_table(tmp_path: Path) -> None:
     assert (table.num_rows, table.schema.names) == (0, list(COLUMNS))
 
 
-def test_rows_come_in_batches_of_a_bounded_size() -> None:
-    small = [Row("f", n) for n in range(BATCH_ROWS + 1)]
-    large = [Row("f", n, kind="user", value="x" * (12 << 20)) for n in range(7)]
+def test_rows_come_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
+    small = [Row("f", n) for n in range(GROUP_ROWS + 1)]
+    large = [Record(n, 0, None, b"x" * (5 << 20)) for n in range(5)]
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes(large, attributes=1))
 
-    assert [batch.num_rows for batch in arrow_batches(small, arrow_schema())] == [BATCH_ROWS, 1]
-    assert [batch.num_rows for batch in arrow_batches(large, arrow_schema())] == [3, 3, 1]
+    found = scan_batches(Part(str(path)), Query(decoder="user"), Report(), arrow_schema())
+
+    assert [batch.num_rows for batch in arrow_batches(small, arrow_schema())] == [GROUP_ROWS, 1]
+    assert [batch.num_rows for batch in found] == [2, 2, 1]
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 4, 6, 9])
+def test_last_rows_are_those_of_several_batches(most: int) -> None:
+    batches = [
+        next(arrow_batches([Row("f", n) for n in some], arrow_schema()))
+        for some in (range(3), range(3, 4), range(4, 6))
+    ]
+
+    found = [row["position"] for batch in last_rows(batches, most) for row in batch.to_pylist()]
+
+    assert found == (list(range(6))[-most:] if most else [])
 
 
 def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

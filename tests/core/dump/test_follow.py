@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.follow import follow, next_segment
-from kraftops.dump.query import Query
+from kraftops.dump.parts import scan
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import scan
 from kraftops.dump.splitting import Part
+from kraftops.engine.query import Query
 from kraftops.errors import SourceError
 from kraftops.log import legacy
 from kraftops.log.batch import Record, batch_bytes

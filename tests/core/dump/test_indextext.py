@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.query import Query
+from kraftops.engine.query import Query
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.indexes import (
     AbortedTxn,

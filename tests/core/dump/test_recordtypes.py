@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump.recordtypes import FramedTypes, Label, label_reader
+from kraftops.dump.recordtypes import Label, framed_types, label_reader
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Record, batch_bytes, inflated, record_bytes
 from kraftops.varint import uvarint_bytes, varint_bytes
 from tests.segments import record_around
 
 
-def counts(types: FramedTypes, records: list[Record]) -> dict[Label, tuple[int, int]]:
+def counts(decoder: str, dialect: str, records: list[Record]) -> dict[Label, tuple[int, int]]:
     data = batch_bytes(records)
     batch = Batch(0, len(data), data)
     buffer, pos = inflated(batch, batch.header)
-    found = types.count(buffer, pos, len(records))
+    found = framed_types(decoder, dialect, buffer, pos, len(records))
     return {label: (amount.count, amount.size) for label, amount in found.items()}
 
 
@@ -65,7 +65,7 @@ def test_counts_are_those_of_the_records_one_by_one(
         expected[label] += 1
         sizes[label] += len(record_bytes(one, records[0].offset, records[0].timestamp))
 
-    found = counts(FramedTypes(decoder, dialect), records)
+    found = counts(decoder, dialect, records)
 
     assert found == {label: (expected[label], sizes[label]) for label in expected}
 
@@ -111,4 +111,4 @@ def test_label_has_kafkas_name(
 )
 def test_records_that_do_not_fill_their_batch_are_an_error(body: bytes, count: int) -> None:
     with pytest.raises(DecodeError):
-        FramedTypes("metadata").count(body, 0, count)
+        framed_types("metadata", "kafka", body, 0, count)

@@ -1,17 +1,18 @@
-"""Text made part by part, by one process or several, is the text of the whole."""
+"""Text made part by part, by one thread or several, is the text of the whole."""
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from kraftops.dump import splitting
 from kraftops.dump.parallel import run_ordered
-from kraftops.dump.query import NO_LIMIT, Query
+from kraftops.dump.parts import PartMaker, text_chunks
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import Findings, Found, Part, job_count, plan_parts, total_size
-from kraftops.dump.text import TextParts, text_chunks
+from kraftops.engine.query import NO_LIMIT, Query
 from kraftops.errors import SourceError
 from kraftops.log import reader
 from kraftops.log.batch import Record, batch_bytes
@@ -37,7 +38,7 @@ def whole(paths: Iterable[Path], query: Query) -> Dump:
     text, lines = "", []
     for path in paths:
         for chunk in text_chunks(str(path), query, report):
-            text += chunk
+            text += chunk.decode("utf-8", "surrogateescape")
             lines += report.take_lines()
         lines += report.take_lines()
     return Dump(text, lines, list(report.summary()), report.has_failed)
@@ -49,7 +50,11 @@ def in_parts(parts: Iterable[Part], query: Query, out: Path, jobs: int = 1) -> D
     findings = Findings(report)
     with out.open("w+b") as file:
         run_ordered(
-            parts, TextParts(query), file.fileno(), jobs, lambda f: lines.extend(findings.add(f))
+            parts,
+            lambda: closing(PartMaker(query)),
+            file.fileno(),
+            jobs,
+            lambda f: lines.extend(findings.add(f)),
         )
     text = out.read_bytes().decode("utf-8", "surrogateescape")
     return Dump(text, lines, list(report.summary()), report.has_failed)
@@ -77,8 +82,8 @@ def test_parts_of_a_log_are_the_log(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=name_of)
-def test_processes_make_the_text_of_one(folder: Path, tmp_path: Path) -> None:
-    """Of all files of a folder, logs or not, and of logs that one process ends and others begin."""
+def test_threads_make_the_text_of_one(folder: Path, tmp_path: Path) -> None:
+    """Of all files of a folder, logs or not, and of logs that one thread ends and others begin."""
     out = tmp_path / "out"
     paths = [path for path in FILES if path.parent == folder]
     for name in ("batches", "text", "metadata"):
@@ -137,7 +142,7 @@ def test_file_larger_than_kafkas_tool_reads_says_so_once(
 ) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(b"".join(batch(n) for n in range(20)))
-    monkeypatch.setattr("kraftops.dump.text.NO_LIMIT", 1000)
+    monkeypatch.setattr("kraftops.dump.parts.NO_LIMIT", 1000)
     query = Query(deep_iteration=True, max_bytes=1000)
     expected = whole([path], query)
 
@@ -207,11 +212,11 @@ def test_what_is_found_on_the_way_is_told_on_the_way(tmp_path: Path) -> None:
     """Lines are not kept until a large file ends, and gaps are none more for that."""
     path = tmp_path / LOG_NAME
     bad = patched(batch(0), 57, b"\0\0\0\x09")
-    path.write_bytes((batch(3, 4000) + bad + batch(9)) * 5)
+    path.write_bytes((batch(3, 8000) + bad + batch(9)) * 9)
     query = QUERIES["records"]
     expected = whole([path], query)
     told: list[Found] = []
-    for _ in TextParts(query)(Part(str(path)), told.append):
+    for _ in PartMaker(query)(Part(str(path)), told.append):
         pass
 
     report = Report()
@@ -276,13 +281,13 @@ def test_file_of_which_the_rest_is_gone_is_none_that_could_not_be_read(log: Path
     report = Report()
     findings = Findings(report)
     read: list[Found] = []
-    texts = TextParts(QUERIES["records"])
-    "".join(texts(first, read.append))
+    texts = PartMaker(QUERIES["records"])
+    b"".join(texts(first, read.append))
     log.unlink()
-    texts._close()
-    texts = TextParts(QUERIES["records"])
+    texts.close()
+    texts = PartMaker(QUERIES["records"])
     for part in rest:
-        "".join(texts(part, read.append))
+        b"".join(texts(part, read.append))
 
     lines = [line for found in read for line in findings.add(found)]
 
@@ -332,17 +337,17 @@ def test_file_that_grows_is_read_to_where_it_ended(log: Path, tmp_path: Path) ->
 
 def test_parts_of_a_file_that_grows_are_read_as_they_come(log: Path) -> None:
     """Where nobody says which file it is, it is opened for each part, as it is by then."""
-    texts = TextParts(QUERIES["records"])
+    texts = PartMaker(QUERIES["records"])
     before = log.stat().st_size
-    first = "".join(texts(Part(str(log), 0, before, is_last=False), lambda _: None))
+    first = b"".join(texts(Part(str(log), 0, before, is_last=False), lambda _: None))
     with log.open("ab") as more:
         more.write(batch(9))
     after = log.stat().st_size
     told: list[Found] = []
-    second = "".join(texts(Part(str(log), before, after, is_last=False), told.append))
+    second = b"".join(texts(Part(str(log), before, after, is_last=False), told.append))
 
-    assert first.count("baseOffset: ") == 9
-    assert second.count("baseOffset: 9 ") == 1
+    assert first.count(b"baseOffset: ") == 9
+    assert second.count(b"baseOffset: 9 ") == 1
     assert [found.report.take_lines() for found in told] == [[]]
 
 
@@ -368,9 +373,9 @@ def test_missing_file_is_told_as_ever(tmp_path: Path) -> None:
 
 def test_no_descriptor_stays_open(log: Path, tmp_path: Path) -> None:
     before = set(os.listdir("/proc/self/fd"))
-    texts = TextParts(QUERIES["records"])
+    texts = PartMaker(QUERIES["records"])
     for part in cut([log, log], 1):
-        assert "".join(texts(part, lambda _: None))
+        assert b"".join(texts(part, lambda _: None))
     stopped = texts(next(iter(cut([log], 1))), lambda _: None)
     for _ in range(3):
         next(stopped)
@@ -422,9 +427,9 @@ def test_plan_reads_no_more_than_is_asked_for(
 def test_jobs_are_as_many_as_cores_but_few_for_small_files(
     cores: int, size: int, jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(splitting, "engine_name", lambda: "native")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     assert job_count(size) == jobs
-    assert job_count(size, reads_records=False) == 1
 
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: cores)

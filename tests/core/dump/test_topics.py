@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.filters import Filter
 from kraftops.dump.splitting import Part
 from kraftops.dump.topics import with_topic_ids
+from kraftops.engine.filters import Filter
 from kraftops.uuids import to_text
 from tests.metadata_logs import feature, records_batch, snapshot_bytes, write_log
 

@@ -1,6 +1,7 @@
 """The walk over the batches of a source."""
 
 import os
+from io import BytesIO
 from pathlib import Path
 from zlib import crc32
 
@@ -286,3 +287,47 @@ def test_error_while_reading_is_an_error_of_the_file(
         monkeypatch.setattr(log, "_file", real)
 
     assert caught.value.message == f"cannot read {path}: Input/output error"
+
+
+# Blocks of batches
+
+
+def test_window_has_whole_batches_and_goes_on_where_it_is_told() -> None:
+    one, two = (batch_bytes([Record(n, 0, None, bytes(90))]) for n in range(2))
+    found = LogReader(BytesIO(one + two + b"rest").read, 0, len(one + two) + 4)
+
+    window = found.window()
+    assert window is not None
+    assert window[0][window[1] :].startswith(one + two)
+    found.advance(len(one))
+    assert (found.window() or (b"", 0, 0))[1:] == (len(one), len(one))
+    found.advance(len(one + two))
+    assert found.window() is None
+    assert found.next_batch() is None
+    assert found.end == LogEnd(EndReason.PARTIAL, len(one + two), 4)
+    assert (found.window(), found.next_batch()) == (None, None)
+
+
+def test_window_keeps_to_the_stop() -> None:
+    one, two = (batch_bytes([Record(n, 0, None, bytes(90))]) for n in range(2))
+    stop = len(one) + 30
+    found = LogReader(BytesIO(one + two).read, 0, stop)
+
+    window = found.window()
+
+    assert window is not None
+    assert len(window[0]) == stop
+
+
+@pytest.mark.parametrize(
+    "odd", [b"\0" * 11 + b"\x14" + b"\0" * 20, legacy.message_bytes(Record(0, 0, None, b"v"), 1)]
+)
+def test_window_leaves_odd_batches(odd: bytes) -> None:
+    data = odd + batch_bytes([Record(1, 0, None, b"v")])
+    found = LogReader(BytesIO(data).read, 0, len(data))
+
+    assert found.window() is None
+    batch = found.next_batch()
+
+    assert batch is not None
+    assert found.window() is not None

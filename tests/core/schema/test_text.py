@@ -4,26 +4,29 @@ import pytest
 
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import parse
-from kraftops.schema.text import base64_text, renderer_factory
+from kraftops.schema.text import base64_text, renderer
 from tests.messages import table
-
-
-def test_template_has_start_and_parameters() -> None:
-    message = table("metadata")["TopicRecord"]
-    raw = compiled(message, 0).write({"name": "a"})
-    factory = renderer_factory(message, 0, "{start}{offset}: {{{data}}}\n", "b, p, e, offset")
-
-    text = factory("at ")(raw, 0, len(raw), 12)
-
-    assert text == 'at 12: {"name":"a","topicId":"AAAAAAAAAAAAAAAAAAAAAA"}\n'
 
 
 def test_overrides_show_bytes_in_another_form() -> None:
     message = parse("Thing - 0 0+\n  raw bytes\n  other bytes")["Thing"]
     raw = compiled(message, 0).write({"raw": b"\1\2", "other": b"\1\2"})
-    render = renderer_factory(message, 0, overrides={"raw": lambda raw: f"<{raw.hex()}>"})("")
+    render = renderer(message, 0, {"raw": lambda raw: f"<{raw.hex()}>"})
 
     assert render(raw, 0, len(raw)) == '{"raw":<0102>,"other":"AQI="}'
+
+
+@pytest.mark.parametrize("versions", ["0+", "1+"])
+def test_overrides_show_strings_in_another_form_and_null_as_such(versions: str) -> None:
+    message = parse(f"Thing - 0 {versions}\n  name string?\n  other string")["Thing"]
+    render = renderer(message, 0, {"name": lambda raw: f"<{raw.hex()}>"})
+
+    shown = []
+    for name in ("ab", None):
+        raw = compiled(message, 0).write({"name": name, "other": "c"})
+        shown.append(render(raw, 0, len(raw)))
+
+    assert shown == ['{"name":<6162>,"other":"c"}', '{"name":null,"other":"c"}']
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftops.dump.query import Query
+from kraftops.dump.parts import scan
 from kraftops.dump.report import Report
-from kraftops.dump.rowchunks import scan
+from kraftops.engine.query import Query
 from kraftops.log.batch import Batch
 from kraftops.log.streams import open_log
 from kraftops.wire import liveparts

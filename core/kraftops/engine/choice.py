@@ -1,0 +1,170 @@
+"""Which engine there is, and a scan by it; the reference does what the native one leaves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from kraftops.engine.contract import Outcome, Request, Scan, Why
+from kraftops.errors import UsageError
+from kraftops.log.batch import HEADER_SIZE, Batch
+from kraftops.log.reader import LogReader
+
+if TYPE_CHECKING:
+    from kraftops.engine.reference.scan import ReferenceScan
+
+ENGINES = ("native", "reference")
+_VARIABLE = "KRAFTOPS_ENGINE"
+_REASON = "no_native.txt"  # left by the build where it made no engine
+
+
+def engine_name() -> str:
+    """Return the name of the engine that is used.
+
+    Raises:
+        UsageError: KRAFTOPS_ENGINE names none, or one that is not there.
+    """
+    return _engine(os.environ.get(_VARIABLE, ""))
+
+
+@cache
+def why_not_native() -> str | None:
+    """Return why there is no native engine, or None if there is one."""
+    try:
+        from kraftops.engine import native  # noqa: F401 - only to see whether it loads
+    except ImportError as error:
+        if error.name == "kraftops.engine":  # it is there, but not the extension beside it
+            return _why_not_built()
+        return str(error)
+    return None
+
+
+def _why_not_built() -> str:
+    """Return what the build said of it, if it said something."""
+    with suppress(OSError), open(os.path.join(os.path.dirname(__file__), _REASON)) as file:
+        return f"not built: {file.read().strip()}"
+    return "not built"
+
+
+@cache
+def _engine(asked: str) -> str:
+    if asked not in ("", *ENGINES):
+        raise UsageError(
+            f"{_VARIABLE} is {asked!r}: there is no such engine", hint=f"{' or '.join(ENGINES)}"
+        )
+    if asked == "reference":
+        return asked
+    reason = why_not_native()
+    if reason is None:
+        return "native"
+    if asked:
+        raise UsageError(f"{_VARIABLE} asks for the native engine, which is {reason}")
+    return "reference"
+
+
+def open_scan(request: Request) -> EngineScan:
+    """Return a scan of one file by the engine that is used.
+
+    Raises:
+        UsageError: see `engine_name`.
+    """
+    return EngineScan(request)
+
+
+def count_framed(
+    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
+) -> list[tuple[int | None, int | None, int, int]]:
+    """Count records by their frames; see `kraftops.engine.reference.counting.count_framed`.
+
+    Raises:
+        DecodeError: the records do not take all bytes from *pos* on.
+        UsageError: see `engine_name`.
+    """
+    if engine_name() == "native":
+        from kraftops.engine import native
+
+        return native.count_framed(decoder, dialect_name, buffer, pos, count)
+    from kraftops.engine.reference.counting import count_framed as count_in_python
+
+    return count_in_python(decoder, dialect_name, buffer, pos, count)
+
+
+class EngineScan:
+    """Reads the batches of one file, in order."""
+
+    def __init__(self, request: Request) -> None:
+        """Read as *request* says."""
+        self._request = request
+        self._is_native = engine_name() == "native"
+        if self._is_native:
+            from kraftops.engine import native
+
+            self._scan: Scan = native.scan(request)
+        else:
+            self._scan = self._reference
+        self.first_offset: int | None = None
+        """See `Scan`, as for the last."""
+        self.last_offset: int | None = None
+        self.position = -1
+        """Up to where the file was read, of what has positions."""
+
+    def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
+        """Yield what is made of the batches of a file; what is in the way ends the reader's walk.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        while True:
+            window = reader.window()
+            if window is None:
+                batch = reader.next_batch()
+                if batch is None:
+                    return
+                yield from self.batch(batch)
+                continue
+            data, start, position = window
+            outcome = self._scan.feed(data, start, position)
+            reader.advance(outcome.next)
+            self.position = position + outcome.next - start
+            self._see(self._scan)
+            yield outcome
+            is_stuck = outcome.why == Why.MORE and outcome.next == start
+            if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):
+                yield from self._add(batch)
+
+    def batch(self, batch: Batch) -> Iterator[Outcome]:
+        """Yield what is made of one batch, of any kind."""
+        if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
+            while True:
+                outcome = self._scan.feed(batch.data, 0, batch.position)
+                self._see(self._scan)
+                yield outcome
+                if outcome.why != Why.FULL:
+                    break
+                if outcome.next == batch.size:
+                    return
+            if outcome.next == batch.size:
+                self.position = batch.position + batch.size
+                return
+        yield from self._add(batch)
+
+    def _add(self, batch: Batch) -> Iterator[Outcome]:
+        reference = self._reference
+        reference.first_offset, reference.last_offset = self.first_offset, self.last_offset
+        for outcome in reference.add(batch):
+            self._see(reference)
+            yield outcome
+        self._scan.first_offset, self._scan.last_offset = self.first_offset, self.last_offset
+        self.position = batch.position + batch.size
+
+    @cached_property
+    def _reference(self) -> ReferenceScan:
+        from kraftops.engine.reference.scan import ReferenceScan  # often not needed
+
+        return ReferenceScan(self._request)
+
+    def _see(self, scan: Scan) -> None:
+        self.first_offset, self.last_offset = scan.first_offset, scan.last_offset

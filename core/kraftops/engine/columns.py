@@ -1,0 +1,123 @@
+"""Rows to columns as Arrow lays them out, and back, without Arrow."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise, repeat
+from operator import itemgetter
+from typing import Any
+
+from kraftops.engine.contract import Column, Columns
+from kraftops.engine.longtext import LongText
+from kraftops.engine.rows import COLUMNS, TYPES, Row
+
+_CODES = {"int64": "q", "int32": "i", "int16": "h", "bool_": "?"}
+_KINDS = {name: _CODES[kind] for kind, names in TYPES.items() for name in names}
+HEADERS = "headers"
+HEADER_KEYS, HEADER_VALUES = "headers.key", "headers.value"
+"""The columns that the offsets of `headers` lead into."""
+_DEFAULTS = Row("", None)
+
+
+def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
+    """Return the columns *names* of rows."""
+    found: Columns = {}
+    for name in names:
+        values: Sequence[Any] = list(map(itemgetter(COLUMNS.index(name)), rows))
+        if name == HEADERS:
+            pairs = list(chain.from_iterable(values))
+            found[name] = Column(b"", _offsets(map(len, values)))
+            found[HEADER_KEYS] = _texts([key.encode() for key, _ in pairs])
+            found[HEADER_VALUES] = _texts([value for _, value in pairs])
+        elif name in _KINDS:
+            found[name] = _numbers(values, _KINDS[name])
+        else:
+            found[name] = _texts([None if value is None else _utf8(value) for value in values])
+    return found
+
+
+def rows_of(columns: Columns, count: int) -> Iterator[Row]:
+    """Yield the *count* rows of columns; of a column that is not there, nothing is."""
+    values = [
+        _values(columns, name, count) if name in columns else repeat(default, count)
+        for name, default in zip(COLUMNS, _DEFAULTS, strict=True)
+    ]
+    return map(Row._make, zip(*values, strict=True))
+
+
+def _utf8(text: str) -> bytes:
+    if isinstance(text, LongText):
+        return b"".join(piece.encode() for piece in text.pieces())
+    return text.encode()
+
+
+def _numbers(values: Sequence[Any], code: str) -> Column:
+    if code == "?":
+        return Column(_bits(map(bool, values)), None, _valid(values))
+    numbers = array(code, [value or 0 for value in values])
+    return Column(_little_endian(numbers), None, _valid(values))
+
+
+def _texts(values: Sequence[bytes | None]) -> Column:
+    texts = [value or b"" for value in values]
+    return Column(b"".join(texts), _offsets(map(len, texts)), _valid(values))
+
+
+def _offsets(sizes: Iterable[int]) -> bytes:
+    return _little_endian(array("i", accumulate(sizes, initial=0)))
+
+
+def _little_endian(numbers: array[int]) -> bytes:
+    if numbers.itemsize > 1 and array("h", [1]).tobytes()[0] != 1:
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def _valid(values: Sequence[Any]) -> bytes | None:
+    return _bits(value is not None for value in values) if None in values else None
+
+
+def _bits(flags: Iterable[bool]) -> bytes:
+    """Return flags as bits, the first as the lowest of the first byte."""
+    digits = "".join("1" if flag else "0" for flag in flags)
+    return int(digits[::-1] or "0", 2).to_bytes((len(digits) + 7) // 8, "little")
+
+
+def _flags(bits: bytes, count: int) -> list[bool]:
+    number = int.from_bytes(bits, "little")
+    return [digit == "1" for digit in f"{number:0{count}b}"[::-1][:count]]
+
+
+def _values(columns: Columns, name: str, count: int) -> Sequence[Any]:
+    column = columns[name]
+    if name == HEADERS:
+        keys = _text_values(columns[HEADER_KEYS], bytes.decode)
+        pairs = list(zip(keys, _text_values(columns[HEADER_VALUES], bytes), strict=True))
+        ends = _array("i", column.offsets or b"")
+        return [tuple(pairs[start:end]) for start, end in pairwise(ends)]
+    if name not in _KINDS:
+        return _text_values(column, bytes.decode)
+    code = _KINDS[name]
+    found: Sequence[Any] = _flags(column.data, count) if code == "?" else _array(code, column.data)
+    return _where_valid(found, column)
+
+
+def _text_values(column: Column, made: Callable[[bytes], Any]) -> Sequence[Any]:
+    ends = _array("i", column.offsets or b"")
+    texts = [made(column.data[start:end]) for start, end in pairwise(ends)]
+    return _where_valid(texts, column)
+
+
+def _where_valid(values: Sequence[Any], column: Column) -> Sequence[Any]:
+    if column.valid is None:
+        return values
+    flags = _flags(column.valid, len(values))
+    return [value if flag else None for value, flag in zip(values, flags, strict=True)]
+
+
+def _array(code: str, data: bytes) -> array[int]:
+    numbers = array(code, data)
+    if array("h", [1]).tobytes()[0] != 1:
+        numbers.byteswap()
+    return numbers

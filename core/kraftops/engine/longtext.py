@@ -1,0 +1,61 @@
+"""Texts of long keys and values, which are made piece by piece."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
+from typing import Self
+
+LONG = 1 << 18
+"""Bytes, from which on a key or value is long."""
+_PIECE = 3 << 16  # bytes: base64 can be cut after each three
+
+
+class LongText(str):
+    """Stands for the text of many bytes: it is empty itself, and `pieces` has the text.
+
+    *raw* are the bytes, *show* makes the text of some of them; where they are UTF-8, they are cut
+    between characters.
+    """
+
+    __slots__ = ("_is_utf8", "_raw", "_show")
+
+    _raw: memoryview
+    _show: Callable[[bytes], str]
+    _is_utf8: bool
+
+    def __new__(
+        cls, raw: memoryview, show: Callable[[bytes], str], *, is_utf8: bool = False
+    ) -> Self:
+        """Make the text of *raw*."""
+        made = super().__new__(cls)
+        made._raw, made._show, made._is_utf8 = raw, show, is_utf8
+        return made
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text."""
+        for piece in _cut(self._raw, is_utf8=self._is_utf8):
+            yield self._show(piece)
+
+
+def is_utf8(raw: memoryview) -> bool:
+    """Tell whether bytes are UTF-8."""
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        for piece in _cut(raw, is_utf8=False):
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _cut(raw: memoryview, *, is_utf8: bool) -> Iterator[bytes]:
+    start = 0
+    while start < len(raw):
+        end = min(start + _PIECE, len(raw))
+        if is_utf8 and end < len(raw):
+            # Before no continuation byte; where four follow each other, the last begins nothing.
+            end = next((at for at in range(end, end - 4, -1) if raw[at] & 0xC0 != 0x80), end)
+        yield bytes(raw[start:end])
+        start = end

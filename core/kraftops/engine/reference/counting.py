@@ -1,0 +1,39 @@
+"""Count records by the numbers of their frames."""
+
+from __future__ import annotations
+
+from kraftops.errors import DecodeError
+from kraftops.log.batch import read_record
+from kraftops.records.dialects import dialect
+
+Counted = tuple[int | None, int | None, int, int]
+"""Number of a type and its version, where a frame has them; records, and the bytes they take."""
+
+
+def count_framed(
+    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
+) -> list[Counted]:
+    """Count *count* records, of `metadata` or `remote`, that take all bytes from *pos* on.
+
+    Raises:
+        DecodeError: they do not.
+    """
+    spoken = dialect("remote-log-metadata" if decoder == "remote" else dialect_name)
+    found: dict[tuple[int | None, int | None], list[int]] = {}
+    for _ in range(count):
+        start = pos
+        record, pos = read_record(buffer, pos, 0, 0)
+        kind: tuple[int | None, int | None]
+        try:
+            frame = spoken.read_frame(record.value or b"")
+            kind = frame.type, frame.version
+        except DecodeError:
+            kind = None, None
+        amount = found.setdefault(kind, [0, 0])
+        amount[0] += 1
+        amount[1] += pos - start
+    if count and pos != len(buffer):
+        raise DecodeError(
+            f"{len(buffer) - pos} bytes too many for the {count} records of the batch"
+        )
+    return [(*kind, number, size) for kind, (number, size) in found.items()]

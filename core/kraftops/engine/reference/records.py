@@ -1,0 +1,71 @@
+"""The records of a batch, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from kraftops.engine.longtext import LONG
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.varint import read_varint
+
+
+def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
+    """Yield the records of a batch of magic 2 or later.
+
+    Their timestamps are their own, also where the log has appended later. Keys and values of more
+    than 256 KiB are views of the inflated batch.
+
+    Raises:
+        DecodeError: the batch does not hold exactly the records that it counts; what is whole
+            before that is given.
+    """
+    count = header.record_count
+    if not count and batch.size >= v2.HEADER_SIZE:
+        return
+    buffer, pos = v2.inflated(batch, header, limit)
+    if count < 0:
+        raise DecodeError(f"the batch counts {count} records")
+    base_offset, base_timestamp = header.base_offset, header.base_timestamp
+    has_long = len(buffer) > LONG
+    number = 0
+    try:
+        for number in range(1, count + 1):  # noqa: B007 - for the message
+            if has_long and read_varint(buffer, pos)[0] > LONG:
+                # A slice of a view copies nothing.
+                view = cast("bytes", memoryview(buffer))
+                record, pos = read_record(view, pos, base_offset, base_timestamp)
+                yield _held(record)
+            else:
+                record, pos = read_record(buffer, pos, base_offset, base_timestamp)
+                yield record
+    except DecodeError as error:
+        raise DecodeError(f"record {number} of {count}: {error.message}") from None
+    if pos != len(buffer):
+        raise DecodeError(
+            f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
+        )
+
+
+def whole(record: Record) -> Record:
+    """Return a record with key and value as bytes, be they long."""
+    key, value = record.key, record.value
+    if isinstance(key, memoryview) or isinstance(value, memoryview):
+        key = None if key is None else bytes(key)
+        value = None if value is None else bytes(value)
+        return record._replace(key=key, value=value)
+    return record
+
+
+def _held(record: Record) -> Record:
+    """Return a record that was read from a view: of it, only what is long is left as such."""
+
+    def held(part: bytes | None) -> bytes | None:
+        return part if part is None or len(part) > LONG else bytes(part)
+
+    headers = tuple(
+        (bytes(key), None if value is None else bytes(value)) for key, value in record.headers
+    )
+    return record._replace(key=held(record.key), value=held(record.value), headers=headers)

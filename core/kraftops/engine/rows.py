@@ -1,0 +1,174 @@
+"""The row: one record as people and tables see it, the same in JSON, CSV, Parquet and Spark."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any, NamedTuple
+
+from kraftops.log import batch as v2
+from kraftops.log.batch import Header, Record
+from kraftops.log.codecs import CODECS
+from kraftops.log.streams import OpenName
+from kraftops.schema.message import Message
+
+DAMAGE = "damage"
+CONTROL = "control"
+USER = "user"
+BASE64 = "base64"
+
+
+class Row(NamedTuple):
+    """A record, or (of kind `damage`) bytes that are none.
+
+    *key* and *value* are JSON texts; of kind `user` they are the text itself, and where an encoding
+    is named, base64 of the bytes. Times are ms since the epoch, sizes bytes; None is not there.
+    """
+
+    file: str
+    position: int | None
+    base_offset: int | None = None
+    offset: int | None = None
+    timestamp: int | None = None
+    timestamp_type: str | None = None
+    leader_epoch: int | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    sequence: int | None = None
+    transactional: bool | None = None
+    control: bool | None = None
+    codec: str | None = None
+    key_size: int | None = None
+    value_size: int | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    kind: str = DAMAGE
+    type: str | None = None
+    version: int | None = None
+    key: str | None = None
+    value: str | None = None
+    topic_id: str | None = None
+    partition_id: int | None = None
+    broker_id: int | None = None
+    key_encoding: str | None = None
+    value_encoding: str | None = None
+    error: str | None = None
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+COLUMNS = tuple(map(_camel, Row._fields))
+"""The names of the columns, in the order of the fields."""
+
+TYPES = {
+    "int64": ("position", "baseOffset", "offset", "timestamp", "producerId"),
+    "int32": ("leaderEpoch", "sequence", "keySize", "valueSize", "partitionId", "brokerId"),
+    "int16": ("producerEpoch", "version"),
+    "bool_": ("transactional", "control"),
+}
+"""Of the columns that are no strings, headers apart, by the name that Arrow has for them."""
+
+
+class Meaning(NamedTuple):
+    """What a decoder makes of a record: the fields of a row from `kind` on."""
+
+    kind: str
+    type: str | None = None
+    version: int | None = None
+    key: str | None = None
+    value: str | None = None
+    topic_id: str | None = None
+    partition_id: int | None = None
+    broker_id: int | None = None
+    key_encoding: str | None = None
+    value_encoding: str | None = None
+    error: str | None = None
+
+
+def base64_of(raw: bytes) -> str:
+    """Return the base64 of bytes, without quotes."""
+    return b64encode(raw).decode()
+
+
+def file_text(path: str) -> str:
+    """Return a path as the text of the column `file`: with U+FFFD for what is no UTF-8.
+
+    Of what is no file it is the place that it is from.
+    """
+    shown = path.place if isinstance(path, OpenName) else path
+    return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class RowHead(NamedTuple):
+    """What the rows of a batch of magic 2 have in common."""
+
+    before: tuple[Any, ...]
+    """The fields before the offset."""
+    behind: tuple[Any, ...]
+    """Those from the type of the timestamp up to the sequence."""
+    behind_sequence: tuple[Any, ...]
+    """Those up to the codec."""
+
+
+def row_head(path: str, position: int, header: Header) -> RowHead:
+    """Return what the rows of a batch begin with."""
+    attributes = header.attributes
+    codec = attributes & v2.CODEC_MASK
+    return RowHead(
+        (path, _present(position), header.base_offset),
+        (
+            "LogAppendTime" if attributes & v2.LOG_APPEND_TIME else "CreateTime",
+            _present(header.leader_epoch),
+            _present(header.producer_id),
+            _present(header.producer_epoch),
+        ),
+        (
+            bool(attributes & v2.TRANSACTIONAL),
+            bool(attributes & v2.CONTROL),
+            CODECS[codec] if codec < len(CODECS) else None,
+        ),
+    )
+
+
+def record_row(
+    head: RowHead, header: Header, record: Record, sequence: int, meaning: Meaning
+) -> Row:
+    """Return the row of a record of magic 2; its timestamp is the record's own."""
+    is_appended = header.attributes & v2.LOG_APPEND_TIME
+    return Row._make(
+        (
+            *head.before,
+            record.offset,
+            header.max_timestamp if is_appended else record.timestamp,
+            *head.behind,
+            _present(sequence),
+            *head.behind_sequence,
+            None if record.key is None else len(record.key),
+            None if record.value is None else len(record.value),
+            tuple([(key.decode("utf-8", "replace"), value) for key, value in record.headers]),
+            *meaning,
+        )
+    )
+
+
+def damage_row(path: str, position: int, base_offset: int | None, error: str) -> Row:
+    """Return the row of bytes that cannot be read."""
+    return Row(path, _present(position), base_offset, error=error)
+
+
+def _present(number: int) -> int | None:
+    return None if number < 0 else number
+
+
+_ID_COLUMNS = ("topicId", "partitionId", "brokerId")
+_BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
+
+
+def id_fields(message: Message) -> dict[str, str]:
+    """Return the fields of a message that have columns of their own, by column."""
+    names = {field.name for field in message.fields}
+    fields = {column: column for column in _ID_COLUMNS if column in names}
+    if _BROKER_ID.get(message.name) in names:
+        fields["brokerId"] = _BROKER_ID[message.name]
+    return fields

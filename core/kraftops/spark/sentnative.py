@@ -1,0 +1,48 @@
+"""The compiled engine of workers whose code is an archive, from which no extension can be imported.
+
+`shipping` packs this module into the archive as `kraftops.engine._native`, and sends the extension
+beside it. Imported there, it makes room for that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from sysconfig import get_platform
+from types import ModuleType
+
+NAME = "kraftops.engine._native"
+
+
+def sent_name(extension: str) -> str:
+    """Return under which name an extension is sent: that of the platform which it is for."""
+    suffix = os.path.basename(extension).removeprefix(NAME.rpartition(".")[2])
+    return f"kraftops-{get_platform()}{suffix}"
+
+
+def loaded(archive: str) -> ModuleType:
+    """Return the extension that lies beside an archive.
+
+    Raises:
+        ImportError: there is none for this platform and Python, or it cannot be loaded here.
+    """
+    directory = os.path.dirname(os.path.abspath(archive))
+    for suffix in EXTENSION_SUFFIXES:  # a Python without the stable ABI has no `.abi3.so`
+        path = os.path.join(directory, f"kraftops-{get_platform()}{suffix}")
+        if os.path.exists(path):
+            loader = ExtensionFileLoader(NAME, path)
+            spec = spec_from_loader(NAME, loader)
+            assert spec is not None
+            try:
+                module = module_from_spec(spec)
+            except ImportError as error:  # its path is none that anybody has asked for
+                raise ImportError(str(error).removeprefix(f"{path}: "), name=NAME) from None
+            loader.exec_module(module)
+            return module
+    raise ImportError(f"none was sent for {get_platform()} and this Python", name=NAME)
+
+
+if __name__ == NAME:
+    sys.modules[NAME] = loaded(__spec__.loader.archive)  # type: ignore[union-attr]

@@ -1,0 +1,207 @@
+//! Rows as columns in Arrow's layout (`kraftops.engine.contract.Column`).
+use crate::row::{COLUMNS, Cell, Column, Row};
+use crate::text;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Int(usize),
+    Bool,
+    Text,
+    Headers,
+}
+
+impl Kind {
+    fn of(column: Column) -> Kind {
+        use Column as C;
+        match column {
+            C::Position | C::BaseOffset | C::Offset | C::Timestamp | C::ProducerId => Kind::Int(8),
+            C::LeaderEpoch
+            | C::Sequence
+            | C::KeySize
+            | C::ValueSize
+            | C::PartitionId
+            | C::BrokerId => Kind::Int(4),
+            C::ProducerEpoch | C::Version => Kind::Int(2),
+            C::Transactional | C::Control => Kind::Bool,
+            C::Headers => Kind::Headers,
+            _ => Kind::Text,
+        }
+    }
+}
+
+/// A bit a row, lowest first.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Bits {
+    fn push(&mut self, bit: bool) {
+        if self.count % 8 == 0 {
+            self.bytes.push(0);
+        }
+        if let Some(last) = self.bytes.last_mut() {
+            *last |= (bit as u8) << (self.count % 8);
+        }
+        self.count += 1;
+    }
+}
+
+/// One column while it grows.
+#[derive(Default)]
+pub struct Growing {
+    pub data: Vec<u8>,
+    offsets: Vec<u8>,
+    valid: Bits,
+    nulls: usize,
+    is_text: bool,
+}
+
+/// The buffers of a column: data, offsets, validity.
+pub type Buffers = (Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
+
+impl Growing {
+    fn new(is_text: bool) -> Self {
+        let mut column = Growing {
+            is_text,
+            ..Growing::default()
+        };
+        if is_text {
+            column.offsets.extend_from_slice(&0i32.to_le_bytes());
+        }
+        column
+    }
+
+    fn there(&mut self, is_there: bool) {
+        self.valid.push(is_there);
+        self.nulls += !is_there as usize;
+    }
+
+    fn text(&mut self, raw: Option<&[u8]>) {
+        self.there(raw.is_some());
+        self.data.extend_from_slice(raw.unwrap_or(b""));
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.offsets
+            .extend_from_slice(&(self.data.len() as i32).to_le_bytes());
+    }
+
+    fn take(self) -> Buffers {
+        let offsets = self.is_text.then_some(self.offsets);
+        (
+            self.data,
+            offsets,
+            (self.nulls > 0).then_some(self.valid.bytes),
+        )
+    }
+}
+
+struct Slot {
+    name: &'static str,
+    column: Column,
+    kind: Kind,
+    growing: Growing,
+    bits: Bits,
+}
+
+/// The columns of some rows.
+pub struct Table {
+    slots: Vec<Slot>,
+    header_keys: Growing,
+    header_values: Growing,
+    header_count: i32,
+    pub rows: usize,
+    pub size: usize,
+}
+
+impl Table {
+    pub fn new(wanted: &[Column]) -> Self {
+        let slots = COLUMNS
+            .iter()
+            .filter(|(_, column)| wanted.contains(column))
+            .map(|&(name, column)| {
+                let kind = Kind::of(column);
+                let growing = Growing::new(matches!(kind, Kind::Text | Kind::Headers));
+                Slot {
+                    name,
+                    column,
+                    kind,
+                    growing,
+                    bits: Bits::default(),
+                }
+            })
+            .collect();
+        Table {
+            slots,
+            header_keys: Growing::new(true),
+            header_values: Growing::new(true),
+            header_count: 0,
+            rows: 0,
+            size: 0,
+        }
+    }
+
+    pub fn add(&mut self, row: &Row) {
+        for slot in &mut self.slots {
+            let column = &mut slot.growing;
+            let before = column.data.len();
+            match (slot.kind, row.cell(slot.column)) {
+                (Kind::Int(width), Cell::Int(number)) => {
+                    column.there(true);
+                    column
+                        .data
+                        .extend_from_slice(&number.to_le_bytes()[..width.min(8)]);
+                }
+                (Kind::Int(width), _) => {
+                    column.there(false);
+                    column.data.extend_from_slice(&[0; 8][..width.min(8)]);
+                }
+                (Kind::Bool, cell) => {
+                    column.there(matches!(cell, Cell::Bool(_)));
+                    slot.bits.push(matches!(cell, Cell::Bool(true)));
+                }
+                (Kind::Text, Cell::Text(text)) => column.text(Some(&text)),
+                (Kind::Text, _) => column.text(None),
+                (Kind::Headers, _) => {
+                    for (key, value) in row.record.headers.iter() {
+                        self.header_keys.text(Some(&text::lossy(key)));
+                        self.header_values.text(value);
+                        self.size += key.len() + value.map_or(0, <[u8]>::len);
+                        self.header_count += 1;
+                    }
+                    column.there(true);
+                    column
+                        .offsets
+                        .extend_from_slice(&self.header_count.to_le_bytes());
+                }
+            }
+            self.size += column.data.len() - before;
+        }
+        self.rows += 1;
+    }
+
+    /// The buffers of all columns by name; none are left behind.
+    pub fn take(&mut self) -> Vec<(&'static str, Buffers)> {
+        let wanted: Vec<Column> = self.slots.iter().map(|slot| slot.column).collect();
+        let full = std::mem::replace(self, Table::new(&wanted));
+        let mut found = Vec::new();
+        for slot in full.slots {
+            let mut growing = slot.growing;
+            if slot.kind == Kind::Bool {
+                growing.data = slot.bits.bytes;
+            }
+            found.push((slot.name, growing.take()));
+            if slot.kind == Kind::Headers {
+                continue;
+            }
+        }
+        if wanted.contains(&Column::Headers) {
+            found.push(("headers.key", full.header_keys.take()));
+            found.push(("headers.value", full.header_values.take()));
+        }
+        found
+    }
+}

@@ -1,0 +1,152 @@
+//! Control records: transaction markers and those of KRaft (`ControlRecordType`).
+use super::{Described, Meaning, Scratch, Shown, TypeName, Unknown, int16};
+use crate::batch::Record;
+use crate::plan::{Changes, Message, Slots};
+use crate::read::Reader;
+use crate::text::put;
+use pyo3::prelude::*;
+use std::collections::HashMap;
+
+/// Control records; all logs may have them.
+pub struct Control {
+    types: HashMap<i32, ControlType>,
+}
+
+struct ControlType {
+    name: Box<str>,
+    /// Before the text; a transaction marker has none.
+    label: Option<Box<str>>,
+    message: Message,
+    shown: Message,
+}
+
+impl Control {
+    fn number(key: Option<&[u8]>) -> Result<i32, String> {
+        let Some(key) = key else {
+            return Err("a control record without a key".into());
+        };
+        let (Some(version), Some(number)) = (int16(key), key.get(2..).and_then(int16)) else {
+            return Err(format!("a control record's key of {} bytes", key.len()));
+        };
+        if version < 0 {
+            return Err(format!("a control record's key of version {version}"));
+        }
+        Ok(number)
+    }
+
+    /// Append what Kafka's tool prints; the error is what it dies of.
+    pub fn text(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), String> {
+        let number = Control::number(record.key)?;
+        let Some(found) = self.types.get(&number) else {
+            put!(out, "controlType: UNKNOWN(", number, ")");
+            return Ok(());
+        };
+        let Some(value) = record.value else {
+            return Err("a control record without a value".into());
+        };
+        let Some(version) = int16(value) else {
+            return Err(format!("a control record's value of {} bytes", value.len()));
+        };
+        let Some(label) = &found.label else {
+            if version < 0 {
+                return Err(format!("a transaction marker of version {version}"));
+            }
+            let Ok(epoch) = Reader::new(value, 2).i32() else {
+                return Err(format!("a transaction marker of {} bytes", value.len()));
+            };
+            put!(
+                out,
+                "endTxnMarker: ",
+                &*found.name,
+                " coordinatorEpoch: ",
+                epoch
+            );
+            return Ok(());
+        };
+        put!(out, &**label);
+        let Some(plan) = found.shown.nearest(version) else {
+            return Ok(());
+        };
+        if plan
+            .json(&mut Reader::new(value, 0), out, &mut Slots::default())
+            .is_err()
+        {
+            let checked = plan.check(&mut Reader::new(value, 0), &found.message.name);
+            return Err(checked.err().map_or_else(String::new, |reason| reason.text));
+        }
+        Ok(())
+    }
+
+    pub fn meaning<'a>(&'a self, record: &Record<'a>, scratch: &mut Scratch) -> Meaning<'a> {
+        let number = match Control::number(record.key) {
+            Ok(number) => number,
+            Err(reason) => return Meaning::unknown("control", record, Unknown::of(reason)),
+        };
+        match self.read(number, record.value, scratch) {
+            Ok((name, version)) => Meaning {
+                type_name: TypeName::Name(name),
+                version: Some(version),
+                value: Shown::Json,
+                ..Meaning::of("control")
+            },
+            Err(reason) => {
+                let unknown = Unknown {
+                    reason,
+                    number: Some(number),
+                    version: None,
+                };
+                Meaning::unknown("control", record, unknown)
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        number: i32,
+        value: Option<&[u8]>,
+        scratch: &mut Scratch,
+    ) -> Result<(&str, i32), String> {
+        let Some(found) = self.types.get(&number) else {
+            return Err(format!("unknown control record type {number}"));
+        };
+        let Some((value, version)) = value.and_then(|value| Some((value, int16(value)?))) else {
+            return Err("a control record without a whole value".into());
+        };
+        // A marker's version comes before its fields, the others' is the first of them.
+        let start = if found.label.is_none() { 2 } else { 0 };
+        let plan = found
+            .message
+            .nearest(version)
+            .ok_or("a version that is not known")?;
+        scratch.value.clear();
+        let mut reader = Reader::new(value, start);
+        if plan
+            .json(&mut reader, &mut scratch.value, &mut Slots::default())
+            .is_err()
+        {
+            let checked = plan.check(&mut Reader::new(value, start), &found.message.name);
+            return Err(checked.err().map_or_else(String::new, |reason| reason.text));
+        }
+        Ok((&found.name, version))
+    }
+}
+
+impl Control {
+    pub fn compile(described: &Described) -> PyResult<Control> {
+        let mut types = HashMap::new();
+        for one in described.try_iter()? {
+            let (number, name, label, message): (i32, String, Option<String>, Described) =
+                one?.extract()?;
+            types.insert(
+                number,
+                ControlType {
+                    name: name.into(),
+                    label: label.map(Into::into),
+                    shown: Message::compile_shown(&message)?,
+                    message: Message::compile(&message, &Changes::default())?,
+                },
+            );
+        }
+        Ok(Control { types })
+    }
+}

@@ -1,0 +1,325 @@
+//! Keys with their type in front, values with their version, as coordinators have them.
+use super::{Meaning, Printed, Scratch, Shown, Texts, TypeName, Unknown, int16, item};
+use crate::batch::Record;
+use crate::plan::{Changes, Message, Plan, Reason, Slots};
+use crate::read::Reader;
+use crate::text::put;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
+
+/// Keys with their type in front, values with their version, as coordinators have them.
+pub struct Keyed {
+    pub kind: Box<str>,
+    types: HashMap<i32, KeyedType>,
+}
+
+struct KeyedType {
+    name: Box<str>,
+    key: Message,
+    value: Message,
+    /// What a value begins with that is shown by another message.
+    other: Option<(Vec<u8>, Message)>,
+}
+
+impl Keyed {
+    /// The types that it knows, by number.
+    pub fn type_names(&self) -> Vec<(i32, String)> {
+        self.types
+            .iter()
+            .map(|(number, one)| (*number, one.name.to_string()))
+            .collect()
+    }
+
+    /// The name of a type, if it is known.
+    pub fn type_name(&self, number: i32) -> Option<&str> {
+        self.types.get(&number).map(|found| &*found.name)
+    }
+
+    fn failed(version: i32, what: &str, reason: Reason) -> String {
+        // Kafka shows a missing exception text for bytes that end too early.
+        let cause = if reason.is_underflow {
+            "null"
+        } else {
+            &reason.text
+        };
+        format!(
+            "Could not read record with version {version} from {what}'s buffer due to: {cause}."
+        )
+    }
+
+    fn json(
+        message: &Message,
+        plan: &Plan,
+        raw: &[u8],
+        version: i32,
+        what: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let mut reader = Reader::new(raw, 2);
+        if plan.json(&mut reader, out, &mut Slots::default()).is_ok() {
+            return Ok(());
+        }
+        match plan.check(&mut Reader::new(raw, 2), &message.name) {
+            Err(reason) => Err(Keyed::failed(version, what, reason)),
+            Ok(()) => Err(Keyed::failed(
+                version,
+                what,
+                Reason {
+                    text: "it cannot be shown".into(),
+                    is_underflow: false,
+                },
+            )),
+        }
+    }
+
+    fn key_json(
+        found: &KeyedType,
+        number: i32,
+        raw: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let Some(plan) = found.key.plan(0) else {
+            return Err("a key without version 0".into());
+        };
+        Keyed::json(&found.key, plan, raw, number, "key", out)
+    }
+
+    fn version(found: &KeyedType, number: i32, raw: &[u8]) -> Result<i32, String> {
+        let Some(version) = int16(raw) else {
+            return Err("Could not read version from value's buffer.".into());
+        };
+        if found.value.plan(version).is_none() {
+            return Err(format!(
+                "Found an unknown record version {version} for {number} type"
+            ));
+        }
+        Ok(version)
+    }
+
+    fn value_json(
+        found: &KeyedType,
+        version: i32,
+        raw: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let at = out.len();
+        let Some(plan) = found.value.plan(version) else {
+            return Err("a version that is not known".into());
+        };
+        Keyed::json(&found.value, plan, raw, version, "value", out)?;
+        let Some((start, other)) = &found.other else {
+            return Ok(());
+        };
+        match other.plan(version) {
+            Some(plan) if out.get(at..).is_some_and(|shown| shown.starts_with(start)) => {
+                out.truncate(at);
+                Keyed::json(other, plan, raw, version, "value", out)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn texts<'a>(
+        &self,
+        record: &Record<'a>,
+        scratch: &mut Scratch,
+    ) -> Result<Texts<'a>, String> {
+        let Some(key) = record.key else {
+            return Err(format!(
+                "the record has no key: is {} the right decoder?",
+                self.kind
+            ));
+        };
+        scratch.key.clear();
+        scratch.value.clear();
+        let offset = record.offset;
+        let trouble = match self.printed(key, record.value, scratch) {
+            Ok(has_value) => {
+                let value = if has_value {
+                    Printed::Scratch
+                } else {
+                    Printed::Nothing
+                };
+                return Ok(Texts {
+                    key: Printed::Scratch,
+                    value,
+                    trouble: None,
+                });
+            }
+            Err(trouble) => trouble,
+        };
+        let out = &mut scratch.key;
+        out.clear();
+        let reason = match trouble {
+            Trouble::UnknownType(number) => {
+                put!(
+                    out,
+                    "Unknown record type ",
+                    number,
+                    " at offset ",
+                    offset,
+                    ", skipping."
+                );
+                format!("Unknown record type {number}")
+            }
+            Trouble::Odd(reason) => {
+                put!(
+                    out,
+                    "Error at offset ",
+                    offset,
+                    ", skipping. ",
+                    reason.as_str()
+                );
+                reason
+            }
+        };
+        Ok(Texts {
+            key: Printed::Scratch,
+            value: Printed::Nothing,
+            trouble: Some(reason),
+        })
+    }
+
+    fn printed(
+        &self,
+        key: &[u8],
+        value: Option<&[u8]>,
+        scratch: &mut Scratch,
+    ) -> Result<bool, Trouble> {
+        let Some(number) = int16(key) else {
+            return Err(Trouble::Odd(
+                "Could not read version from key's buffer.".into(),
+            ));
+        };
+        let Some(found) = self.types.get(&number) else {
+            return Err(Trouble::UnknownType(number));
+        };
+        let out = &mut scratch.key;
+        put!(out, "{\"type\":\"", number, "\",\"data\":");
+        Keyed::key_json(found, number, key, out).map_err(Trouble::Odd)?;
+        out.push(b'}');
+        let out = &mut scratch.value;
+        let Some(raw) = value else {
+            put!(out, "<DELETE>");
+            return Ok(true);
+        };
+        let version = Keyed::version(found, number, raw).map_err(Trouble::Odd)?;
+        put!(out, "{\"version\":\"", version, "\",\"data\":");
+        Keyed::value_json(found, version, raw, out).map_err(Trouble::Odd)?;
+        out.push(b'}');
+        Ok(true)
+    }
+
+    pub fn meaning<'a>(
+        &'a self,
+        record: &Record<'a>,
+        scratch: &mut Scratch,
+        deep: bool,
+    ) -> Meaning<'a> {
+        let Some(key) = record.key else {
+            return self.unknown(record, Unknown::of("a record without a key"), deep);
+        };
+        let Some(number) = int16(key) else {
+            let reason = "Could not read version from key's buffer.";
+            return self.unknown(record, Unknown::of(reason), deep);
+        };
+        let Some(found) = self.types.get(&number) else {
+            let reason = format!("unknown record type {number}");
+            let unknown = Unknown {
+                reason,
+                number: Some(number),
+                version: None,
+            };
+            return self.unknown(record, unknown, deep);
+        };
+        scratch.key.clear();
+        scratch.value.clear();
+        if let Err(reason) = Keyed::key_json(found, number, key, &mut scratch.key) {
+            return self.unknown(record, Unknown::of(reason), deep);
+        }
+        let mut meaning = Meaning {
+            type_name: TypeName::Name(&found.name),
+            ..Meaning::of(&self.kind)
+        };
+        let Some(raw) = record.value else {
+            meaning.key = if deep { Shown::Json } else { Shown::Null };
+            return meaning;
+        };
+        let version = Keyed::version(found, number, raw);
+        meaning.version = version.as_ref().ok().copied();
+        if !deep {
+            return meaning;
+        }
+        let version_found = meaning.version;
+        match version.and_then(|version| Keyed::value_json(found, version, raw, &mut scratch.value))
+        {
+            Ok(()) => {
+                meaning.key = Shown::Json;
+                meaning.value = Shown::Json;
+                meaning
+            }
+            Err(reason) => {
+                let unknown = Unknown {
+                    reason,
+                    number: None,
+                    version: version_found,
+                };
+                let mut odd = self.unknown(record, unknown, deep);
+                odd.type_name = TypeName::Name(&found.name);
+                odd
+            }
+        }
+    }
+
+    fn unknown<'a>(&'a self, record: &Record<'a>, unknown: Unknown, deep: bool) -> Meaning<'a> {
+        let found = Meaning::unknown(&self.kind, record, unknown);
+        if deep {
+            return found;
+        }
+        Meaning {
+            type_name: found.type_name,
+            ..Meaning::of(&self.kind)
+        }
+    }
+}
+
+enum Trouble {
+    UnknownType(i32),
+    Odd(String),
+}
+
+impl Keyed {
+    pub fn compile(described: &Bound<PyDict>) -> PyResult<Keyed> {
+        let mut types = HashMap::new();
+        for one in item(described, "types")?.try_iter()? {
+            let one = one?.cast_into::<PyDict>()?;
+            let value = item(&one, "value")?;
+            let embedded = item(&one, "embedded")?;
+            let other = if embedded.is_none() {
+                None
+            } else {
+                let (start, fields): (String, Vec<(String, Bound<PyAny>)>) = embedded.extract()?;
+                let changes = Changes {
+                    embedded: fields,
+                    ..Changes::default()
+                };
+                Some((start.into_bytes(), Message::compile(&value, &changes)?))
+            };
+            types.insert(
+                item(&one, "number")?.extract()?,
+                KeyedType {
+                    name: item(&one, "name")?.extract::<String>()?.into(),
+                    key: Message::compile(&item(&one, "key")?, &Changes::default())?,
+                    value: Message::compile(&value, &Changes::default())?,
+                    other,
+                },
+            );
+        }
+        let kind: String = item(described, "kind")?.extract()?;
+        Ok(Keyed {
+            kind: kind.into(),
+            types,
+        })
+    }
+}

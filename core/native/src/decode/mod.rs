@@ -1,0 +1,280 @@
+//! What decoders make of a record: Kafka's text of it, or its meaning as a row.
+mod control;
+mod form;
+mod framed;
+mod keyed;
+mod user;
+
+use crate::batch::Record;
+pub use control::Control;
+pub use framed::{Framed, Secrets};
+pub use keyed::Keyed;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use user::UserForm;
+
+/// Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`).
+const LARGEST_DECODED: usize = 8 * 1024 * 1024;
+
+pub enum Decoder {
+    /// Nobody looks at keys and values.
+    None,
+    User(UserForm, UserForm),
+    Framed(Framed),
+    Keyed(Keyed),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum TypeName<'a> {
+    None,
+    Name(&'a str),
+    Number(i32),
+}
+
+/// How a key or value is shown; JSON is in the scratch of its column.
+#[derive(PartialEq)]
+pub enum Shown<'a> {
+    Null,
+    Json,
+    Text(&'a [u8]),
+    Owned(Vec<u8>),
+    Base64(&'a [u8]),
+}
+
+/// The fields of a row from `kind` on (`kraftops.engine.rows.Meaning`).
+pub struct Meaning<'a> {
+    pub kind: &'a str,
+    pub type_name: TypeName<'a>,
+    pub version: Option<i32>,
+    pub key: Shown<'a>,
+    pub value: Shown<'a>,
+    pub topic: Option<[u8; 16]>,
+    pub partition: Option<i32>,
+    pub broker: Option<i32>,
+    pub error: Option<String>,
+}
+
+#[derive(Default)]
+pub struct Scratch {
+    pub key: Vec<u8>,
+    pub value: Vec<u8>,
+}
+
+/// What Kafka's tool prints of a record's key and value.
+pub struct Texts<'a> {
+    pub key: Printed<'a>,
+    pub value: Printed<'a>,
+    /// Why the record could not be read, though the tool goes on.
+    pub trouble: Option<String>,
+}
+
+pub enum Printed<'a> {
+    Nothing,
+    /// In the scratch of its column.
+    Scratch,
+    /// Text as Java decodes it.
+    Utf8(&'a [u8]),
+    Hex(&'a [u8]),
+}
+
+struct Unknown {
+    reason: String,
+    number: Option<i32>,
+    version: Option<i32>,
+}
+
+impl<'a> Meaning<'a> {
+    fn of(kind: &'a str) -> Self {
+        Meaning {
+            kind,
+            type_name: TypeName::None,
+            version: None,
+            key: Shown::Null,
+            value: Shown::Null,
+            topic: None,
+            partition: None,
+            broker: None,
+            error: None,
+        }
+    }
+
+    fn unknown(kind: &'a str, record: &Record<'a>, found: Unknown) -> Self {
+        Meaning {
+            type_name: found.number.map_or(TypeName::None, TypeName::Number),
+            version: found.version,
+            key: record.key.map_or(Shown::Null, Shown::Base64),
+            value: record.value.map_or(Shown::Null, Shown::Base64),
+            error: Some(format!("{} at offset {}", found.reason, record.offset)),
+            ..Meaning::of(kind)
+        }
+    }
+}
+
+impl Unknown {
+    fn of(reason: impl Into<String>) -> Self {
+        Unknown {
+            reason: reason.into(),
+            number: None,
+            version: None,
+        }
+    }
+}
+
+fn int16(raw: &[u8]) -> Option<i32> {
+    raw.first_chunk::<2>()
+        .map(|two| i16::from_be_bytes(*two) as i32)
+}
+
+fn size_of(record: &Record) -> usize {
+    record.key.map_or(0, <[u8]>::len) + record.value.map_or(0, <[u8]>::len)
+}
+
+impl Decoder {
+    pub fn kind(&self) -> &str {
+        match self {
+            Decoder::None | Decoder::User(..) => "user",
+            Decoder::Framed(framed) => &framed.kind,
+            Decoder::Keyed(keyed) => &keyed.kind,
+        }
+    }
+
+    /// The type of a record that is in no control batch, from as few bytes as can be.
+    ///
+    /// Nothing where it is unknown.
+    #[inline]
+    pub fn peek(&self, record: &Record) -> Option<(i32, &str)> {
+        match self {
+            Decoder::None | Decoder::User(..) => None,
+            Decoder::Framed(framed) => {
+                let frame = framed.frame(record.value?).ok()?;
+                framed
+                    .type_of(frame.number)
+                    .map(|found| (frame.number, &*found.name))
+            }
+            Decoder::Keyed(keyed) => {
+                let number = int16(record.key?)?;
+                keyed.type_name(number).map(|name| (number, name))
+            }
+        }
+    }
+
+    /// The meaning of a record that is in no control batch.
+    ///
+    /// Where it is not *deep*, without what is in key and value.
+    pub fn meaning<'a>(
+        &'a self,
+        record: &Record<'a>,
+        scratch: &mut Scratch,
+        deep: bool,
+        secrets: Option<&Secrets>,
+    ) -> Meaning<'a> {
+        if let Decoder::User(key, value) = self {
+            return if deep {
+                user::meaning(record, *key, *value)
+            } else {
+                Meaning::of("user")
+            };
+        }
+        if let Decoder::None = self {
+            return if deep {
+                user::meaning(record, UserForm::Text, UserForm::Text)
+            } else {
+                Meaning::of("user")
+            };
+        }
+        let size = size_of(record);
+        if size > LARGEST_DECODED {
+            let error = format!("a record of {size} bytes, decoded up to {LARGEST_DECODED}");
+            return Meaning {
+                error: Some(error),
+                ..Meaning::of(self.kind())
+            };
+        }
+        match self {
+            Decoder::Framed(framed) if deep => framed.meaning(record, scratch, secrets),
+            Decoder::Framed(framed) => framed.head(record),
+            Decoder::Keyed(keyed) => keyed.meaning(record, scratch, deep),
+            Decoder::None | Decoder::User(..) => Meaning::of("user"),
+        }
+    }
+
+    /// What Kafka's tool prints; the error is what it dies of.
+    pub fn texts<'a>(
+        &self,
+        record: &Record<'a>,
+        scratch: &mut Scratch,
+    ) -> Result<Texts<'a>, String> {
+        if let Decoder::User(key, value) = self {
+            return Ok(Texts {
+                key: user::text(record.key, *key, &mut scratch.key)?,
+                value: user::text(record.value, *value, &mut scratch.value)?,
+                trouble: None,
+            });
+        }
+        let size = size_of(record);
+        if size > LARGEST_DECODED {
+            return Err(format!(
+                "a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
+            ));
+        }
+        match self {
+            Decoder::Framed(framed) => Ok(framed.texts(record, scratch)),
+            Decoder::Keyed(keyed) => keyed.texts(record, scratch),
+            Decoder::None | Decoder::User(..) => Ok(Texts {
+                key: Printed::Nothing,
+                value: Printed::Nothing,
+                trouble: None,
+            }),
+        }
+    }
+
+    /// The types that it knows, by number.
+    pub fn type_names(&self) -> Vec<(i32, String)> {
+        match self {
+            Decoder::None | Decoder::User(..) => Vec::new(),
+            Decoder::Framed(framed) => framed.type_names(),
+            Decoder::Keyed(keyed) => keyed.type_names(),
+        }
+    }
+
+    /// Say what kind of value a record has without decoding it: type and version.
+    pub fn label(&self, record: &Record) -> (Option<i32>, Option<i32>) {
+        match self {
+            Decoder::Framed(framed) => match framed.frame(record.value.unwrap_or(b"")) {
+                Ok(frame) => (Some(frame.number), Some(frame.version)),
+                Err(_) => (None, None),
+            },
+            Decoder::Keyed(_) => match record.key.and_then(int16) {
+                Some(number) => (Some(number), record.value.and_then(int16)),
+                None => (None, None),
+            },
+            Decoder::None | Decoder::User(..) => (None, None),
+        }
+    }
+}
+
+// What follows takes the tables over from Python.
+
+type Described<'py> = Bound<'py, PyAny>;
+
+fn item<'py>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Described<'py>> {
+    of.get_item(name)?
+        .ok_or_else(|| PyValueError::new_err(format!("no {name}")))
+}
+
+impl Decoder {
+    /// Make a decoder of a description; see `kraftops.engine.native`.
+    pub fn compile(described: &Bound<PyDict>) -> PyResult<Decoder> {
+        match item(described, "form")?.extract::<String>()?.as_str() {
+            "none" => Ok(Decoder::None),
+            "user" => Ok(Decoder::User(
+                UserForm::of(&item(described, "key")?.extract::<String>()?)?,
+                UserForm::of(&item(described, "value")?.extract::<String>()?)?,
+            )),
+            "framed" => Framed::compile(described).map(Decoder::Framed),
+            "keyed" => Keyed::compile(described).map(Decoder::Keyed),
+            other => Err(PyValueError::new_err(format!("no decoder {other}"))),
+        }
+    }
+}

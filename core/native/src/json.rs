@@ -1,0 +1,256 @@
+//! JSON that this crate wrote itself, looked into for conditions.
+use crate::text::{self, put, truth};
+use std::borrow::Cow;
+
+#[derive(Debug, PartialEq)]
+pub enum Json<'a> {
+    Null,
+    Bool(bool),
+    Number(&'a [u8]),
+    Text(Cow<'a, [u8]>),
+    Array(Vec<Json<'a>>),
+    Object(Vec<(Cow<'a, [u8]>, Json<'a>)>),
+}
+
+/// Return what a text holds, if it is JSON as a whole.
+pub fn parse(text: &[u8]) -> Option<Json<'_>> {
+    let mut parser = Parser { text, at: 0 };
+    let found = parser.value(0)?;
+    (parser.at == text.len()).then_some(found)
+}
+
+/// Deeper than any message; what is nested further is not looked into.
+const DEEPEST: usize = 64;
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += is_next as usize;
+        is_next
+    }
+
+    fn word(&mut self, word: &str, value: Json<'a>) -> Option<Json<'a>> {
+        let rest = self.text.get(self.at..)?;
+        rest.starts_with(word.as_bytes()).then(|| {
+            self.at += word.len();
+            value
+        })
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Json<'a>> {
+        if depth > DEEPEST {
+            return None;
+        }
+        match self.peek()? {
+            b'{' => {
+                self.at += 1;
+                let mut members = Vec::new();
+                if self.eat(b'}') {
+                    return Some(Json::Object(members));
+                }
+                loop {
+                    let name = self.string()?;
+                    if !self.eat(b':') {
+                        return None;
+                    }
+                    members.push((name, self.value(depth + 1)?));
+                    if self.eat(b'}') {
+                        return Some(Json::Object(members));
+                    }
+                    if !self.eat(b',') {
+                        return None;
+                    }
+                }
+            }
+            b'[' => {
+                self.at += 1;
+                let mut items = Vec::new();
+                if self.eat(b']') {
+                    return Some(Json::Array(items));
+                }
+                loop {
+                    items.push(self.value(depth + 1)?);
+                    if self.eat(b']') {
+                        return Some(Json::Array(items));
+                    }
+                    if !self.eat(b',') {
+                        return None;
+                    }
+                }
+            }
+            b'"' => self.string().map(Json::Text),
+            b't' => self.word("true", Json::Bool(true)),
+            b'f' => self.word("false", Json::Bool(false)),
+            b'n' => self.word("null", Json::Null),
+            _ => {
+                let from = self.at;
+                while matches!(
+                    self.peek(),
+                    Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
+                ) {
+                    self.at += 1;
+                }
+                (self.at > from).then(|| Json::Number(&self.text[from..self.at]))
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<Cow<'a, [u8]>> {
+        if !self.eat(b'"') {
+            return None;
+        }
+        let from = self.at;
+        while !matches!(self.peek()?, b'"' | b'\\') {
+            self.at += 1;
+        }
+        if self.eat(b'"') {
+            return Some(Cow::Borrowed(&self.text[from..self.at - 1]));
+        }
+        let mut out = self.text[from..self.at].to_vec();
+        loop {
+            match self.peek()? {
+                b'"' => {
+                    self.at += 1;
+                    return Some(Cow::Owned(out));
+                }
+                b'\\' => {
+                    self.at += 1;
+                    let escaped = self.peek()?;
+                    self.at += 1;
+                    out.push(match escaped {
+                        b'b' => 8,
+                        b't' => 9,
+                        b'n' => 10,
+                        b'f' => 12,
+                        b'r' => 13,
+                        b'u' => {
+                            let digits = self.text.get(self.at..self.at + 4)?;
+                            self.at += 4;
+                            // Only control characters are written so.
+                            u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?
+                        }
+                        other => other,
+                    });
+                }
+                byte => {
+                    self.at += 1;
+                    out.push(byte);
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Json<'a> {
+    pub fn member(&self, name: &[u8]) -> Option<&Json<'a>> {
+        match self {
+            // Of several of one name, the last counts.
+            Json::Object(members) => members
+                .iter()
+                .rev()
+                .find(|(member, _)| **member == *name)
+                .map(|(_, found)| found),
+            _ => None,
+        }
+    }
+
+    /// What is at a path of names and numbers.
+    pub fn at(&self, path: &[Vec<u8>]) -> Option<&Json<'a>> {
+        path.iter().try_fold(self, |found, part| match found {
+            Json::Object(_) => found.member(part),
+            Json::Array(items) if !part.is_empty() && part.iter().all(u8::is_ascii_digit) => {
+                items.get(std::str::from_utf8(part).ok()?.parse::<usize>().ok()?)
+            }
+            _ => None,
+        })
+    }
+
+    /// Append a text as it is, all else as Python's `json` writes it without blanks.
+    pub fn put_text(&self, out: &mut Vec<u8>) {
+        match self {
+            Json::Text(text) => out.extend_from_slice(text),
+            other => other.put_json(out),
+        }
+    }
+
+    fn put_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Json::Null => put!(out, "null"),
+            Json::Bool(flag) => put!(out, truth(*flag)),
+            Json::Number(digits) => {
+                let is_float = digits.iter().any(|c| matches!(c, b'.' | b'e' | b'E'));
+                let text = std::str::from_utf8(digits).ok();
+                match text.and_then(|text| text.parse::<f64>().ok()) {
+                    Some(number) if is_float => put!(out, text::python_double(number).as_str()),
+                    _ => out.extend_from_slice(digits),
+                }
+            }
+            Json::Text(text) => put_string(out, text),
+            Json::Array(items) => {
+                out.push(b'[');
+                for (number, item) in items.iter().enumerate() {
+                    if number > 0 {
+                        out.push(b',');
+                    }
+                    item.put_json(out);
+                }
+                out.push(b']');
+            }
+            Json::Object(members) => {
+                out.push(b'{');
+                for (number, (name, item)) in members.iter().enumerate() {
+                    if number > 0 {
+                        out.push(b',');
+                    }
+                    put_string(out, name);
+                    out.push(b':');
+                    item.put_json(out);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+}
+
+pub fn put_string(out: &mut Vec<u8>, text: &[u8]) {
+    out.push(b'"');
+    text::python_json(out, text);
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_to_texts() {
+        let found = parse(br#"{"a":[{"b":"x\n\u001F"},1.50],"c":null}"#).expect("JSON");
+        let path = |text: &str| {
+            text.split('.')
+                .map(|p| p.as_bytes().to_vec())
+                .collect::<Vec<_>>()
+        };
+        let text = |of: &str| {
+            let mut out = Vec::new();
+            found
+                .at(&path(of))
+                .map(|one| one.put_text(&mut out))
+                .map(|()| out)
+        };
+        assert_eq!(text("a.0.b"), Some(b"x\n\x1f".to_vec()));
+        assert_eq!(text("a.1"), Some(b"1.5".to_vec()));
+        assert_eq!(text("a.0"), Some(br#"{"b":"x\n\u001f"}"#.to_vec()));
+        assert_eq!(text("c"), Some(b"null".to_vec()));
+        assert_eq!(text("a.2"), None);
+        assert_eq!(parse(b"{\"a\""), None);
+    }
+}

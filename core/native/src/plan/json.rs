@@ -1,0 +1,288 @@
+//! Kafka's JSON of a struct, as its generated `…JsonConverter` classes write it.
+use super::{Field, Kind, Message, Plan, Shown, Slots};
+use crate::read::{Odd, Reader, Res};
+use crate::text::{self, put, truth};
+
+impl Plan {
+    /// Append the struct at the reader as JSON; tell whether it has tags that the table has not.
+    #[inline]
+    pub fn json(&self, reader: &mut Reader, out: &mut Vec<u8>, slots: &mut Slots) -> Res<bool> {
+        let start = *reader;
+        out.push(b'{');
+        let begin = out.len();
+        // Where members begin that a tagged field may have to come before.
+        let mut places: [(u16, usize); 24] = [(0, 0); 24];
+        let mut count = 0;
+        for field in &self.wire {
+            if field.order > self.first_tagged && count < places.len() {
+                places[count] = (field.order, out.len());
+                count += 1;
+            }
+            out.extend_from_slice(&field.prefix);
+            slots.note(field, reader.at);
+            field.json(reader, out, self.flexible)?;
+            out.push(b',');
+        }
+        let mut has_unknown = false;
+        let mut seen = 0u64;
+        if self.flexible {
+            for _ in 0..reader.uvarint()? as i32 {
+                let tag = reader.uvarint()?;
+                let size = reader.uvarint()? as i32;
+                let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) else {
+                    if self.absent.contains(&tag) || size < 0 {
+                        return Err(Odd);
+                    }
+                    reader.take(size as usize)?;
+                    has_unknown = true;
+                    continue;
+                };
+                let bit = 1u64.checked_shl(tag).unwrap_or(0);
+                if seen & bit != 0 || bit == 0 {
+                    out.truncate(begin);
+                    *reader = start;
+                    return self.json_of_last(reader, out, slots);
+                }
+                seen |= bit;
+                let at = out.len();
+                out.extend_from_slice(&field.prefix);
+                let value_at = out.len();
+                let odd_inside = field.json(reader, out, true)?;
+                out.push(b',');
+                if out.get(value_at..out.len() - 1) == Some(&field.default[..]) && !odd_inside {
+                    out.truncate(at);
+                    continue;
+                }
+                if count == places.len() {
+                    return Err(Odd);
+                }
+                let size = out.len() - at;
+                let next = (0..count)
+                    .find(|i| places[*i].0 > field.order)
+                    .unwrap_or(count);
+                let from = if next < count { places[next].1 } else { at };
+                if let Some(behind) = out.get_mut(from..) {
+                    behind.rotate_right(size);
+                }
+                for place in places.iter_mut().take(count).skip(next) {
+                    place.1 += size;
+                }
+                places.copy_within(next..count, next + 1);
+                places[next] = (field.order, from);
+                count += 1;
+            }
+        }
+        close(out);
+        Ok(has_unknown)
+    }
+
+    /// Do the rest of `json` behind its `{` where a tag comes again: of those the last one counts.
+    #[cold]
+    fn json_of_last(&self, reader: &mut Reader, out: &mut Vec<u8>, slots: &mut Slots) -> Res<bool> {
+        let mut ahead = *reader;
+        for field in &self.wire {
+            field.skip(&mut ahead, self.flexible)?;
+        }
+        let mut found: Vec<Option<Reader>> = self.tagged.iter().map(|_| None).collect();
+        let mut has_unknown = false;
+        for _ in 0..ahead.uvarint()? as i32 {
+            let tag = ahead.uvarint()?;
+            let size = ahead.uvarint()? as i32;
+            if let Some(at) = self.tagged.iter().position(|field| field.tag == Some(tag)) {
+                found[at] = Some(ahead);
+                self.tagged[at].skip(&mut ahead, true)?;
+            } else if self.absent.contains(&tag) {
+                return Err(Odd);
+            } else {
+                ahead.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                has_unknown = true;
+            }
+        }
+        let mut tagged: Vec<_> = self.tagged.iter().zip(found).collect();
+        tagged.sort_by_key(|(field, _)| field.order);
+        let mut tagged = tagged.into_iter().peekable();
+        let mut show_tagged = |out: &mut Vec<u8>, before: u16| -> Res<()> {
+            while let Some((field, at)) = tagged.next_if(|(field, _)| field.order < before) {
+                let Some(mut at) = at else { continue };
+                let from = out.len();
+                out.extend_from_slice(&field.prefix);
+                let value = out.len();
+                let odd_inside = field.json(&mut at, out, true)?;
+                if out.get(value..) == Some(&field.default[..]) && !odd_inside {
+                    out.truncate(from);
+                } else {
+                    out.push(b',');
+                }
+            }
+            Ok(())
+        };
+        for field in &self.wire {
+            show_tagged(out, field.order)?;
+            out.extend_from_slice(&field.prefix);
+            slots.note(field, reader.at);
+            field.json(reader, out, self.flexible)?;
+            out.push(b',');
+        }
+        show_tagged(out, u16::MAX)?;
+        close(out);
+        *reader = ahead;
+        Ok(has_unknown)
+    }
+}
+
+/// End an object whose last member, if there is one, has its comma.
+fn close(out: &mut Vec<u8>) {
+    match out.last_mut() {
+        Some(last) if *last == b',' => *last = b'}',
+        _ => out.push(b'}'),
+    }
+}
+
+impl Field {
+    /// Tell whether a struct follows, for one that may be null (KIP-893).
+    #[inline(always)]
+    pub(super) fn follows(&self, reader: &mut Reader) -> Res<bool> {
+        if self.tag.is_some() {
+            Ok(reader.uvarint()? as i32 > 0)
+        } else {
+            Ok(reader.u8()? < 128)
+        }
+    }
+
+    #[inline]
+    pub(super) fn json(&self, reader: &mut Reader, out: &mut Vec<u8>, flexible: bool) -> Res<bool> {
+        if matches!(self.shown, Shown::Default) {
+            out.extend_from_slice(&self.default);
+            return Ok(false);
+        }
+        if !self.array {
+            if self.kind == Kind::Struct && self.nullable && !self.follows(reader)? {
+                put!(out, "null");
+                return Ok(false);
+            }
+            return self.element(reader, out, flexible, self.nullable);
+        }
+        match length(reader, flexible, false, self.nullable)? {
+            None => put!(out, "null"),
+            Some(0) => put!(out, "[]"),
+            Some(count) => {
+                if self.kind.width() * count > reader.left() {
+                    return Err(Odd);
+                }
+                out.push(b'[');
+                for at in 0..count {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    self.element(reader, out, flexible, false)?;
+                }
+                out.push(b']');
+            }
+        }
+        Ok(false)
+    }
+
+    #[inline(always)]
+    pub(super) fn element(
+        &self,
+        reader: &mut Reader,
+        out: &mut Vec<u8>,
+        flexible: bool,
+        nullable: bool,
+    ) -> Res<bool> {
+        match self.kind {
+            Kind::Int32 => text::int(out, reader.i32()? as i64),
+            Kind::Uuid => {
+                let raw = reader.array()?;
+                out.push(b'"');
+                text::uuid(out, &raw);
+                out.push(b'"');
+            }
+            Kind::Bool => put!(out, truth(reader.u8()? != 0)),
+            Kind::Int8 => text::int(out, reader.u8()? as i8 as i64),
+            Kind::Int16 => text::int(out, reader.i16()? as i64),
+            Kind::Uint16 => text::int(out, reader.i16()? as u16 as i64),
+            Kind::Uint32 => text::int(out, reader.i32()? as u32 as i64),
+            Kind::Int64 => text::int(out, reader.i64()?),
+            Kind::Float64 => text::double(out, f64::from_bits(reader.i64()? as u64)),
+            Kind::String => match length(reader, flexible, true, nullable)? {
+                None => put!(out, "null"),
+                Some(size) if size > 0x7FFF => return Err(Odd),
+                Some(size) => {
+                    let raw = reader.take(size)?;
+                    match &self.shown {
+                        Shown::Redacted(text) => out.extend_from_slice(text),
+                        _ => text::json_string(out, raw),
+                    }
+                }
+            },
+            Kind::Bytes => match length(reader, flexible, false, nullable)? {
+                None => put!(out, "null"),
+                Some(size) => self.bytes(reader.take(size)?, out),
+            },
+            Kind::Struct => {
+                let plan = self.inner.as_ref().ok_or(Odd)?;
+                return plan.json(reader, out, &mut Slots::default());
+            }
+        }
+        Ok(false)
+    }
+
+    pub(super) fn bytes(&self, raw: &[u8], out: &mut Vec<u8>) {
+        match &self.shown {
+            Shown::Redacted(text) => return out.extend_from_slice(text),
+            Shown::Embedded(message) => {
+                let at = out.len();
+                if embedded(message, raw, out).is_ok() {
+                    return;
+                }
+                out.truncate(at);
+            }
+            _ => {}
+        }
+        out.push(b'"');
+        text::base64(out, raw);
+        out.push(b'"');
+    }
+}
+
+#[inline(always)]
+pub(super) fn length(
+    reader: &mut Reader,
+    flexible: bool,
+    short: bool,
+    nullable: bool,
+) -> Res<Option<usize>> {
+    let size = if flexible {
+        let size = reader.uvarint()? as i32;
+        if size == i32::MIN {
+            return Err(Odd);
+        }
+        size - 1
+    } else if short {
+        reader.i16()? as i32
+    } else {
+        reader.i32()?
+    };
+    if size < 0 {
+        return if nullable { Ok(None) } else { Err(Odd) };
+    }
+    if size as usize > reader.left() {
+        Err(Odd)
+    } else {
+        Ok(Some(size as usize))
+    }
+}
+
+/// Append a message whose version comes first, as `ConsumerProtocol` has it.
+fn embedded(message: &Message, raw: &[u8], out: &mut Vec<u8>) -> Res<()> {
+    let mut reader = Reader::new(raw, 0);
+    let stated = reader.i16()? as i32;
+    let version = stated.clamp(0, message.plans.len() as i32 - 1);
+    let plan = message.plan(version).ok_or(Odd)?;
+    if stated > version && message.has_structs(plan, &reader) {
+        return Err(Odd); // Kafka reads the message, but no struct in it
+    }
+    plan.json(&mut reader, out, &mut Slots::default())?;
+    Ok(())
+}

@@ -1,0 +1,366 @@
+//! What a message version looks like on the wire and in Kafka's JSON, and what reads it.
+//!
+//! Plans are made from the message tables (`kraftops.schema.message`); nothing here knows a message.
+mod check;
+mod json;
+mod walk;
+
+use crate::read::Reader;
+use crate::text::{self, put, truth};
+pub use check::Reason;
+use pyo3::prelude::*;
+use std::collections::HashSet;
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    Bool,
+    Int8,
+    Int16,
+    Uint16,
+    Int32,
+    Uint32,
+    Int64,
+    Float64,
+    Uuid,
+    String,
+    Bytes,
+    Struct,
+}
+
+/// How a value is shown.
+pub enum Shown {
+    /// As Kafka's JSON has it.
+    Plain,
+    /// As a text in quotes, unless it is null: a secret.
+    Redacted(Box<[u8]>),
+    /// As a message of its own whose version comes first, or in base64 where it is none.
+    Embedded(Box<Message>),
+    /// Not read at all: the default of a version that was not read.
+    Default,
+}
+
+pub struct Field {
+    pub name: Box<str>,
+    prefix: Box<[u8]>,
+    pub kind: Kind,
+    pub array: bool,
+    nullable: bool,
+    tag: Option<u32>,
+    /// The place in the definition, which is that in JSON.
+    order: u16,
+    slot: Option<u8>,
+    shown: Shown,
+    default: Box<[u8]>,
+    inner: Option<Plan>,
+}
+
+pub struct Plan {
+    flexible: bool,
+    version: i32,
+    pub wire: Vec<Field>,
+    tagged: Vec<Field>,
+    /// Wire fields from this place on may come behind a tagged one in JSON.
+    first_tagged: u16,
+    absent: Vec<u32>,
+}
+
+/// Where the values of some fields of a message begin: topic id, partition id, broker id, name.
+#[derive(Default, Clone, Copy)]
+pub struct Slots(pub [Option<(u32, Kind)>; 4]);
+
+impl Slots {
+    #[inline(always)]
+    fn note(&mut self, field: &Field, at: usize) {
+        if let Some(place) = field.slot.and_then(|slot| self.0.get_mut(slot as usize)) {
+            *place = Some((at as u32, field.kind));
+        }
+    }
+}
+
+/// A value that was read whole, for texts that are put together from some of them.
+pub enum Value<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uuid([u8; 16]),
+    Text(&'a [u8]),
+    Bytes(&'a [u8]),
+    Array(Vec<Value<'a>>),
+    Struct(Vec<(&'a str, Value<'a>)>),
+}
+
+/// The versions of a message.
+pub struct Message {
+    pub name: Box<str>,
+    pub first: i32,
+    plans: Vec<Plan>,
+    structs: HashSet<Box<str>>,
+}
+
+type Versions = (i32, Option<i32>);
+
+fn has(versions: Versions, version: i32) -> bool {
+    versions.0 <= version && versions.1.is_none_or(|last| version <= last)
+}
+
+impl Kind {
+    fn of(name: &str) -> Kind {
+        match name {
+            "bool" => Kind::Bool,
+            "int8" => Kind::Int8,
+            "int16" => Kind::Int16,
+            "uint16" => Kind::Uint16,
+            "int32" => Kind::Int32,
+            "uint32" => Kind::Uint32,
+            "int64" => Kind::Int64,
+            "float64" => Kind::Float64,
+            "uuid" => Kind::Uuid,
+            "string" => Kind::String,
+            "bytes" => Kind::Bytes,
+            _ => Kind::Struct,
+        }
+    }
+
+    pub fn width(self) -> usize {
+        match self {
+            Kind::Bool | Kind::Int8 => 1,
+            Kind::Int16 | Kind::Uint16 => 2,
+            Kind::Int32 | Kind::Uint32 => 4,
+            Kind::Int64 | Kind::Float64 => 8,
+            Kind::Uuid => 16,
+            Kind::String | Kind::Bytes | Kind::Struct => 0,
+        }
+    }
+}
+
+/// What differs from Kafka's JSON: secrets by field, and messages inside fields.
+#[derive(Default)]
+pub struct Changes<'py> {
+    pub secret: HashSet<String>,
+    pub redacted: String,
+    pub embedded: Vec<(String, Bound<'py, PyAny>)>,
+    /// Fields with a slot, by name.
+    pub slots: Vec<(String, u8)>,
+}
+
+impl Message {
+    /// Make the plans of all versions of a message of the tables.
+    pub fn compile(message: &Bound<PyAny>, changes: &Changes) -> PyResult<Message> {
+        let (first, last): Versions = message.getattr("versions")?.extract()?;
+        let fields = message.getattr("fields")?;
+        let mut plans = Vec::new();
+        for version in first..=last.unwrap_or(first) {
+            let flexible = is_flexible(message, version)?;
+            plans.push(Plan::compile(
+                &fields, version, version, flexible, changes, true,
+            )?);
+        }
+        let mut structs = HashSet::new();
+        for field in fields.try_iter()? {
+            let field = field?;
+            if Kind::of(&field.getattr("type")?.extract::<String>()?) == Kind::Struct {
+                structs.insert(field.getattr("name")?.extract::<String>()?.into());
+            }
+        }
+        let name: String = message.getattr("name")?.extract()?;
+        Ok(Message {
+            name: name.into(),
+            first,
+            plans,
+            structs,
+        })
+    }
+
+    /// Make plans that read version 0 and show each version.
+    pub fn compile_shown(message: &Bound<PyAny>) -> PyResult<Message> {
+        let (_, last): Versions = message.getattr("versions")?.extract()?;
+        let fields = message.getattr("fields")?;
+        let mut plans = Vec::new();
+        for shown in 0..=last.unwrap_or(0) {
+            let flexible = is_flexible(message, 0)?;
+            plans.push(Plan::compile(
+                &fields,
+                0,
+                shown,
+                flexible,
+                &Changes::default(),
+                true,
+            )?);
+        }
+        let name: String = message.getattr("name")?.extract()?;
+        Ok(Message {
+            name: name.into(),
+            first: 0,
+            plans,
+            structs: HashSet::new(),
+        })
+    }
+
+    #[inline(always)]
+    pub fn plan(&self, version: i32) -> Option<&Plan> {
+        usize::try_from(version - self.first)
+            .ok()
+            .and_then(|at| self.plans.get(at))
+    }
+
+    /// The plan of the version next to one that may not exist, as Kafka's readers take it.
+    pub fn nearest(&self, version: i32) -> Option<&Plan> {
+        let last = self.first + self.plans.len() as i32 - 1;
+        self.plan(version.clamp(self.first, last.max(self.first)))
+    }
+
+    /// Tell whether a struct is in a message that was read: Kafka then looks at the version.
+    pub fn has_structs(&self, plan: &Plan, reader: &Reader) -> bool {
+        let Ok(Value::Struct(members)) = plan.value(&mut reader.clone()) else {
+            return false;
+        };
+        members.iter().any(|(name, value)| {
+            self.structs.contains(*name)
+                && match value {
+                    Value::Null => false,
+                    Value::Array(items) => !items.is_empty(),
+                    Value::Struct(members) => !members.is_empty(),
+                    _ => true,
+                }
+        })
+    }
+}
+
+fn is_flexible(message: &Bound<PyAny>, version: i32) -> PyResult<bool> {
+    let flexible: Option<Versions> = message.getattr("flexible")?.extract()?;
+    Ok(flexible.is_some_and(|versions| has(versions, version)))
+}
+
+impl Plan {
+    fn compile(
+        fields: &Bound<PyAny>,
+        version: i32,
+        shown_version: i32,
+        flexible: bool,
+        changes: &Changes,
+        is_top: bool,
+    ) -> PyResult<Plan> {
+        let mut wire = Vec::new();
+        let mut tagged: Vec<Field> = Vec::new();
+        let mut absent = Vec::new();
+        for (order, field) in fields.try_iter()?.enumerate() {
+            let field = field?;
+            let name: String = field.getattr("name")?.extract()?;
+            let tag: Option<u32> = field.getattr("tag")?.extract()?;
+            let versions: Versions = field.getattr("versions")?.extract()?;
+            let is_read = has(versions, version);
+            if !is_read {
+                absent.extend(tag);
+            }
+            if !has(versions, shown_version) || (!is_read && tag.is_some()) {
+                continue;
+            }
+            let kind = Kind::of(&field.getattr("type")?.extract::<String>()?);
+            let array: bool = field.getattr("array")?.extract()?;
+            let inner = if kind == Kind::Struct {
+                let fields = field.getattr("fields")?;
+                Some(Plan::compile(
+                    &fields,
+                    version,
+                    shown_version,
+                    flexible,
+                    changes,
+                    false,
+                )?)
+            } else {
+                None
+            };
+            let shown = if !is_read {
+                Shown::Default
+            } else if changes.secret.contains(&name) {
+                Shown::Redacted(changes.redacted.as_bytes().into())
+            } else if let Some((_, message)) = changes.embedded.iter().find(|(of, _)| *of == name) {
+                Shown::Embedded(Box::new(Message::compile(message, &Changes::default())?))
+            } else {
+                Shown::Plain
+            };
+            let slot = changes.slots.iter().find(|(of, _)| is_top && *of == name);
+            let compiled = Field {
+                prefix: format!("\"{name}\":").into_bytes().into(),
+                name: name.into(),
+                kind,
+                array,
+                nullable: field.getattr("nullable")?.extract()?,
+                tag,
+                order: order as u16,
+                slot: slot.map(|(_, slot)| *slot),
+                shown,
+                default: default_text(&field.getattr("default")?, kind, array, inner.as_ref())?,
+                inner,
+            };
+            if tag.is_some() {
+                tagged.push(compiled)
+            } else {
+                wire.push(compiled)
+            }
+        }
+        let first_tagged = tagged
+            .iter()
+            .map(|field| field.order)
+            .min()
+            .unwrap_or(u16::MAX);
+        Ok(Plan {
+            flexible,
+            version,
+            wire,
+            tagged,
+            first_tagged,
+            absent,
+        })
+    }
+
+    /// Where among the wire fields one is.
+    pub fn wire_field(&self, name: &str) -> Option<usize> {
+        self.wire.iter().position(|field| &*field.name == name)
+    }
+
+    pub fn has_tagged(&self, name: &str) -> bool {
+        self.tagged.iter().any(|field| &*field.name == name)
+    }
+
+    pub fn is_flexible(&self) -> bool {
+        self.flexible
+    }
+}
+
+fn default_text(
+    default: &Bound<PyAny>,
+    kind: Kind,
+    array: bool,
+    inner: Option<&Plan>,
+) -> PyResult<Box<[u8]>> {
+    let mut out = Vec::new();
+    if default.is_none() {
+        put!(&mut out, "null");
+    } else if array {
+        put!(&mut out, "[]");
+    } else {
+        match kind {
+            Kind::Bool => put!(&mut out, truth(default.is_truthy()?)),
+            Kind::Float64 => put!(&mut out, "0.0"),
+            Kind::Uuid => {
+                out.push(b'"');
+                text::uuid(&mut out, &[0; 16]);
+                out.push(b'"');
+            }
+            Kind::String | Kind::Bytes => put!(&mut out, "\"\""),
+            Kind::Struct => {
+                let members: Vec<Vec<u8>> = inner
+                    .map_or(&[][..], |plan| &plan.wire[..])
+                    .iter()
+                    .map(|field| [&field.prefix[..], &field.default[..]].concat())
+                    .collect();
+                out.push(b'{');
+                out.extend(members.join(&b','));
+                out.push(b'}');
+            }
+            _ => put!(&mut out, default.extract::<i64>()?),
+        }
+    }
+    Ok(out.into())
+}

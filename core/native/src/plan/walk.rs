@@ -1,0 +1,197 @@
+//! Reading over values, and reading some of them without making JSON.
+use super::json::length;
+use super::{Field, Kind, Plan, Shown, Value};
+use crate::read::{Odd, Reader, Res};
+use crate::text::{self, put};
+
+impl Plan {
+    /// Go to a tagged field of the struct at the reader, of several of one tag to the last.
+    pub fn seek_tagged<'a>(
+        &self,
+        reader: &mut Reader<'a>,
+        name: &str,
+    ) -> Res<Option<(&Field, Reader<'a>)>> {
+        for field in &self.wire {
+            field.skip(reader, self.flexible)?;
+        }
+        let mut found = None;
+        for _ in 0..reader.uvarint()? as i32 {
+            let tag = reader.uvarint()?;
+            let size = reader.uvarint()? as i32;
+            if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
+                if &*field.name == name {
+                    found = Some((field, *reader));
+                }
+                field.skip(reader, true)?;
+            } else {
+                reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Read the struct at the reader; tagged fields that are not there have no value.
+    pub fn value<'a>(&'a self, reader: &mut Reader<'a>) -> Res<Value<'a>> {
+        let mut members = Vec::with_capacity(self.wire.len());
+        for field in &self.wire {
+            members.push((&*field.name, field.value(reader, self.flexible)?));
+        }
+        if self.flexible {
+            for _ in 0..reader.uvarint()? as i32 {
+                let tag = reader.uvarint()?;
+                let size = reader.uvarint()? as i32;
+                if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
+                    let value = field.value(reader, true)?;
+                    members.retain(|(name, _)| *name != &*field.name);
+                    members.push((&*field.name, value));
+                } else {
+                    reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                }
+            }
+        }
+        Ok(Value::Struct(members))
+    }
+
+    /// Go to the wire field at *index*.
+    #[inline]
+    pub fn seek(&self, reader: &mut Reader, index: usize) -> Res<&Field> {
+        for field in self.wire.get(..index).ok_or(Odd)? {
+            field.skip(reader, self.flexible)?;
+        }
+        self.wire.get(index).ok_or(Odd)
+    }
+
+    pub(super) fn skip(&self, reader: &mut Reader) -> Res<()> {
+        for field in &self.wire {
+            field.skip(reader, self.flexible)?;
+        }
+        if self.flexible {
+            for _ in 0..reader.uvarint()? as i32 {
+                let tag = reader.uvarint()?;
+                let size = reader.uvarint()? as i32;
+                if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
+                    field.skip(reader, true)?;
+                } else {
+                    reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A string field at *at*, as a slot has it.
+    pub fn string_at<'a>(&self, bytes: &'a [u8], at: u32) -> Option<&'a [u8]> {
+        let mut reader = Reader::new(bytes, at as usize);
+        let size = length(&mut reader, self.flexible, true, true).ok()??;
+        reader.take(size).ok()
+    }
+}
+
+impl Field {
+    #[inline(always)]
+    pub(super) fn skip(&self, reader: &mut Reader, flexible: bool) -> Res<()> {
+        let mut count = 1;
+        if self.array {
+            match length(reader, flexible, false, self.nullable)? {
+                None => return Ok(()),
+                Some(size) => count = size,
+            }
+        } else if self.kind == Kind::Struct && self.nullable && !self.follows(reader)? {
+            return Ok(());
+        }
+        let nullable = self.nullable && !self.array;
+        match self.kind {
+            Kind::String | Kind::Bytes => {
+                let is_text = self.kind == Kind::String;
+                for _ in 0..count {
+                    if let Some(size) = length(reader, flexible, is_text, nullable)? {
+                        if is_text && size > 0x7FFF {
+                            return Err(Odd);
+                        }
+                        reader.take(size)?;
+                    }
+                }
+            }
+            Kind::Struct => {
+                for _ in 0..count {
+                    self.inner.as_ref().ok_or(Odd)?.skip(reader)?;
+                }
+            }
+            kind => {
+                reader.take(kind.width() * count)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn value<'a>(&'a self, reader: &mut Reader<'a>, flexible: bool) -> Res<Value<'a>> {
+        if !self.array {
+            if self.kind == Kind::Struct && self.nullable && !self.follows(reader)? {
+                return Ok(Value::Null);
+            }
+            return self.one_value(reader, flexible, self.nullable);
+        }
+        let Some(count) = length(reader, flexible, false, self.nullable)? else {
+            return Ok(Value::Null);
+        };
+        (0..count)
+            .map(|_| self.one_value(reader, flexible, false))
+            .collect::<Res<_>>()
+            .map(Value::Array)
+    }
+
+    pub(super) fn one_value<'a>(
+        &'a self,
+        reader: &mut Reader<'a>,
+        flexible: bool,
+        nullable: bool,
+    ) -> Res<Value<'a>> {
+        Ok(match self.kind {
+            Kind::Bool => Value::Bool(reader.u8()? != 0),
+            Kind::Int8 => Value::Int(reader.u8()? as i8 as i64),
+            Kind::Int16 => Value::Int(reader.i16()? as i64),
+            Kind::Uint16 => Value::Int(reader.i16()? as u16 as i64),
+            Kind::Int32 => Value::Int(reader.i32()? as i64),
+            Kind::Uint32 => Value::Int(reader.i32()? as u32 as i64),
+            Kind::Int64 | Kind::Float64 => Value::Int(reader.i64()?),
+            Kind::Uuid => Value::Uuid(reader.array()?),
+            Kind::String | Kind::Bytes => {
+                match length(reader, flexible, self.kind == Kind::String, nullable)? {
+                    None => Value::Null,
+                    Some(size) if self.kind == Kind::String => Value::Text(reader.take(size)?),
+                    Some(size) => Value::Bytes(reader.take(size)?),
+                }
+            }
+            Kind::Struct => return self.inner.as_ref().ok_or(Odd)?.value(reader),
+        })
+    }
+
+    /// The scalar at the reader as `--where` compares it, or nothing where that takes a closer look.
+    pub fn scalar(&self, reader: &mut Reader, flexible: bool, out: &mut Vec<u8>) -> Res<bool> {
+        if self.array || matches!(self.kind, Kind::Struct | Kind::Float64) {
+            return Ok(false);
+        }
+        if !matches!(self.shown, Shown::Plain) {
+            return Ok(false);
+        }
+        match self.kind {
+            Kind::String if self.tag.is_some() => return Ok(false),
+            Kind::String => match length(reader, flexible, true, self.nullable)? {
+                None => put!(out, "null"),
+                Some(size) => {
+                    let raw = reader.take(size)?;
+                    if std::str::from_utf8(raw).is_err() {
+                        return Ok(false);
+                    }
+                    out.extend_from_slice(raw);
+                }
+            },
+            Kind::Uuid => text::uuid(out, &reader.array()?),
+            Kind::Bytes => return Ok(false),
+            _ => {
+                self.element(reader, out, flexible, self.nullable)?;
+            }
+        }
+        Ok(true)
+    }
+}

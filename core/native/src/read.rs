@@ -1,0 +1,140 @@
+//! Checked reading of Kafka's primitive encodings (`ByteUtils`, `ByteBufferAccessor`).
+
+/// The bytes are not what they should be; why, `Plan::check` finds out.
+#[derive(Debug)]
+pub struct Odd;
+pub type Res<T> = Result<T, Odd>;
+
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    pub bytes: &'a [u8],
+    pub at: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8], at: usize) -> Self {
+        Reader { bytes, at }
+    }
+
+    #[inline(always)]
+    pub fn left(&self) -> usize {
+        self.bytes.len().saturating_sub(self.at)
+    }
+
+    #[inline(always)]
+    pub fn u8(&mut self) -> Res<u8> {
+        let byte = *self.bytes.get(self.at).ok_or(Odd)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    #[inline(always)]
+    pub fn take(&mut self, size: usize) -> Res<&'a [u8]> {
+        let taken = self
+            .bytes
+            .get(self.at..)
+            .ok_or(Odd)?
+            .get(..size)
+            .ok_or(Odd)?;
+        self.at += size;
+        Ok(taken)
+    }
+
+    #[inline(always)]
+    pub fn array<const N: usize>(&mut self) -> Res<[u8; N]> {
+        let rest = self.bytes.get(self.at..).ok_or(Odd)?;
+        let taken = rest.first_chunk::<N>().ok_or(Odd)?;
+        self.at += N;
+        Ok(*taken)
+    }
+
+    #[inline(always)]
+    pub fn i16(&mut self) -> Res<i16> {
+        Ok(i16::from_be_bytes(self.array()?))
+    }
+
+    #[inline(always)]
+    pub fn i32(&mut self) -> Res<i32> {
+        Ok(i32::from_be_bytes(self.array()?))
+    }
+
+    #[inline(always)]
+    pub fn i64(&mut self) -> Res<i64> {
+        Ok(i64::from_be_bytes(self.array()?))
+    }
+
+    /// An unsigned varint; as Java's int, the fifth byte can make it negative.
+    #[inline(always)]
+    pub fn uvarint(&mut self) -> Res<u32> {
+        let first = self.u8()?;
+        if first < 128 {
+            return Ok(first as u32);
+        }
+        let mut value = (first & 127) as u32;
+        for shift in [7, 14, 21, 28] {
+            let byte = self.u8()?;
+            value |= ((byte & 127) as u32) << shift;
+            if byte < 128 {
+                return Ok(value);
+            }
+        }
+        Err(Odd)
+    }
+
+    #[inline(always)]
+    pub fn varint(&mut self) -> Res<i32> {
+        let value = self.uvarint()?;
+        Ok((value >> 1) as i32 ^ -((value & 1) as i32))
+    }
+
+    #[inline(always)]
+    pub fn varlong(&mut self) -> Res<i64> {
+        let first = self.u8()?;
+        let mut value = (first & 127) as u64;
+        let mut shift = 0;
+        let mut byte = first;
+        while byte > 127 {
+            shift += 7;
+            if shift == 70 {
+                return Err(Odd);
+            }
+            byte = self.u8()?;
+            value |= ((byte & 127) as u64) << shift;
+        }
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// Bytes behind their length as a varint; a negative one is null.
+    #[inline(always)]
+    pub fn sized(&mut self) -> Res<Option<&'a [u8]>> {
+        let size = self.varint()?;
+        if size < 0 {
+            Ok(None)
+        } else {
+            self.take(size as usize).map(Some)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_keep_javas_width() {
+        assert_eq!(
+            Reader::new(&[0xff, 0xff, 0xff, 0xff, 0x7f], 0)
+                .uvarint()
+                .ok(),
+            Some(u32::MAX)
+        );
+        assert!(
+            Reader::new(&[0xff, 0xff, 0xff, 0xff, 0xff], 0)
+                .uvarint()
+                .is_err()
+        );
+        assert_eq!(Reader::new(&[0x01], 0).varint().ok(), Some(-1));
+        assert!(Reader::new(&[0xff; 11], 0).varlong().is_err());
+        assert!(Reader::new(&[], 7).u8().is_err());
+    }
+}

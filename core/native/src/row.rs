@@ -1,0 +1,182 @@
+//! The row of a record, column by column (`kraftops.engine.rows.Row`).
+use crate::batch::{Header, Record};
+use crate::decode::{Meaning, Scratch, Shown, TypeName};
+use crate::text;
+use std::borrow::Cow;
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Column {
+    File,
+    Position,
+    BaseOffset,
+    Offset,
+    Timestamp,
+    TimestampType,
+    LeaderEpoch,
+    ProducerId,
+    ProducerEpoch,
+    Sequence,
+    Transactional,
+    Control,
+    Codec,
+    KeySize,
+    ValueSize,
+    Headers,
+    Kind,
+    Type,
+    Version,
+    Key,
+    Value,
+    TopicId,
+    PartitionId,
+    BrokerId,
+    KeyEncoding,
+    ValueEncoding,
+    Error,
+}
+
+use Column as C;
+
+pub const COLUMNS: [(&str, Column); 27] = [
+    ("file", C::File),
+    ("position", C::Position),
+    ("baseOffset", C::BaseOffset),
+    ("offset", C::Offset),
+    ("timestamp", C::Timestamp),
+    ("timestampType", C::TimestampType),
+    ("leaderEpoch", C::LeaderEpoch),
+    ("producerId", C::ProducerId),
+    ("producerEpoch", C::ProducerEpoch),
+    ("sequence", C::Sequence),
+    ("transactional", C::Transactional),
+    ("control", C::Control),
+    ("codec", C::Codec),
+    ("keySize", C::KeySize),
+    ("valueSize", C::ValueSize),
+    ("headers", C::Headers),
+    ("kind", C::Kind),
+    ("type", C::Type),
+    ("version", C::Version),
+    ("key", C::Key),
+    ("value", C::Value),
+    ("topicId", C::TopicId),
+    ("partitionId", C::PartitionId),
+    ("brokerId", C::BrokerId),
+    ("keyEncoding", C::KeyEncoding),
+    ("valueEncoding", C::ValueEncoding),
+    ("error", C::Error),
+];
+
+impl Column {
+    pub fn of(name: &str) -> Option<Column> {
+        COLUMNS
+            .iter()
+            .find(|(one, _)| *one == name)
+            .map(|(_, column)| *column)
+    }
+
+    /// Whether it takes more of a record than what kind and type it is.
+    pub fn is_deep(self) -> bool {
+        self as usize >= Column::Key as usize
+    }
+}
+
+pub enum Cell<'a> {
+    Null,
+    Int(i64),
+    Bool(bool),
+    Text(Cow<'a, [u8]>),
+    Headers,
+}
+
+pub struct Row<'a> {
+    pub file: &'a [u8],
+    pub position: i64,
+    pub header: &'a Header,
+    pub record: &'a Record<'a>,
+    pub meaning: &'a Meaning<'a>,
+    pub scratch: &'a Scratch,
+}
+
+/// A number that is not there where it is negative.
+pub fn present(number: i64) -> Cell<'static> {
+    if number < 0 {
+        Cell::Null
+    } else {
+        Cell::Int(number)
+    }
+}
+
+fn size(of: Option<&[u8]>) -> Cell<'static> {
+    of.map_or(Cell::Null, |raw| Cell::Int(raw.len() as i64))
+}
+
+fn fixed(text: &str) -> Cell<'_> {
+    Cell::Text(Cow::Borrowed(text.as_bytes()))
+}
+
+impl<'a> Row<'a> {
+    pub fn cell(&self, column: Column) -> Cell<'a> {
+        let (header, meaning) = (self.header, self.meaning);
+        let optional = |number: Option<i32>| number.map_or(Cell::Null, |n| Cell::Int(n as i64));
+        match column {
+            C::File => Cell::Text(Cow::Borrowed(self.file)),
+            C::Position => present(self.position),
+            C::BaseOffset => Cell::Int(header.base_offset),
+            C::Offset => Cell::Int(self.record.offset),
+            C::Timestamp => Cell::Int(self.record.time),
+            C::TimestampType => fixed(header.time_type()),
+            C::LeaderEpoch => present(header.leader_epoch as i64),
+            C::ProducerId => present(header.producer_id),
+            C::ProducerEpoch => present(header.producer_epoch as i64),
+            C::Sequence => present(header.sequence_of(self.record.offset) as i64),
+            C::Transactional => Cell::Bool(header.is_transactional()),
+            C::Control => Cell::Bool(header.is_control()),
+            C::Codec => fixed(header.codec_name()),
+            C::KeySize => size(self.record.key),
+            C::ValueSize => size(self.record.value),
+            C::Headers => Cell::Headers,
+            C::Kind => fixed(meaning.kind),
+            C::Type => match meaning.type_name {
+                TypeName::None => Cell::Null,
+                TypeName::Name(name) => fixed(name),
+                TypeName::Number(number) => Cell::Text(Cow::Owned(number.to_string().into())),
+            },
+            C::Version => optional(meaning.version),
+            C::Key => shown(&meaning.key, &self.scratch.key),
+            C::Value => shown(&meaning.value, &self.scratch.value),
+            C::TopicId => meaning.topic.map_or(Cell::Null, |raw| {
+                let mut out = Vec::with_capacity(22);
+                text::uuid(&mut out, &raw);
+                Cell::Text(Cow::Owned(out))
+            }),
+            C::PartitionId => optional(meaning.partition),
+            C::BrokerId => optional(meaning.broker),
+            C::KeyEncoding => encoding(&meaning.key),
+            C::ValueEncoding => encoding(&meaning.value),
+            C::Error => meaning.error.as_deref().map_or(Cell::Null, fixed),
+        }
+    }
+}
+
+fn shown<'a>(shown: &'a Shown<'a>, json: &'a [u8]) -> Cell<'a> {
+    match shown {
+        Shown::Null => Cell::Null,
+        Shown::Json => Cell::Text(Cow::Borrowed(json)),
+        Shown::Text(raw) => Cell::Text(Cow::Borrowed(raw)),
+        Shown::Owned(text) => Cell::Text(Cow::Borrowed(text)),
+        Shown::Base64(raw) => {
+            let mut out = Vec::new();
+            text::base64(&mut out, raw);
+            Cell::Text(Cow::Owned(out))
+        }
+    }
+}
+
+fn encoding(shown: &Shown) -> Cell<'static> {
+    if matches!(shown, Shown::Base64(_)) {
+        fixed("base64")
+    } else {
+        Cell::Null
+    }
+}

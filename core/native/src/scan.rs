@@ -1,0 +1,816 @@
+//! Batches in, output out: what a call does, and where the next one goes on.
+use crate::batch::{
+    CODECS, HEADER_SIZE, Header, Next, Record, holds_its_records, next_batch, read_record,
+};
+use crate::columns::Table;
+use crate::decode::{Control, Decoder, Meaning, Printed, Scratch, Secrets, Shown, TypeName};
+use crate::output::{Form, Output};
+use crate::read::Reader;
+use crate::row::{Cell, Column, Row};
+use crate::select::Select;
+use crate::text::{self, put, truth};
+use std::sync::Arc;
+
+/// Bytes of output, rows and bytes of columns after which a call ends, about.
+const MOST_OUTPUT: usize = 1 << 20;
+const MOST_ROWS: usize = 16384;
+const MOST_COLUMN_BYTES: usize = 8 << 20;
+/// Bytes of input after which a call ends though it made nothing: so Ctrl-C is heard.
+const MOST_INPUT: usize = 32 << 20;
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    Text,
+    Json,
+    Csv,
+    Columns,
+}
+
+/// What is asked for besides which records; see `kraftops.engine.contract.Request`.
+pub struct Asked {
+    pub kind: Kind,
+    /// Whether records are printed, in text.
+    pub deep: bool,
+    pub skip_metadata: bool,
+    pub check: bool,
+    pub is_chosen: bool,
+    pub marks: bool,
+    pub file: File,
+    pub needs_values: bool,
+}
+
+/// The name of the file as forms have it.
+pub struct File {
+    json: Vec<u8>,
+    csv: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl File {
+    pub fn of(plain: Vec<u8>) -> Self {
+        let (mut json, mut csv) = (Vec::new(), Vec::new());
+        crate::json::put_string(&mut json, &plain);
+        text::csv(&mut csv, &plain);
+        File { json, csv, plain }
+    }
+}
+
+/// Something wrong: whether Kafka's tool dies of it, where, and what.
+pub struct Note {
+    pub is_failure: bool,
+    pub position: i64,
+    pub reason: String,
+    /// How much output the call had made before, in bytes or rows.
+    pub at: usize,
+}
+
+pub enum Step {
+    More,
+    Full,
+    Declined,
+    /// The records of the batch at `next` must be inflated: codec, and where their bytes begin and end.
+    Inflate(usize, usize, usize),
+}
+
+/// Where in a batch a call goes on.
+struct Cursor {
+    header: Header,
+    done: i32,
+    /// In the bytes of the records.
+    at: usize,
+    has_line: bool,
+}
+
+pub struct Scan {
+    pub decoder: Arc<Decoder>,
+    pub control: Arc<Control>,
+    pub secrets: Option<Arc<Secrets>>,
+    pub asked: Asked,
+    pub select: Select,
+    pub output: Output,
+    pub table: Table,
+    pub notes: Vec<Note>,
+    pub gaps: Vec<u8>,
+    pub marks: Vec<u8>,
+    pub first_offset: Option<i64>,
+    pub last_offset: Option<i64>,
+    cursor: Option<Cursor>,
+    scratch: Scratch,
+}
+
+impl Scan {
+    pub fn new(
+        decoder: Arc<Decoder>,
+        control: Arc<Control>,
+        secrets: Option<Arc<Secrets>>,
+        asked: Asked,
+        select: Select,
+        columns: &[Column],
+    ) -> Self {
+        let output = Output::new(asked.marks);
+        Scan {
+            decoder,
+            control,
+            secrets,
+            asked,
+            select,
+            output,
+            table: Table::new(columns),
+            notes: Vec::new(),
+            gaps: Vec::new(),
+            marks: Vec::new(),
+            first_offset: None,
+            last_offset: None,
+            cursor: None,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Whether a batch is in work, whose inflated records are needed again.
+    pub fn is_inside(&self) -> bool {
+        self.cursor.is_some()
+    }
+
+    fn is_full(&self) -> bool {
+        self.output.bytes.len() >= MOST_OUTPUT
+            || self.table.rows >= MOST_ROWS
+            || self.table.size >= MOST_COLUMN_BYTES
+            || self.notes.len() >= 4096
+            || self.gaps.len() >= 1 << 20
+    }
+
+    /// Read whole batches of *data* from *next* on, which is moved on; *base* is where in the file
+    /// the data begins. *inflated* are the records of the batch at *next*, if they were asked for.
+    pub fn run(
+        &mut self,
+        data: &[u8],
+        next: &mut usize,
+        base: i64,
+        mut inflated: Option<&[u8]>,
+    ) -> Step {
+        let begun = *next;
+        loop {
+            if self.is_full() || *next - begun >= MOST_INPUT {
+                return Step::Full;
+            }
+            let position = base.wrapping_add(*next as i64);
+            if self.cursor.is_none() {
+                let header = match next_batch(data, *next) {
+                    Next::Batch(header) => header,
+                    Next::More => return Step::More,
+                    Next::Other => return Step::Declined,
+                };
+                let end = *next + header.size;
+                let Some(batch) = data.get(*next..end) else {
+                    return Step::More;
+                };
+                if header.codec() >= CODECS.len() || header.count < 0 {
+                    return Step::Declined;
+                }
+                if self.passes_by(&header) {
+                    self.check(&header, batch, position);
+                    *next = end;
+                    continue;
+                }
+                if self.needs_records(&header) {
+                    let (records, at) = match (header.codec(), inflated) {
+                        (0, _) => (batch, HEADER_SIZE),
+                        (_, Some(records)) => (records, 0),
+                        (codec, None) => return Step::Inflate(codec, *next + HEADER_SIZE, end),
+                    };
+                    if !holds_its_records(records, at, &header) {
+                        return Step::Declined;
+                    }
+                    self.cursor = Some(Cursor {
+                        header: header.clone(),
+                        done: 0,
+                        at,
+                        has_line: false,
+                    });
+                }
+                let is_chosen = self.asked.kind != Kind::Text || self.asked.is_chosen;
+                if is_chosen {
+                    self.check(&header, batch, position);
+                }
+                if self.asked.kind == Kind::Text
+                    && (!is_chosen || !self.asked.deep || self.select.is_empty)
+                {
+                    self.batch_line(&header, batch, position);
+                }
+                if !is_chosen {
+                    self.check(&header, batch, position);
+                }
+                if self.cursor.is_none() {
+                    *next = end;
+                    continue;
+                }
+            }
+            let Some(mut cursor) = self.cursor.take() else {
+                return Step::Declined;
+            };
+            let end = *next + cursor.header.size;
+            let Some(batch) = data.get(*next..end) else {
+                return Step::Declined;
+            };
+            let records = match (cursor.header.codec(), inflated) {
+                (0, _) => batch,
+                (_, Some(records)) => records,
+                (codec, None) => {
+                    self.cursor = Some(cursor);
+                    return Step::Inflate(codec, *next + HEADER_SIZE, end);
+                }
+            };
+            if self.batch(&mut cursor, batch, records, position) {
+                *next = end;
+                inflated = None;
+            } else {
+                self.cursor = Some(cursor);
+                return Step::Full;
+            }
+        }
+    }
+
+    /// Tell whether nothing of a batch is asked for, by its header.
+    fn passes_by(&self, header: &Header) -> bool {
+        let asked = &self.asked;
+        if asked.kind == Kind::Text && !asked.is_chosen {
+            return false;
+        }
+        if !self.select.may_match(header) {
+            return true;
+        }
+        asked.kind == Kind::Text
+            && !asked.deep
+            && self
+                .select
+                .until
+                .is_some_and(|until| header.base_time >= until)
+    }
+
+    fn needs_records(&self, header: &Header) -> bool {
+        header.count > 0 && (self.asked.kind != Kind::Text || self.asked.deep || self.asked.check)
+    }
+
+    /// How much output this call has made.
+    fn made(&self) -> usize {
+        if self.asked.kind == Kind::Columns {
+            self.table.rows
+        } else {
+            self.output.bytes.len()
+        }
+    }
+
+    fn note(&mut self, is_failure: bool, position: i64, reason: String, at: usize) {
+        self.notes.push(Note {
+            is_failure,
+            position,
+            reason,
+            at,
+        });
+    }
+
+    fn check(&mut self, header: &Header, batch: &[u8], position: i64) {
+        if !self.asked.check {
+            return;
+        }
+        let at = self.made();
+        if header.magic > 2 {
+            // It is not in the checksum.
+            let reason = format!("magic {} is not known", header.magic);
+            self.note(false, position, reason, at);
+        }
+        if !header.is_valid(batch) {
+            self.note(false, position, "the CRC does not match".into(), at);
+        }
+    }
+
+    fn batch_line(&mut self, header: &Header, batch: &[u8], position: i64) {
+        header.line(&mut self.output.bytes, position, header.is_valid(batch));
+        if self.asked.marks {
+            let end = self.output.bytes.len() as i32;
+            let mark = if self.asked.deep { -end } else { end };
+            self.marks.extend_from_slice(&mark.to_le_bytes());
+        }
+    }
+
+    /// Go on with a batch; tell whether it is done.
+    fn batch(&mut self, cursor: &mut Cursor, batch: &[u8], records: &[u8], position: i64) -> bool {
+        if self.output.has_rest() {
+            self.output.go_on(records, MOST_OUTPUT);
+            if self.output.has_rest() {
+                return false;
+            }
+        }
+        let header = cursor.header.clone();
+        let mut reader = Reader::new(records, cursor.at);
+        let begun = cursor.at;
+        let is_text = self.asked.kind == Kind::Text;
+        let is_control = header.is_control();
+        let selects = !self.select.is_empty;
+        while cursor.done < header.count {
+            if self.is_full() || cursor.at - begun >= MOST_INPUT {
+                return false;
+            }
+            // The batch was walked before: its records are sound.
+            let Ok(record) = read_record(&mut reader, &header) else {
+                return true;
+            };
+            cursor.done += 1;
+            cursor.at = reader.at;
+            let secret = self.secrets.is_some();
+            if is_text && !self.asked.deep {
+                self.check_record(&record, is_control, position);
+                continue;
+            }
+            if selects
+                && !self
+                    .select
+                    .may_have(&record, is_control, &self.decoder, secret)
+            {
+                continue;
+            }
+            if is_text && selects && !self.has_row(&header, &record, position) {
+                continue;
+            }
+            if is_text {
+                if self.asked.is_chosen && selects && !cursor.has_line {
+                    cursor.has_line = true;
+                    self.batch_line(&header, batch, position);
+                }
+                self.see(record.offset);
+                self.line(&header, &record, records, position);
+            } else {
+                self.row(&header, &record, records, position, selects);
+            }
+            self.output.end_line();
+            if self.output.has_rest() {
+                self.output.go_on(records, MOST_OUTPUT);
+                if self.output.has_rest() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Remember an offset, and that it is not the one after the last.
+    #[inline]
+    fn see(&mut self, offset: i64) {
+        if self.asked.is_chosen {
+            return;
+        }
+        match self.last_offset {
+            None => self.first_offset = Some(offset),
+            Some(last) if last.wrapping_add(1) != offset => {
+                self.gaps.extend_from_slice(&last.to_le_bytes());
+                self.gaps.extend_from_slice(&offset.to_le_bytes());
+            }
+            Some(_) => {}
+        }
+        self.last_offset = Some(offset);
+    }
+
+    fn check_record(&mut self, record: &Record, is_control: bool, position: i64) {
+        if !is_control {
+            return;
+        }
+        self.scratch.value.clear();
+        if let Err(reason) = self.control.text(record, &mut self.scratch.value) {
+            self.fail(position, record.offset, &reason, self.made());
+        }
+    }
+
+    fn fail(&mut self, position: i64, offset: i64, reason: &str, at: usize) {
+        self.note(true, position, format!("offset {offset}: {reason}"), at);
+    }
+
+    fn mark(&mut self) {
+        if self.asked.marks {
+            self.marks
+                .extend_from_slice(&(self.output.bytes.len() as i32).to_le_bytes());
+        }
+    }
+
+    /// Append the line that Kafka's tool prints of a record.
+    #[inline]
+    fn line(&mut self, header: &Header, record: &Record, records: &[u8], position: i64) {
+        let begun = self.made();
+        let out = &mut self.output.bytes;
+        let mut lead = "| ";
+        if !self.asked.skip_metadata {
+            lead = " ";
+            let size = |raw: Option<&[u8]>| raw.map_or(-1, |raw| raw.len() as i64);
+            put!(
+                out,
+                "| offset: ",
+                record.offset,
+                " ",
+                header.time_type(),
+                ": ",
+                record.time,
+                " keySize: ",
+                size(record.key),
+                " valueSize: ",
+                size(record.value),
+                " sequence: ",
+                header.sequence_of(record.offset),
+                " headerKeys: [",
+            );
+            if record.headers.count > 0 {
+                for (number, (key, _)) in record.headers.iter().enumerate() {
+                    if number > 0 {
+                        self.output.bytes.push(b',');
+                    }
+                    self.output.value(Form::Java, key, records);
+                }
+            }
+            self.output.bytes.push(b']');
+        }
+        let before = self.output.bytes.len();
+        let found = if header.is_control() {
+            if self.asked.skip_metadata {
+                Ok(())
+            } else {
+                self.output.bytes.push(b' ');
+                self.control.text(record, &mut self.output.bytes)
+            }
+        } else {
+            self.payload(record, records, lead, (position, begun))
+        };
+        if let Err(reason) = found {
+            self.output.truncate(before);
+            put!(
+                &mut self.output.bytes,
+                " <undecodable: ",
+                reason.as_str(),
+                ">"
+            );
+            self.fail(position, record.offset, &reason, begun);
+        }
+        self.output.bytes.push(b'\n');
+        self.mark();
+    }
+
+    #[inline]
+    fn payload(
+        &mut self,
+        record: &Record,
+        records: &[u8],
+        mut lead: &str,
+        (position, begun): (i64, usize),
+    ) -> Result<(), String> {
+        let texts = self.decoder.texts(record, &mut self.scratch)?;
+        if !matches!(texts.key, Printed::Nothing) {
+            put!(&mut self.output.bytes, lead, "key: ");
+            lead = " ";
+            print(&texts.key, &self.scratch.key, &mut self.output, records);
+        }
+        if !matches!(texts.value, Printed::Nothing) {
+            put!(&mut self.output.bytes, lead, "payload: ");
+            print(&texts.value, &self.scratch.value, &mut self.output, records);
+        }
+        if let Some(trouble) = texts.trouble.filter(|_| self.asked.check) {
+            let reason = format!("offset {}: {trouble}", record.offset);
+            self.note(false, position, reason, begun);
+        }
+        Ok(())
+    }
+
+    /// Tell whether the row of a record is asked for, of which only the text is printed.
+    fn has_row(&mut self, header: &Header, record: &Record, position: i64) -> bool {
+        if !self.select.needs_rows && !self.select.has_types() && !header.is_control() {
+            return true; // the place fits
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
+        let (file, meaning) = (&self.asked.file.plain, &found);
+        let has = self.select.has(&Row {
+            file,
+            position,
+            header,
+            record,
+            meaning,
+            scratch: &scratch,
+        });
+        drop(found);
+        self.scratch = scratch;
+        has
+    }
+
+    /// The meaning of a record; JSON in it is in the scratch.
+    fn meaning<'a>(
+        &'a self,
+        header: &Header,
+        record: &Record<'a>,
+        scratch: &mut Scratch,
+        deep: bool,
+    ) -> Meaning<'a> {
+        if header.is_control() {
+            return self.control.meaning(record, scratch);
+        }
+        self.decoder
+            .meaning(record, scratch, deep, self.secrets.as_deref())
+    }
+
+    /// Write the row of a record, if it is asked for.
+    #[inline]
+    fn row(
+        &mut self,
+        header: &Header,
+        record: &Record,
+        records: &[u8],
+        position: i64,
+        selects: bool,
+    ) {
+        let deep = self.asked.needs_values;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let found = if header.is_control() {
+            self.control.meaning(record, &mut scratch)
+        } else {
+            let secrets = self.secrets.as_deref();
+            self.decoder.meaning(record, &mut scratch, deep, secrets)
+        };
+        let row = Row {
+            file: &self.asked.file.plain,
+            position,
+            header,
+            record,
+            meaning: &found,
+            scratch: &scratch,
+        };
+        if !selects || self.select.has(&row) {
+            if let Some(reason) = found.error.clone().filter(|_| self.asked.check) {
+                let at = if self.asked.kind == Kind::Columns {
+                    self.table.rows
+                } else {
+                    self.output.bytes.len()
+                };
+                self.notes.push(Note {
+                    is_failure: false,
+                    position,
+                    reason,
+                    at,
+                });
+            }
+            match self.asked.kind {
+                Kind::Json => json_row(&mut self.output, &self.asked, &row, records),
+                Kind::Csv => csv_row(&mut self.output, &self.asked, &row, records),
+                Kind::Columns | Kind::Text => self.table.add(&row),
+            }
+            if self.asked.kind != Kind::Columns && self.asked.marks {
+                self.marks
+                    .extend_from_slice(&(self.output.bytes.len() as i32).to_le_bytes());
+            }
+        }
+        self.scratch = scratch;
+    }
+}
+
+#[inline]
+fn print(shown: &Printed, scratch: &[u8], output: &mut Output, records: &[u8]) {
+    match shown {
+        Printed::Nothing => {}
+        Printed::Scratch => output.bytes.extend_from_slice(scratch),
+        Printed::Utf8(raw) => output.value(Form::Java, raw, records),
+        Printed::Hex(raw) => output.value(Form::Hex, raw, records),
+    }
+}
+
+fn or_null(out: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        put!(out, "null")
+    } else {
+        put!(out, number)
+    }
+}
+
+fn json_row(output: &mut Output, asked: &Asked, row: &Row, records: &[u8]) {
+    let (header, record, meaning) = (row.header, row.record, row.meaning);
+    let out = &mut output.bytes;
+    put!(out, "{\"file\":", &asked.file.json[..], ",\"position\":");
+    or_null(out, row.position);
+    put!(
+        out,
+        ",\"baseOffset\":",
+        header.base_offset,
+        ",\"offset\":",
+        record.offset,
+        ",\"timestamp\":",
+        record.time,
+        ",\"timestampType\":\"",
+        header.time_type(),
+        "\",\"leaderEpoch\":",
+    );
+    or_null(out, header.leader_epoch as i64);
+    put!(out, ",\"producerId\":");
+    or_null(out, header.producer_id);
+    put!(out, ",\"producerEpoch\":");
+    or_null(out, header.producer_epoch as i64);
+    put!(out, ",\"sequence\":");
+    or_null(out, header.sequence_of(record.offset) as i64);
+    put!(
+        out,
+        ",\"transactional\":",
+        truth(header.is_transactional()),
+        ",\"control\":",
+        truth(header.is_control()),
+        ",\"codec\":\"",
+        header.codec_name(),
+        "\",\"keySize\":",
+    );
+    or_null(out, record.key.map_or(-1, |raw| raw.len() as i64));
+    put!(out, ",\"valueSize\":");
+    or_null(out, record.value.map_or(-1, |raw| raw.len() as i64));
+    put!(out, ",\"headers\":[");
+    if record.headers.count > 0 {
+        put_headers(output, record, records, Form::Json);
+    }
+    let out = &mut output.bytes;
+    put!(out, "],\"kind\":\"", meaning.kind, "\",\"type\":");
+    match meaning.type_name {
+        TypeName::None => put!(out, "null"),
+        TypeName::Name(name) => put!(out, "\"", name, "\""),
+        TypeName::Number(number) => put!(out, "\"", number, "\""),
+    }
+    put!(out, ",\"version\":");
+    match meaning.version {
+        None => put!(out, "null"),
+        Some(version) => put!(out, version),
+    }
+    put!(out, ",\"key\":");
+    json_value(output, &meaning.key, &row.scratch.key, records);
+    put!(&mut output.bytes, ",\"value\":");
+    json_value(output, &meaning.value, &row.scratch.value, records);
+    let out = &mut output.bytes;
+    put!(out, ",\"topicId\":");
+    match &meaning.topic {
+        None => put!(out, "null"),
+        Some(raw) => {
+            out.push(b'"');
+            text::uuid(out, raw);
+            out.push(b'"');
+        }
+    }
+    for (name, number) in [
+        (",\"partitionId\":", meaning.partition),
+        (",\"brokerId\":", meaning.broker),
+    ] {
+        put!(out, name);
+        match number {
+            None => put!(out, "null"),
+            Some(number) => put!(out, number),
+        }
+    }
+    for (name, shown) in [
+        (",\"keyEncoding\":", &meaning.key),
+        (",\"valueEncoding\":", &meaning.value),
+    ] {
+        let is_base64 = matches!(shown, Shown::Base64(_));
+        put!(out, name, if is_base64 { "\"base64\"" } else { "null" });
+    }
+    put!(out, ",\"error\":");
+    match &meaning.error {
+        None => put!(out, "null"),
+        Some(error) => crate::json::put_string(out, error.as_bytes()),
+    }
+    put!(out, "}\n");
+}
+
+fn json_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
+    let (form, raw) = match shown {
+        Shown::Null => return put!(&mut output.bytes, "null"),
+        Shown::Json => return output.bytes.extend_from_slice(json),
+        Shown::Owned(text) => (Form::Json, &text[..]),
+        Shown::Text(raw) => (Form::Json, *raw),
+        Shown::Base64(raw) => (Form::Base64, *raw),
+    };
+    output.bytes.push(b'"');
+    output.value(form, raw, records);
+    output.bytes.push(b'"');
+}
+
+/// Append what stands between the brackets of a row's headers.
+fn put_headers(output: &mut Output, record: &Record, records: &[u8], form: Form) {
+    let quote = if matches!(form, Form::CsvJson) {
+        "\"\""
+    } else {
+        "\""
+    };
+    for (number, (key, value)) in record.headers.iter().enumerate() {
+        let out = &mut output.bytes;
+        put!(out, if number > 0 { "," } else { "" });
+        put!(out, "{", quote, "key", quote, ":", quote);
+        output.value(form, key, records);
+        let out = &mut output.bytes;
+        put!(out, quote, ",", quote, "value", quote, ":");
+        match value {
+            None => put!(out, "null"),
+            Some(raw) => {
+                put!(out, quote);
+                output.value(Form::Base64, raw, records);
+                put!(&mut output.bytes, quote);
+            }
+        }
+        output.bytes.push(b'}');
+    }
+}
+
+fn csv_row(output: &mut Output, asked: &Asked, row: &Row, records: &[u8]) {
+    let (header, record, meaning) = (row.header, row.record, row.meaning);
+    let optional = |out: &mut Vec<u8>, number: i64| {
+        out.push(b',');
+        if number >= 0 {
+            text::int(out, number);
+        }
+    };
+    let out = &mut output.bytes;
+    put!(out, &asked.file.csv[..]);
+    optional(out, row.position);
+    put!(
+        out,
+        ",",
+        header.base_offset,
+        ",",
+        record.offset,
+        ",",
+        record.time,
+        ",",
+        header.time_type()
+    );
+    optional(out, header.leader_epoch as i64);
+    optional(out, header.producer_id);
+    optional(out, header.producer_epoch as i64);
+    optional(out, header.sequence_of(record.offset) as i64);
+    put!(
+        out,
+        ",",
+        truth(header.is_transactional()),
+        ",",
+        truth(header.is_control())
+    );
+    put!(out, ",", header.codec_name());
+    optional(out, record.key.map_or(-1, |raw| raw.len() as i64));
+    optional(out, record.value.map_or(-1, |raw| raw.len() as i64));
+    out.push(b',');
+    if record.headers.count > 0 {
+        put!(out, "\"[");
+        put_headers(output, record, records, Form::CsvJson);
+        put!(&mut output.bytes, "]\"");
+    }
+    let out = &mut output.bytes;
+    put!(out, ",", meaning.kind, ",");
+    match meaning.type_name {
+        TypeName::None => {}
+        TypeName::Name(name) => put!(out, name),
+        TypeName::Number(number) => put!(out, number),
+    }
+    out.push(b',');
+    if let Some(version) = meaning.version {
+        put!(out, version);
+    }
+    csv_value(output, &meaning.key, &row.scratch.key, records);
+    csv_value(output, &meaning.value, &row.scratch.value, records);
+    let out = &mut output.bytes;
+    out.push(b',');
+    if let Some(raw) = &meaning.topic {
+        text::uuid(out, raw);
+    }
+    for number in [meaning.partition, meaning.broker] {
+        out.push(b',');
+        if let Some(number) = number {
+            put!(out, number);
+        }
+    }
+    for shown in [&meaning.key, &meaning.value] {
+        put!(
+            out,
+            if matches!(shown, Shown::Base64(_)) {
+                ",base64"
+            } else {
+                ","
+            }
+        );
+    }
+    out.push(b',');
+    if let Cell::Text(error) = row.cell(Column::Error) {
+        text::csv(out, &error);
+    }
+    out.push(b'\n');
+}
+
+fn csv_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
+    let out = &mut output.bytes;
+    out.push(b',');
+    match shown {
+        Shown::Null => {}
+        Shown::Json => text::csv(out, json),
+        Shown::Owned(text) => text::csv(out, text),
+        Shown::Base64(raw) => output.value(Form::Base64, raw, records),
+        Shown::Text(raw) if text::is_quoted(raw) => {
+            out.push(b'"');
+            output.value(Form::Csv, raw, records);
+            output.bytes.push(b'"');
+        }
+        Shown::Text(raw) => output.value(Form::Csv, raw, records),
+    }
+}

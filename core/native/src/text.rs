@@ -1,0 +1,375 @@
+//! Values as text: as Java and Jackson write them, and as Python's `json` and `csv` do.
+use std::borrow::Cow;
+
+const PAIRS: &[u8; 200] = b"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// What can be appended to output as it stands in a line.
+pub trait Put {
+    fn put(&self, out: &mut Vec<u8>);
+}
+
+macro_rules! put {
+    ($out:expr, $($part:expr),* $(,)?) => {{ $( $crate::text::Put::put(&$part, $out); )* }};
+}
+pub(crate) use put;
+
+impl Put for &str {
+    #[inline(always)]
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.as_bytes());
+    }
+}
+
+impl Put for &[u8] {
+    #[inline(always)]
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+}
+
+macro_rules! put_numbers {
+    ($($kind:ty),*) => { $( impl Put for $kind {
+        #[inline(always)]
+        fn put(&self, out: &mut Vec<u8>) { int(out, *self as i64); }
+    } )* };
+}
+put_numbers!(i64, i32, i16, u32, usize);
+
+/// A boolean as both Java and JSON have it.
+#[inline(always)]
+pub fn truth(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+#[inline(always)]
+pub fn int(out: &mut Vec<u8>, number: i64) {
+    let mut left = number.unsigned_abs();
+    if number < 0 {
+        out.push(b'-');
+    }
+    if left < 10 {
+        out.push(b'0' + left as u8);
+        return;
+    }
+    let mut digits = [0u8; 20];
+    let mut at = 20;
+    while left >= 100 {
+        let pair = (left % 100) as usize * 2;
+        left /= 100;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    if left >= 10 {
+        let pair = left as usize * 2;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    } else {
+        at -= 1;
+        digits[at] = b'0' + left as u8;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// A UUID as Kafka shows it: URL-safe base64 without padding.
+#[inline(always)]
+pub fn uuid(out: &mut Vec<u8>, raw: &[u8; 16]) {
+    let mut text = [0u8; 22];
+    for i in 0..5 {
+        let word = (raw[3 * i] as u32) << 16 | (raw[3 * i + 1] as u32) << 8 | raw[3 * i + 2] as u32;
+        for k in 0..4 {
+            text[4 * i + k] = URL_SAFE[(word >> (18 - 6 * k)) as usize & 63];
+        }
+    }
+    text[20] = URL_SAFE[(raw[15] >> 2) as usize];
+    text[21] = URL_SAFE[((raw[15] & 3) << 4) as usize];
+    out.extend_from_slice(&text);
+}
+
+/// Standard base64, padded.
+pub fn base64(out: &mut Vec<u8>, raw: &[u8]) {
+    out.reserve(raw.len().div_ceil(3) * 4);
+    let mut chunks = raw.chunks_exact(3);
+    for c in &mut chunks {
+        let word = (c[0] as u32) << 16 | (c[1] as u32) << 8 | c[2] as u32;
+        out.extend_from_slice(&[
+            STANDARD[(word >> 18) as usize & 63],
+            STANDARD[(word >> 12) as usize & 63],
+            STANDARD[(word >> 6) as usize & 63],
+            STANDARD[word as usize & 63],
+        ]);
+    }
+    match *chunks.remainder() {
+        [a] => out.extend_from_slice(&[
+            STANDARD[(a >> 2) as usize],
+            STANDARD[((a & 3) << 4) as usize],
+            b'=',
+            b'=',
+        ]),
+        [a, b] => out.extend_from_slice(&[
+            STANDARD[(a >> 2) as usize],
+            STANDARD[((a & 3) << 4 | b >> 4) as usize],
+            STANDARD[((b & 15) << 2) as usize],
+            b'=',
+        ]),
+        _ => {}
+    }
+}
+
+pub fn hex(out: &mut Vec<u8>, raw: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in raw {
+        out.push(DIGITS[(byte >> 4) as usize]);
+        out.push(DIGITS[(byte & 15) as usize]);
+    }
+}
+
+/// The digits of a finite positive double, and the place of the point before them: 0.DIGITS e POINT.
+fn digits_of(number: f64) -> (String, i32) {
+    let mut shortest = format!("{number:e}");
+    if shortest.as_bytes().get(1) == Some(&b'e') {
+        // Java wants two digits, and of those that name this double the nearest: 4.9E-324.
+        shortest = format!("{number:.1e}");
+    }
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let digits = digits.trim_end_matches('0');
+    let digits = if digits.is_empty() { "0" } else { digits };
+    (digits.to_owned(), exponent.parse::<i32>().unwrap_or(0) + 1)
+}
+
+fn or_zero(digits: &str) -> &str {
+    if digits.is_empty() { "0" } else { digits }
+}
+
+/// A double as Java's `Double.toString`, quoted where it is no number.
+pub fn double(out: &mut Vec<u8>, number: f64) {
+    if number.is_nan() {
+        return put!(out, "\"NaN\"");
+    }
+    if number.is_infinite() {
+        return put!(
+            out,
+            if number > 0.0 {
+                "\"Infinity\""
+            } else {
+                "\"-Infinity\""
+            }
+        );
+    }
+    if number.is_sign_negative() {
+        out.push(b'-');
+    }
+    if number == 0.0 {
+        return put!(out, "0.0");
+    }
+    let (digits, point) = digits_of(number.abs());
+    let text = if !(-2..=7).contains(&point) {
+        format!("{}.{}E{}", &digits[..1], or_zero(&digits[1..]), point - 1)
+    } else if point <= 0 {
+        format!("0.{}{digits}", "0".repeat(point.unsigned_abs() as usize))
+    } else {
+        let point = point as usize;
+        let whole = &digits[..digits.len().min(point)];
+        format!(
+            "{whole:0<point$}.{}",
+            or_zero(digits.get(point..).unwrap_or(""))
+        )
+    };
+    put!(out, text.as_str());
+}
+
+/// A double as Python's `repr`, for texts that were JSON numbers.
+pub fn python_double(number: f64) -> String {
+    if !number.is_finite() || number == 0.0 {
+        return match number {
+            n if n.is_nan() => "NaN".into(),
+            n if n.is_infinite() => if n > 0.0 { "Infinity" } else { "-Infinity" }.into(),
+            n => if n.is_sign_negative() { "-0.0" } else { "0.0" }.into(),
+        };
+    }
+    let shortest = format!("{number:e}");
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let exponent = exponent.parse::<i32>().unwrap_or(0);
+    if !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs());
+    }
+    let plain = format!("{number}");
+    if plain.contains('.') {
+        plain
+    } else {
+        format!("{plain}.0")
+    }
+}
+
+/// UTF-8 as Java decodes it: U+FFFD for bad input, an encoded surrogate being one of them.
+pub fn java_utf8(out: &mut Vec<u8>, raw: &[u8]) {
+    let mut raw = raw;
+    loop {
+        let error = match std::str::from_utf8(raw) {
+            Ok(text) => return put!(out, text),
+            Err(error) => error,
+        };
+        let (good, bad) = raw.split_at(error.valid_up_to());
+        out.extend_from_slice(good);
+        out.extend_from_slice(REPLACEMENT);
+        let mut size = error.error_len().unwrap_or(bad.len());
+        if let [0xED, 0xA0..=0xBF, rest @ ..] = bad {
+            size = if matches!(rest.first(), Some(0x80..=0xBF)) {
+                3
+            } else {
+                2
+            };
+        }
+        raw = bad.get(size..).unwrap_or(&[]);
+    }
+}
+
+const PLAIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut i = 0x20;
+    while i < 0x80 {
+        table[i] = i != b'"' as usize && i != b'\\' as usize;
+        i += 1;
+    }
+    table
+};
+
+/// A JSON string in quotes as Jackson writes it: only what JSON demands is escaped, hex in capitals.
+#[inline]
+pub fn json_string(out: &mut Vec<u8>, raw: &[u8]) {
+    out.push(b'"');
+    if raw.iter().all(|c| PLAIN[*c as usize]) {
+        out.extend_from_slice(raw);
+    } else {
+        let mut text = Vec::with_capacity(raw.len());
+        java_utf8(&mut text, raw);
+        escaped(out, &text, b"0123456789ABCDEF");
+    }
+    out.push(b'"');
+}
+
+/// The inside of a JSON string as Python's `json` writes it without `ensure_ascii`.
+pub fn python_json(out: &mut Vec<u8>, text: &[u8]) {
+    if text.iter().all(|c| PLAIN[*c as usize]) {
+        out.extend_from_slice(text);
+    } else {
+        escaped(out, text, b"0123456789abcdef");
+    }
+}
+
+fn escaped(out: &mut Vec<u8>, text: &[u8], digits: &[u8; 16]) {
+    let mut from = 0;
+    for (at, &c) in text.iter().enumerate() {
+        if c >= 0x20 && c != b'"' && c != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(&text[from..at]);
+        from = at + 1;
+        match c {
+            b'"' => put!(out, "\\\""),
+            b'\\' => put!(out, "\\\\"),
+            8 => put!(out, "\\b"),
+            9 => put!(out, "\\t"),
+            10 => put!(out, "\\n"),
+            12 => put!(out, "\\f"),
+            13 => put!(out, "\\r"),
+            c => out.extend_from_slice(&[
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                digits[(c >> 4) as usize],
+                digits[(c & 15) as usize],
+            ]),
+        }
+    }
+    out.extend_from_slice(&text[from..]);
+}
+
+/// Text with U+FFFD as Python's `replace` has it.
+pub fn lossy(raw: &[u8]) -> Cow<'_, [u8]> {
+    match String::from_utf8_lossy(raw) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// Tell whether `csv` quotes a field.
+pub fn is_quoted(field: &[u8]) -> bool {
+    field
+        .iter()
+        .any(|c| matches!(c, b',' | b'"' | b'\r' | b'\n'))
+}
+
+/// The inside of a quoted field of CSV.
+pub fn csv_quoted(out: &mut Vec<u8>, field: &[u8]) {
+    for piece in field.split_inclusive(|c| *c == b'"') {
+        out.extend_from_slice(piece);
+        if piece.last() == Some(&b'"') {
+            out.push(b'"');
+        }
+    }
+}
+
+/// A field of CSV as Python's `csv` writes it.
+pub fn csv(out: &mut Vec<u8>, field: &[u8]) {
+    if is_quoted(field) {
+        out.push(b'"');
+        csv_quoted(out, field);
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(field);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(make: impl Fn(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        make(&mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn doubles_are_javas() {
+        for (number, text) in [
+            (1.0, "1.0"),
+            (0.001, "0.001"),
+            (1e-4, "1.0E-4"),
+            (1e7, "1.0E7"),
+            (9999999.5, "9999999.5"),
+            (5e-324, "4.9E-324"),
+            (-0.0, "-0.0"),
+            (123456.0, "123456.0"),
+        ] {
+            assert_eq!(made(|out| double(out, number)), text);
+        }
+        assert_eq!(python_double(1e16), "1e+16");
+        assert_eq!(python_double(123.0), "123.0");
+    }
+
+    #[test]
+    fn bad_utf8_is_javas() {
+        assert_eq!(made(|out| java_utf8(out, b"a\xed\xa0\x80b")), "a\u{FFFD}b");
+        assert_eq!(
+            made(|out| java_utf8(out, b"\xff\xffx\xe2\x82")),
+            "\u{FFFD}\u{FFFD}x\u{FFFD}"
+        );
+        assert_eq!(made(|out| java_utf8(out, b"\xed\xa0")), "\u{FFFD}");
+    }
+
+    #[test]
+    fn json_escapes() {
+        assert_eq!(
+            made(|out| json_string(out, b"a\"\x1f\n")),
+            "\"a\\\"\\u001F\\n\""
+        );
+        assert_eq!(made(|out| python_json(out, b"\x1f\x7f")), "\\u001f\u{7f}");
+    }
+}

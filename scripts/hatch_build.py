@@ -1,0 +1,169 @@
+"""Build the compiled engine where cargo can, for hatchling, which makes the wheel.
+
+A wheel with it is for this platform and CPython 3.11 and later; one without is for any. An editable
+install has it built into the tree. `KRAFTOPS_NATIVE=1` demands it, `=0` leaves it out; otherwise
+what keeps it from being built is a warning, kept beside it for `kraftops --version`.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.config import BuilderConfig
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import sys_tags
+
+CRATE = Path("core/native")
+ENGINE = Path("core/kraftops/engine")
+LIBRARY = "kraftops_engine"
+EXTENSIONS = {".so": "_native.abi3.so", ".dylib": "_native.abi3.so", ".dll": "_native.pyd"}
+"""What Python calls a library, by what Rust does."""
+WHY_NOT = "no_native.txt"
+FETCH_SECONDS = 120
+BUILD_SECONDS = 1200
+PATIENCE = {"CARGO_HTTP_TIMEOUT": "20", "CARGO_NET_RETRY": "1"}
+"""Without a network cargo gives up after seconds, not minutes."""
+
+
+class UnbuiltError(Exception):
+    """There is no compiled engine; the message says why."""
+
+
+class Hook(BuildHookInterface[BuilderConfig]):
+    """Puts the engine into a wheel, or into the tree."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build the engine before the wheel is made."""
+        self._scratch = tempfile.TemporaryDirectory()
+        choice = os.environ.get("KRAFTOPS_NATIVE", "")
+        if choice not in {"", "0", "1"}:
+            self.app.abort(f"kraftops: KRAFTOPS_NATIVE is {choice}, neither 0 nor 1")
+        why = ""
+        try:
+            file = built(Path(self.root, CRATE), wanted=choice != "0")
+            name = EXTENSIONS[file.suffix]
+        except UnbuiltError as error:
+            why = str(error)
+            file = Path(self._scratch.name, WHY_NOT)
+            file.write_text(f"{why}\n", encoding="utf-8")
+            name = WHY_NOT
+        if version == "editable":
+            _put(file, name, Path(self.root, ENGINE))
+        else:
+            build_data["force_include"][str(file)] = f"kraftops/engine/{name}"
+            if not why:
+                build_data["pure_python"] = False
+                build_data["tag"] = f"cp311-abi3-{_platform()}"
+        if why and choice == "1":
+            self.app.abort(f"kraftops: KRAFTOPS_NATIVE is 1, and this keeps the engine out: {why}")
+        if why and not choice:
+            self.app.display_warning(f"kraftops: warning: no compiled engine: {why}")
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Leave nothing behind."""
+        del version, build_data, artifact_path
+        self._scratch.cleanup()
+
+
+def built(crate: Path, *, wanted: bool = True) -> Path:
+    """Build a crate, and return the path of its library.
+
+    Raises:
+        UnbuiltError: it cannot be built here, or is not wanted.
+    """
+    if not wanted:
+        raise UnbuiltError("KRAFTOPS_NATIVE was 0")
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise UnbuiltError("this Python has no stable ABI")
+    cargo = toolchain(crate)
+    _run([cargo, "fetch", "--locked"], crate, FETCH_SECONDS)
+    options = ["--release", "--locked", "--offline", "--message-format=json-render-diagnostics"]
+    told = _run([cargo, "build", *options], crate, BUILD_SECONDS)
+    for line in told.splitlines():
+        message = json.loads(line)
+        if message["reason"] == "compiler-artifact" and message["target"]["name"] == LIBRARY:
+            for path in map(Path, message["filenames"]):
+                if path.suffix in EXTENSIONS:
+                    return path
+    raise UnbuiltError("cargo made no shared library for this platform")
+
+
+def toolchain(crate: Path) -> str:
+    """Return the path of a cargo that can build a crate.
+
+    Raises:
+        UnbuiltError: there is none.
+    """
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise UnbuiltError("no cargo in PATH")
+    needed = tomllib.loads((crate / "Cargo.toml").read_text())["package"]["rust-version"]
+    for tool in (cargo, os.environ.get("RUSTC") or "rustc"):
+        told = _run([tool, "--version"], crate, FETCH_SECONDS)
+        version = re.search(r"\d+\.\d+", told)
+        if version is None or _numbers(version[0]) < _numbers(needed):
+            raise UnbuiltError(f"Rust {needed} is needed, and this is {told.strip()}")
+    return cargo
+
+
+def _run(command: list[str], crate: Path, seconds: float) -> str:
+    """Run a tool beside a crate, where its `.cargo` is heeded, and return its standard output.
+
+    Raises:
+        UnbuiltError: it fails, or takes too long. What it said went to standard error.
+    """
+    name = " ".join([Path(command[0]).stem, command[1]])
+    try:
+        done = subprocess.run(
+            command,
+            cwd=crate,
+            env=PATIENCE | os.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except OSError as error:
+        raise UnbuiltError(f"{name} failed: {error}") from None
+    except subprocess.TimeoutExpired:
+        raise UnbuiltError(f"{name} took more than {seconds:.0f} seconds") from None
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        raise UnbuiltError(f"{name} failed: {_reason(done.stderr) or f'exit {done.returncode}'}")
+    return done.stdout
+
+
+def _reason(said: str) -> str:
+    """Return the first error that cargo told of, and the cause that it found for it."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error")]
+    return ": ".join(errors[:1] + (lines[-1:] if "Caused by:" in lines else []))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))[:2]
+
+
+def _put(file: Path, name: str, directory: Path) -> None:
+    """Copy a file into the tree in one step, in place of all that earlier builds put there."""
+    new = directory / f"new.{name}"
+    shutil.copyfile(file, new)
+    new.replace(directory / name)
+    for other in {*EXTENSIONS.values(), WHY_NOT} - {name}:
+        (directory / other).unlink(missing_ok=True)
+
+
+def _platform() -> str:
+    """Return the platform of wheels that are built and used on this machine."""
+    others = ("manylinux", "musllinux")
+    return next(tag.platform for tag in sys_tags() if not tag.platform.startswith(others))

@@ -1,0 +1,118 @@
+"""What goes to the workers of a cluster: our code in an archive, the compiled engine beside it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from sysconfig import get_platform
+from types import SimpleNamespace
+from zipfile import ZipFile
+
+import pytest
+
+from kraftops.engine.choice import why_not_native
+from kraftops.spark import shipping
+from kraftops.spark.jobs import equipped
+from kraftops.spark.session import Session
+from kraftops.spark.settings import Settings
+from kraftops.spark.shipping import UnionParam, packed
+
+SENT = "kraftops/engine/_native.py"
+LOAD = "import kraftops.engine._native as engine; print(engine.__file__)"
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Send our code and the engine; return where the latter has come to, beside the former."""
+    if why_not_native() is not None:
+        pytest.skip(f"no compiled engine: {why_not_native()}")
+    monkeypatch.setenv("KRAFTOPS_ENGINE", "native")
+    with packed() as sent:
+        assert sent.engine
+        shutil.copy(sent.archive, tmp_path)
+        return Path(shutil.copy(sent.engine, tmp_path))
+
+
+def load(engine: Path) -> "subprocess.CompletedProcess[str]":
+    """Import the engine as a worker does, which has our code as an archive alone."""
+    archive = str(engine.with_name("kraftops.zip"))
+    bare = f"import sys; sys.path[:0] = [{archive!r}]; {LOAD}"
+    return subprocess.run(
+        [sys.executable, "-ISc", bare], capture_output=True, text=True, check=False
+    )
+
+
+def test_worker_finds_the_engine_beside_the_code(engine: Path) -> None:
+    done = load(engine)
+
+    assert (done.stdout, done.stderr) == (f"{engine}\n", "")
+    assert get_platform() in engine.name
+
+
+def test_engine_of_another_platform_is_not_touched(engine: Path) -> None:
+    engine.rename(engine.with_name(engine.name.replace(get_platform(), "linux-riscv64")))
+
+    done = load(engine)
+
+    none = f"ImportError: none was sent for {get_platform()} and this Python"
+    assert done.stderr.splitlines()[-1] == none
+
+
+def test_engine_that_cannot_be_loaded_is_told(engine: Path) -> None:
+    engine.write_bytes(b"\x7fELF of another C library")
+
+    done = load(engine)
+
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert str(engine) not in done.stderr.splitlines()[-1]
+
+
+def test_reference_is_sent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KRAFTOPS_ENGINE", "reference")
+
+    with packed() as sent, ZipFile(sent.archive) as archive:
+        assert sent.engine is None
+        assert "kraftops/engine/choice.py" in archive.namelist()
+        assert SENT not in archive.namelist()
+
+
+class Slow:
+    """An accumulator without Spark."""
+
+    value: frozenset[str] = frozenset()
+
+    def add(self, term: frozenset[str]) -> None:
+        self.value = UnionParam().addInPlace(self.value, term)
+
+
+@pytest.fixture
+def session() -> Session:
+    """Return what a cluster's session would be, without one."""
+    session = Session(SimpleNamespace(), Settings("spark://host:7077"))  # type: ignore[arg-type]
+    session.slow = Slow()  # type: ignore[assignment]
+    return session
+
+
+def test_worker_without_the_engine_is_told_once(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in shipping.MODULES:
+        pytest.importorskip(module)
+    monkeypatch.setattr("kraftops.engine.choice.why_not_native", lambda: "not for this platform")
+    monkeypatch.setattr("socket.gethostname", lambda: "host")
+    task = equipped(session, iter)
+
+    made = [*task([1]), *task([2])]
+
+    assert made == [1, 2]
+    assert session.slow_text == (
+        "a worker reads without the compiled engine, slower: host: not for this platform"
+    )
+
+
+def test_of_several_workers_without_the_engine_one_is_named(session: Session) -> None:
+    assert session.slow is not None
+    session.slow.add(frozenset({"b: none", "a: none", "c: none"}))
+
+    assert session.slow_text is not None
+    assert session.slow_text.endswith(": a: none, and 2 more like it")

@@ -1,0 +1,232 @@
+"""What is built of this tree: with the compiled engine where cargo can, without it elsewhere."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ENGINE = "kraftops/engine"
+EXTENSION = "_native.abi3.so"
+FRESH = '{"reason":"compiler-artifact","target":{"name":"kraftops_engine"},"filenames":["%s"]}'
+OTHER = '{"reason":"compiler-artifact","target":{"name":"pyo3"},"filenames":["libpyo3.rlib"]}'
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="its tools here are shell scripts")
+
+
+def build(what: str, tree: Path, out: Path, path: str, **settings: str) -> tuple[int, str]:
+    """Build with hatchling as pip does; return the exit code and what we say."""
+    environment = {name: text for name, text in os.environ.items() if "KRAFTOPS" not in name}
+    hooks_only = ["--hooks-only"] if what == "wheel:editable" else []  # the rest is hatchling's
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", what, "-d", str(out), *hooks_only],
+        cwd=tree,
+        env={**environment, "PATH": path, **settings},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    ours = [line for line in done.stderr.splitlines() if line.startswith("kraftops:")]
+    return done.returncode, "\n".join(ours)
+
+
+def engine_files(wheel: Path) -> dict[str, bytes]:
+    """Return what a wheel has beside the Python of the engine."""
+    with ZipFile(wheel) as archive:
+        return {
+            name.removeprefix(f"{ENGINE}/"): archive.read(name)
+            for name in archive.namelist()
+            if name.startswith(ENGINE) and not name.endswith(".py")
+        }
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Return a small tree to build, in which an earlier build has left the engine."""
+    tree = tmp_path / "tree"
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "scripts/hatch_build.py"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
+    for name in ("man", "completions"):
+        shutil.copytree(ROOT / name, tree / name)
+    for name in ("core/kraftops/engine", "shell/kraftops_shell", "cli/kraftops_cli"):
+        (tree / name).mkdir(parents=True)
+        (tree / name / "__init__.py").touch()
+    (tree / "core/kraftops/__init__.py").touch()
+    (tree / "core/native").mkdir()
+    shutil.copy(ROOT / "core/native/Cargo.toml", tree / "core/native")
+    (tree / "core/kraftops/engine" / EXTENSION).write_bytes(b"stale")
+    return tree
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Callable[..., str]:
+    """Return a function that makes a PATH of a cargo and a rustc, and nothing else."""
+
+    def make(version: str = "9.99.9", fetch: str = "", build: str = "") -> str:
+        directory = tmp_path / "tools"
+        directory.mkdir(exist_ok=True)
+        library = tmp_path / "libkraftops_engine.so"
+        library.write_bytes(b"fresh")
+        built = build or f"echo '{OTHER}'; echo '{FRESH % library}'"
+        cases = f"--version) echo cargo {version};; fetch) {fetch or ':'};; build) {built};;"
+        for name, text in (
+            ("cargo", f'case "$1" in {cases} esac'),
+            ("rustc", f"echo rustc {version}"),
+        ):
+            (directory / name).write_text(f"#!/bin/sh\n{text}\n")
+            (directory / name).chmod(0o755)
+        return str(directory)
+
+    return make
+
+
+def test_wheel_with_the_engine_is_of_a_platform(
+    tree: Path, tmp_path: Path, tools: Callable[..., str]
+) -> None:
+    assert build("wheel", tree, tmp_path / "out", tools())[0] == 0
+
+    (wheel,) = (tmp_path / "out").iterdir()
+    assert "-cp311-abi3-" in wheel.name
+    assert not wheel.name.endswith("-any.whl")
+    assert engine_files(wheel) == {EXTENSION: b"fresh"}
+
+
+def test_editable_install_has_the_engine_in_the_tree(
+    tree: Path, tmp_path: Path, tools: Callable[..., str]
+) -> None:
+    assert build("wheel:editable", tree, tmp_path / "out", tools())[0] == 0
+
+    found = tree / "core/kraftops/engine"
+    assert sorted(file.name for file in found.iterdir()) == ["__init__.py", EXTENSION]
+    assert (found / EXTENSION).read_bytes() == b"fresh"
+
+
+BROKEN = {
+    "no cargo": (None, "no cargo in PATH"),
+    "an old cargo": (
+        {"version": "1.63.0"},
+        "Rust 1.85 is needed, and this is cargo 1.63.0",
+    ),
+    "no network": (
+        {"fetch": r"printf 'error: no crc32c\n\nCaused by:\n  unreachable\n' >&2; exit 101"},
+        "cargo fetch failed: no crc32c: unreachable",
+    ),
+    "an error": (
+        {"build": r"printf 'warning: so\nerror[E0308]: mismatched types\n' >&2; exit 101"},
+        "cargo build failed: error[E0308]: mismatched types",
+    ),
+    "no library": ({"build": f"echo '{OTHER}'"}, "cargo made no shared library for this platform"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_without_the_engine_the_reference_is_installed(
+    case: str, tree: Path, tmp_path: Path, tools: Callable[..., str]
+) -> None:
+    toolchain, why = BROKEN[case]
+    path = str(tmp_path / "nothing") if toolchain is None else tools(**toolchain)
+    warning = f"kraftops: warning: no compiled engine: {why}"
+
+    assert build("wheel", tree, tmp_path / "out", path) == (0, warning)
+    assert build("wheel:editable", tree, tmp_path / "out", path) == (0, warning)
+
+    (wheel,) = (tmp_path / "out").iterdir()
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert engine_files(wheel) == {"no_native.txt": f"{why}\n".encode()}
+    found = tree / "core/kraftops/engine"
+    assert sorted(file.name for file in found.iterdir()) == ["__init__.py", "no_native.txt"]
+
+
+@pytest.mark.parametrize("what", ["wheel", "wheel:editable"])
+@pytest.mark.parametrize("case", BROKEN)
+def test_engine_that_is_demanded_and_not_built_fails_the_install(
+    what: str, case: str, tree: Path, tmp_path: Path, tools: Callable[..., str]
+) -> None:
+    toolchain, why = BROKEN[case]
+    path = str(tmp_path / "nothing") if toolchain is None else tools(**toolchain)
+
+    code, error = build(what, tree, tmp_path / "out", path, KRAFTOPS_NATIVE="1")
+
+    assert code == 1
+    assert error == f"kraftops: KRAFTOPS_NATIVE is 1, and this keeps the engine out: {why}"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_engine_that_is_not_wanted_is_left_out(
+    tree: Path, tmp_path: Path, tools: Callable[..., str]
+) -> None:
+    path = tools(build="exit 1")
+
+    assert build("wheel", tree, tmp_path / "out", path, KRAFTOPS_NATIVE="0") == (0, "")
+    assert build("wheel:editable", tree, tmp_path / "out", path, KRAFTOPS_NATIVE="0") == (0, "")
+
+    (wheel,) = (tmp_path / "out").iterdir()
+    assert engine_files(wheel) == {"no_native.txt": b"KRAFTOPS_NATIVE was 0\n"}
+    assert not (tree / "core/kraftops/engine" / EXTENSION).exists()
+
+
+def test_odd_setting_is_refused(tree: Path, tmp_path: Path, tools: Callable[..., str]) -> None:
+    code, error = build("wheel", tree, tmp_path / "out", tools(), KRAFTOPS_NATIVE="yes")
+
+    assert (code, error) == (1, "kraftops: KRAFTOPS_NATIVE is yes, neither 0 nor 1")
+
+
+def pythons() -> dict[str, str]:
+    """Return the Pythons of this machine that the wheel is for, by their versions."""
+    names = [shutil.which(f"python3.{minor}") for minor in range(11, 20)]
+    places = Path.home().glob(".pyenv/versions/3.*/bin/python")
+    test = (
+        "import sys; print('%d.%d' % sys.version_info[:2], sys.implementation.name, sys.abiflags)"
+    )
+    found = {}
+    for program in [sys.executable, *filter(None, names), *map(str, sorted(places))]:
+        done = subprocess.run([program, "-c", test], capture_output=True, text=True, check=False)
+        version, implementation, *flags = done.stdout.split() or ["0.0", ""]
+        if int(version.partition(".")[2]) >= 11 and (implementation, flags) == ("cpython", []):
+            found.setdefault(version, program)
+    return found
+
+
+@pytest.mark.slow
+def test_engine_of_a_wheel_is_for_every_python(tmp_path: Path) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("no cargo in PATH")
+    code, error = build("wheel", ROOT, tmp_path / "out", os.environ["PATH"], KRAFTOPS_NATIVE="1")
+    assert (code, error) == (0, "")
+
+    (wheel,) = (tmp_path / "out").iterdir()
+    assert "-cp311-abi3-" in wheel.name
+    files = engine_files(wheel)
+    assert list(files) == [EXTENSION]
+    (tmp_path / EXTENSION).write_bytes(files[EXTENSION])
+    load = "import sys; sys.path.insert(0, sys.argv[1]); import _native; print(_native.__file__)"
+    found = pythons()
+    for program in found.values():
+        done = subprocess.run(
+            [program, "-I", "-c", load, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert (done.stdout, done.stderr) == (f"{tmp_path / EXTENSION}\n", ""), program
+    if len(found) == 1:
+        pytest.skip(f"imported with Python {min(found)}, and there is no other")
+
+
+def test_source_distribution_holds_the_crate(tmp_path: Path) -> None:
+    assert build("sdist", ROOT, tmp_path, os.environ["PATH"])[0] == 0
+
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as files:
+        names = {name.partition("/")[2] for name in files.getnames()}
+    crate = {name for name in names if name.startswith("core/native/")}
+    assert {"pyproject.toml", "scripts/hatch_build.py"} <= names
+    assert {f"core/native/{name}" for name in ("Cargo.toml", "Cargo.lock", "src/lib.rs")} <= crate
+    assert "core/native/.cargo/config.toml" in crate
+    assert not any("/target/" in name or name.endswith((".so", "no_native.txt")) for name in names)
