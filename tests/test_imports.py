@@ -314,3 +314,15 @@ def test_version_of_kafka_is_a_constant() -> None:
     assert KAFKA_VERSION == "4.3.1"
     assert version is not None
     assert version[1] == VERSION
+
+
+def test_compiled_engine_is_imported_in_one_place() -> None:
+    users = {one.module for one in imports() if one.target.startswith("kraftops.engine._native")}
+    users |= {
+        one.module
+        for one in imports()
+        if one.target == "kraftops.engine" and "_native" in modules()[one.module].read_text("utf-8")
+    }
+
+    assert users <= {"kraftops.engine.native"}
+    assert "import _native" in modules()["kraftops.engine.native"].read_text("utf-8")

@@ -6,7 +6,7 @@ The compiled engine holds no lock of Python's while it works, so that threads us
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -49,7 +49,7 @@ def run_ordered(
         fd: Where the output goes.
         jobs: How many threads may work.
         on_result: Takes what is found besides output.
-        held_bytes: How much output may wait for its turn before threads wait, too.
+        held_bytes: How much output, and results with `nbytes`, may wait before threads do, too.
 
     Raises:
         OSError: the output cannot be written; `BrokenPipeError`, if nobody reads it.
@@ -60,21 +60,26 @@ def run_ordered(
     left = iter(tasks)
     first = list(islice(left, 2)) if jobs > 1 else []
     tasks = chain(first, left)
-    if len(first) < 2:
-        made = _one_by_one(tasks, make)
-    else:
-        made = _Workers(tasks, make, held_bytes).made(jobs)
     chunks = Chunks(lambda data: write_all(fd, data))
-    try:
-        for one in made:
-            if isinstance(one, _Result):
-                chunks.flush()
-                on_result(one.result)
-            else:
-                chunks.add(one)
-    finally:
-        made.close()
+
+    def tell(result: R) -> None:
         chunks.flush()
+        on_result(result)
+
+    try:
+        if len(first) < 2 or not _Workers(tasks, make, held_bytes).run(jobs, chunks.add, tell):
+            _run_here(tasks, make, chunks.add, tell)
+    finally:
+        chunks.flush()
+
+
+def _run_here(
+    tasks: Iterable[T], make: Make[T, R], add: Callable[[bytes], None], tell: Tell[R]
+) -> None:
+    with make() as produce:
+        for task in tasks:
+            for chunk in produce(task, tell):
+                add(chunk)
 
 
 def _keep_freed_memory() -> None:
@@ -102,23 +107,11 @@ class _Line(Generic[R]):
     error: BaseException | None = None
 
 
-def _one_by_one(tasks: Iterable[T], make: Make[T, R]) -> Generator[bytes | _Result[R], None, None]:
-    results: deque[_Result[R]] = deque()
-
-    def told() -> Iterator[_Result[R]]:
-        while results:
-            yield results.popleft()
-
-    with make() as produce:
-        for task in tasks:
-            try:
-                for chunk in produce(task, lambda result: results.append(_Result(result))):
-                    yield from told()
-                    yield chunk
-            except Exception:
-                yield from told()
-                raise
-            yield from told()
+def _size(one: bytes | _Result[R]) -> int:
+    """Return how many bytes wait: of a result, those that it says it has."""
+    if isinstance(one, _Result):
+        return int(getattr(one.result, "nbytes", 0))
+    return len(one)
 
 
 class _Over(Exception):
@@ -139,8 +132,11 @@ class _Workers(Generic[T, R]):
         self._most_lines = 0
         self._is_over = False
 
-    def made(self, count: int) -> Generator[bytes | _Result[R], None, None]:
-        """Yield what *count* threads make, in the order of the tasks."""
+    def run(self, count: int, add: Callable[[bytes], None], tell: Tell[R]) -> bool:
+        """Hand on what *count* threads make, in the order of the tasks.
+
+        Return False, with nothing done, where the system allows no thread.
+        """
         threads: list[Thread] = []
         try:
             for _ in range(count):
@@ -155,16 +151,19 @@ class _Workers(Generic[T, R]):
                         self._working -= 1
                     break
                 threads.append(thread)
-            if not threads:
-                yield from _one_by_one(self._tasks, self._make)
             while (line := self._first()) is not None:
-                yield from self._line(line)
+                for one in self._line(line):
+                    if isinstance(one, _Result):
+                        tell(one.result)
+                    else:
+                        add(one)
         finally:
             with self._changed:
                 self._is_over = True
                 self._changed.notify_all()
             for thread in threads:
                 thread.join(_END_SECONDS)
+        return bool(threads)
 
     def _first(self) -> _Line[R] | None:
         """Wait for the next task that was begun; there is none when all threads are done."""
@@ -180,7 +179,7 @@ class _Workers(Generic[T, R]):
                 self._changed.wait_for(lambda: line.made or line.is_done)
                 made, line.made = line.made, deque()
                 is_done = line.is_done
-                self._held -= sum(len(one) for one in made if isinstance(one, bytes))
+                self._held -= sum(map(_size, made))
                 if is_done:
                     self._lines.popleft()
                 self._changed.notify_all()
@@ -249,7 +248,7 @@ class _Workers(Generic[T, R]):
             if self._is_over:
                 raise _Over
             line.made.append(one)
-            self._held += len(one) if isinstance(one, bytes) else 0
+            self._held += _size(one)
             self._changed.notify_all()
 
     def _end(self, line: _Line[R], error: BaseException | None = None) -> None:

@@ -196,7 +196,7 @@ def text_at(found: Any, path: str) -> str | None:
             if part not in found:
                 return None
             found = found[part]
-        elif isinstance(found, list) and re.fullmatch(r"\d+", part) and int(part) < len(found):
+        elif isinstance(found, list) and re.fullmatch("[0-9]+", part) and int(part) < len(found):
             found = found[int(part)]
         else:
             return None

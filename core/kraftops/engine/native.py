@@ -17,8 +17,7 @@ from kraftops.engine.query import Query
 from kraftops.engine.rows import COLUMNS, file_text, id_fields
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.codecs import decompress
-from kraftops.records import control, remote
-from kraftops.records.coordinator import COORDINATORS, messages, type_names
+from kraftops.records.control import definitions
 from kraftops.records.dialects import dialect, type_name
 from kraftops.records.secrets import CONFIGURATION, PUBLIC_SUFFIXES, SECRET_FIELDS, SECRET_WORDS
 from kraftops.records.user import DECODERS
@@ -29,10 +28,6 @@ _ID_SLOTS = {"topicId": 0, "partitionId": 1, "brokerId": 2}
 _NAME_SLOT = 3
 _USER_FORMS = dict(zip(DECODERS, ("text", "int32", "int64", "hex"), strict=True))
 _CONSUMER = '{"protocolType":"consumer",'
-_STATES = {
-    "segment state": ",".join(remote.SEGMENT_STATES),
-    "partition state": ",".join(remote.PARTITION_STATES),
-}
 _NO_UNTIL = 1 << 63
 
 
@@ -119,6 +114,7 @@ def _described(request: Request) -> dict[str, Any]:
         "form": "columns" if query.form == "parquet" else query.form,
         "deep": query.deep_iteration,
         "skip_metadata": query.skip_record_metadata,
+        "payload": query.decoder is not None,
         "check": query.check,
         "chosen": request.is_chosen,
         "marks": request.marks,
@@ -146,22 +142,16 @@ def _bytes(text: str) -> bytes:
 
 
 def _decoder(query: Query) -> _native.Decoder:
-    if query.decoder == "metadata":
-        return _framed("metadata", query.dialect)
-    if query.decoder == "remote":
-        return _framed("remote", query.dialect)
-    if query.decoder in COORDINATORS:
-        return _keyed(query.decoder)
-    if query.decoder is None and query.form == "text":
-        return _user(None)
-    return _user((query.key_decoder, query.value_decoder))
+    decoder = query.decoder
+    if decoder in ("metadata", "remote"):
+        return _framed(decoder, query.dialect)
+    if decoder not in (None, "user"):
+        return _keyed(decoder)
+    return _user(query.key_decoder, query.value_decoder)
 
 
 @cache
-def _user(decoders: tuple[str, str] | None) -> _native.Decoder:
-    if decoders is None:
-        return _native.Decoder({"form": "none"})
-    key, value = decoders
+def _user(key: str, value: str) -> _native.Decoder:
     return _native.Decoder({"form": "user", "key": _USER_FORMS[key], "value": _USER_FORMS[value]})
 
 
@@ -169,7 +159,7 @@ def _user(decoders: tuple[str, str] | None) -> _native.Decoder:
 def _framed(decoder: str, dialect_name: str) -> _native.Decoder:
     is_remote = decoder == "remote"
     spoken = dialect(_REMOTE if is_remote else dialect_name)
-    texts: dict[int, tuple[remote.Piece, ...]] = remote.TEXTS if is_remote else {}
+    texts = _texts() if is_remote else {}
     return _native.Decoder(
         {
             "form": "framed",
@@ -183,13 +173,7 @@ def _framed(decoder: str, dialect_name: str) -> _native.Decoder:
                     "slots": _slots(message),
                     "secret": _secret_fields(message),
                     "by_name": message.name == CONFIGURATION,
-                    "text": _pieces(texts[number]) if number in texts else None,
-                    "refusals": [
-                        (_with_states(test.removeprefix("no ")), field, other, _pieces(reason))
-                        for test, field, other, reason in remote.REFUSALS.get(number, ())
-                    ]
-                    if is_remote
-                    else [],
+                    "text": texts.get(number),
                 }
                 for number, message in spoken.messages.items()
             ],
@@ -208,19 +192,39 @@ def _secret_fields(message: Message) -> list[str]:
     return sorted(SECRET_FIELDS.get(message.name, ()))
 
 
-def _pieces(pieces: tuple[remote.Piece, ...]) -> list[Any]:
-    return [
-        piece if isinstance(piece, str) else (list(piece[0]), _with_states(piece[1]))
-        for piece in pieces
-    ]
+def _texts() -> dict[int, tuple[list[Any], list[Any]]]:
+    """Return the pieces of the text of each type, and what is refused; states with their names."""
+    from kraftops.records import remote
 
+    states = {
+        "segment state": ",".join(remote.SEGMENT_STATES),
+        "partition state": ",".join(remote.PARTITION_STATES),
+    }
 
-def _with_states(form: str) -> str:
-    return f"{form}:{_STATES[form]}" if form in _STATES else form
+    def named(form: str) -> str:
+        return f"{form}:{states[form]}" if form in states else form
+
+    def pieces(text: tuple[remote.Piece, ...]) -> list[Any]:
+        return [
+            piece if isinstance(piece, str) else (list(piece[0]), named(piece[1])) for piece in text
+        ]
+
+    return {
+        number: (
+            pieces(text),
+            [
+                (named(test.removeprefix("no ")), field, other, pieces(reason))
+                for test, field, other, reason in remote.REFUSALS[number]
+            ],
+        )
+        for number, text in remote.TEXTS.items()
+    }
 
 
 @cache
 def _keyed(decoder: str) -> _native.Decoder:
+    from kraftops.records.coordinator import messages, type_names
+
     names = type_names(decoder)
     return _native.Decoder(
         {
@@ -253,4 +257,4 @@ def _embedded(message: Message) -> tuple[str, list[tuple[str, Message]]] | None:
 
 @cache
 def _control() -> _native.Control:
-    return _native.Control(control.definitions())
+    return _native.Control(definitions())

@@ -135,6 +135,7 @@ impl PyScan {
             kind,
             deep: flag("deep")?,
             skip_metadata: flag("skip_metadata")?,
+            payload: flag("payload")?,
             check,
             is_chosen: flag("chosen")?,
             marks: flag("marks")?,

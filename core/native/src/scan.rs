@@ -32,6 +32,8 @@ pub struct Asked {
     /// Whether records are printed, in text.
     pub deep: bool,
     pub skip_metadata: bool,
+    /// Whether keys and values are printed, in text.
+    pub payload: bool,
     pub check: bool,
     pub is_chosen: bool,
     pub marks: bool,
@@ -94,6 +96,7 @@ pub struct Scan {
     pub marks: Vec<u8>,
     pub first_offset: Option<i64>,
     pub last_offset: Option<i64>,
+    last_gap: Option<(i64, i64)>,
     cursor: Option<Cursor>,
     scratch: Scratch,
 }
@@ -121,6 +124,7 @@ impl Scan {
             marks: Vec::new(),
             first_offset: None,
             last_offset: None,
+            last_gap: None,
             cursor: None,
             scratch: Scratch::default(),
         }
@@ -362,8 +366,12 @@ impl Scan {
         match self.last_offset {
             None => self.first_offset = Some(offset),
             Some(last) if last.wrapping_add(1) != offset => {
-                self.gaps.extend_from_slice(&last.to_le_bytes());
-                self.gaps.extend_from_slice(&offset.to_le_bytes());
+                // A batch can have millions of records with one offset.
+                if self.last_gap != Some((last, offset)) {
+                    self.last_gap = Some((last, offset));
+                    self.gaps.extend_from_slice(&last.to_le_bytes());
+                    self.gaps.extend_from_slice(&offset.to_le_bytes());
+                }
             }
             Some(_) => {}
         }
@@ -434,8 +442,10 @@ impl Scan {
                 self.output.bytes.push(b' ');
                 self.control.text(record, &mut self.output.bytes)
             }
-        } else {
+        } else if self.asked.payload {
             self.payload(record, records, lead, (position, begun))
+        } else {
+            Ok(())
         };
         if let Err(reason) = found {
             self.output.truncate(before);

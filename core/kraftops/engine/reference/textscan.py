@@ -48,6 +48,7 @@ class TextScan:
         self._notes_undecoded = query.check and query.decoder != "user"
         self.first_offset: int | None = None
         self.last_offset: int | None = None
+        self._last_gap: tuple[int, int] | None = None
 
     def batch(self, batch: Batch) -> Iterator[None]:
         """Print a batch; pause where the call should end."""
@@ -130,7 +131,10 @@ class TextScan:
         if self.last_offset is None:
             self.first_offset = offset
         elif offset != v2.int64(self.last_offset + 1):
-            self._out.gaps.extend((self.last_offset, offset))
+            gap = self.last_offset, offset
+            if gap != self._last_gap:  # a batch can have millions of records with one offset
+                self._last_gap = gap
+                self._out.gaps.extend(gap)
 
     def _metadata(self, record: Record, header: Header) -> str:
         """Return what is said of a record of magic 2 behind its offset."""

@@ -25,13 +25,14 @@ pub struct Refusal {
 
 impl Form {
     /// Take a text over, or none.
-    pub fn compile(text: &Described, refused: &Described) -> PyResult<Option<Form>> {
-        if text.is_none() {
+    pub fn compile(described: &Described) -> PyResult<Option<Form>> {
+        if described.is_none() {
             return Ok(None);
         }
+        let (text, refused): (Described, Described) = described.extract()?;
         Ok(Some(Form {
-            pieces: pieces(text)?,
-            refusals: refusals(refused)?,
+            pieces: pieces(&text)?,
+            refusals: refusals(&refused)?,
         }))
     }
 

@@ -407,7 +407,7 @@ impl Framed {
                 message: Message::compile(&message, &plain)?,
                 redacted,
                 by_name: item(&one, "by_name")?.extract()?,
-                form: Form::compile(&item(&one, "text")?, &item(&one, "refusals")?)?,
+                form: Form::compile(&item(&one, "text")?)?,
             });
         }
         let kind: String = item(described, "kind")?.extract()?;

@@ -18,8 +18,6 @@ use user::UserForm;
 const LARGEST_DECODED: usize = 8 * 1024 * 1024;
 
 pub enum Decoder {
-    /// Nobody looks at keys and values.
-    None,
     User(UserForm, UserForm),
     Framed(Framed),
     Keyed(Keyed),
@@ -126,17 +124,19 @@ fn int16(raw: &[u8]) -> Option<i32> {
         .map(|two| i16::from_be_bytes(*two) as i32)
 }
 
-fn size_of(record: &Record) -> usize {
-    record.key.map_or(0, <[u8]>::len) + record.value.map_or(0, <[u8]>::len)
-}
-
 impl Decoder {
     pub fn kind(&self) -> &str {
         match self {
-            Decoder::None | Decoder::User(..) => "user",
+            Decoder::User(..) => "user",
             Decoder::Framed(framed) => &framed.kind,
             Decoder::Keyed(keyed) => &keyed.kind,
         }
+    }
+
+    /// The bytes of a record whose fields could take a hundred times as many, if they are too many.
+    fn excess(&self, record: &Record) -> Option<usize> {
+        let size = record.key.map_or(0, <[u8]>::len) + record.value.map_or(0, <[u8]>::len);
+        (size > LARGEST_DECODED && !matches!(self, Decoder::User(..))).then_some(size)
     }
 
     /// The type of a record that is in no control batch, from as few bytes as can be.
@@ -145,7 +145,7 @@ impl Decoder {
     #[inline]
     pub fn peek(&self, record: &Record) -> Option<(i32, &str)> {
         match self {
-            Decoder::None | Decoder::User(..) => None,
+            Decoder::User(..) => None,
             Decoder::Framed(framed) => {
                 let frame = framed.frame(record.value?).ok()?;
                 framed
@@ -169,22 +169,7 @@ impl Decoder {
         deep: bool,
         secrets: Option<&Secrets>,
     ) -> Meaning<'a> {
-        if let Decoder::User(key, value) = self {
-            return if deep {
-                user::meaning(record, *key, *value)
-            } else {
-                Meaning::of("user")
-            };
-        }
-        if let Decoder::None = self {
-            return if deep {
-                user::meaning(record, UserForm::Text, UserForm::Text)
-            } else {
-                Meaning::of("user")
-            };
-        }
-        let size = size_of(record);
-        if size > LARGEST_DECODED {
+        if let Some(size) = self.excess(record) {
             let error = format!("a record of {size} bytes, decoded up to {LARGEST_DECODED}");
             return Meaning {
                 error: Some(error),
@@ -195,7 +180,8 @@ impl Decoder {
             Decoder::Framed(framed) if deep => framed.meaning(record, scratch, secrets),
             Decoder::Framed(framed) => framed.head(record),
             Decoder::Keyed(keyed) => keyed.meaning(record, scratch, deep),
-            Decoder::None | Decoder::User(..) => Meaning::of("user"),
+            Decoder::User(key, value) if deep => user::meaning(record, *key, *value),
+            Decoder::User(..) => Meaning::of("user"),
         }
     }
 
@@ -205,15 +191,7 @@ impl Decoder {
         record: &Record<'a>,
         scratch: &mut Scratch,
     ) -> Result<Texts<'a>, String> {
-        if let Decoder::User(key, value) = self {
-            return Ok(Texts {
-                key: user::text(record.key, *key, &mut scratch.key)?,
-                value: user::text(record.value, *value, &mut scratch.value)?,
-                trouble: None,
-            });
-        }
-        let size = size_of(record);
-        if size > LARGEST_DECODED {
+        if let Some(size) = self.excess(record) {
             return Err(format!(
                 "a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
             ));
@@ -221,9 +199,9 @@ impl Decoder {
         match self {
             Decoder::Framed(framed) => Ok(framed.texts(record, scratch)),
             Decoder::Keyed(keyed) => keyed.texts(record, scratch),
-            Decoder::None | Decoder::User(..) => Ok(Texts {
-                key: Printed::Nothing,
-                value: Printed::Nothing,
+            Decoder::User(key, value) => Ok(Texts {
+                key: user::text(record.key, *key, &mut scratch.key)?,
+                value: user::text(record.value, *value, &mut scratch.value)?,
                 trouble: None,
             }),
         }
@@ -232,7 +210,7 @@ impl Decoder {
     /// The types that it knows, by number.
     pub fn type_names(&self) -> Vec<(i32, String)> {
         match self {
-            Decoder::None | Decoder::User(..) => Vec::new(),
+            Decoder::User(..) => Vec::new(),
             Decoder::Framed(framed) => framed.type_names(),
             Decoder::Keyed(keyed) => keyed.type_names(),
         }
@@ -249,7 +227,7 @@ impl Decoder {
                 Some(number) => (Some(number), record.value.and_then(int16)),
                 None => (None, None),
             },
-            Decoder::None | Decoder::User(..) => (None, None),
+            Decoder::User(..) => (None, None),
         }
     }
 }
@@ -267,7 +245,6 @@ impl Decoder {
     /// Make a decoder of a description; see `kraftops.engine.native`.
     pub fn compile(described: &Bound<PyDict>) -> PyResult<Decoder> {
         match item(described, "form")?.extract::<String>()?.as_str() {
-            "none" => Ok(Decoder::None),
             "user" => Ok(Decoder::User(
                 UserForm::of(&item(described, "key")?.extract::<String>()?)?,
                 UserForm::of(&item(described, "value")?.extract::<String>()?)?,

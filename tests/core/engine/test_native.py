@@ -1,0 +1,49 @@
+"""The compiled engine as the rest of the project meets it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.dump.parts import text_chunks
+from kraftops.dump.report import Report
+from kraftops.engine.query import Query
+from kraftops.errors import KraftopsError
+from tests.segments import IN
+
+native = pytest.importorskip(
+    "kraftops.engine.native", reason="there is no compiled engine", exc_type=ImportError
+)
+LOG = IN / "meta" / "00000000000000000000.log"
+
+
+def test_failure_of_the_engine_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        first_offset = last_offset = None
+
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def feed(self, *_: Any) -> None:
+            raise RuntimeError("the compiled engine failed; this is a bug of kraftops")
+
+    monkeypatch.setattr("kraftops.engine._native.Scan", Broken)
+    monkeypatch.setenv("KRAFTOPS_ENGINE", "native")
+
+    with pytest.raises(KraftopsError, match="^at byte 0: the compiled engine failed") as caught:
+        list(text_chunks(str(LOG), Query(), Report()))
+
+    assert caught.value.exit_code == 1
+    assert caught.value.hint == "KRAFTOPS_ENGINE=reference reads it slower"
+
+
+def test_values_that_are_no_batch_are_left_alone(tmp_path: Path) -> None:
+    """Whatever the bytes are, a call ends, and says where."""
+    from kraftops.engine.contract import Request, Why
+
+    scan = native.scan(Request("x", Query()))
+    for data in (b"", b"\0" * 61, b"\xff" * 100, LOG.read_bytes()[:60]):
+        found = scan.feed(data, 0, 0)
+        assert (found.out, found.next, found.why) == (b"", 0, Why.MORE)
+    found = scan.feed(LOG.read_bytes(), 10**6, 0)
+    assert (found.next, found.why) == (10**6, Why.MORE)
