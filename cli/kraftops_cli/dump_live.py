@@ -69,8 +69,8 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
         else:
             _write(parts, fd, report, terminal)
     tell(report, terminal)
-    for line in report.summary() if plan.query.form == "text" else ():
-        terminal.line(line)
+    if plan.query.form == "text":
+        terminal.lines(report.summary())
     return exit_code(plan, report)
 
 

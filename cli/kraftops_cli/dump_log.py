@@ -165,7 +165,12 @@ is printed all the same.
 130: interrupted.
 141: the reader of the output has gone.""",
     ),
-    ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
+    (
+        "Environment",
+        """\
+KRAFTOPS_ENGINE: native or reference, what reads records; else native where it was built.
+KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
+    ),
 )
 
 

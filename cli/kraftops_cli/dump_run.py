@@ -86,8 +86,8 @@ def run(plan: Plan, terminal: Terminal) -> int:
         else:
             _run_parts(plan, fd, report, terminal)
     tell(report, terminal)
-    for line in report.summary() if plan.query.form == "text" else ():
-        terminal.line(line)
+    if plan.query.form == "text":
+        terminal.lines(report.summary())
     return exit_code(plan, report)
 
 

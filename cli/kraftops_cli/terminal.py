@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import islice
 from typing import BinaryIO
 
 JSON_VERSION = 1
 """Of the JSON that the tools print: it changes when a field changes its meaning."""
 
+_LINES_AT_ONCE = 4096
 _CONTROLS = {number: f"\\x{number:02x}" for number in [*range(0x20), *range(0x7F, 0xA0)]}
 _CONTROLS |= {ord("\n"): "\\n", ord("\r"): "\\r"}
 
@@ -62,6 +65,17 @@ class Terminal:
         except OSError:
             pass  # nobody reads it: not a reason to stop
 
+    def lines(self, texts: Iterable[str]) -> None:
+        """Write many lines to standard error, as `line` does each."""
+        left = iter(texts)
+        while some := list(islice(left, _LINES_AT_ONCE)):
+            self.flush()
+            if sys.stderr is None:
+                return
+            with suppress(OSError):
+                sys.stderr.write("\n".join(map(printable, some)) + "\n")
+                sys.stderr.flush()
+
     def error(self, message: str, hint: str | None = None) -> None:
         """Write an error of the request, one line, and its hint."""
         self.line(f"{self._name}: {message}")
@@ -79,6 +93,8 @@ def encoded(text: str) -> bytes:
 
 def printable(text: str) -> str:
     """Return *text* in a form that standard error can take, on one line."""
+    if text.isascii() and text.isprintable():
+        return text
     return encoded(text.translate(_CONTROLS)).decode("utf-8", "backslashreplace")
 
 

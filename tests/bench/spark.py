@@ -31,8 +31,8 @@ from jars import cache_directory, java_command, kafka_jars  # noqa: E402
 from process import run_to_file  # noqa: E402
 from report import KAFKA_VERSION, machine, yes  # noqa: E402
 
-from kraftops.dump.query import Query  # noqa: E402
 from kraftops.dump.sources import expand  # noqa: E402
+from kraftops.engine.query import Query  # noqa: E402
 from kraftops.spark.dump import Output, dump  # noqa: E402
 from kraftops.spark.planning import plan  # noqa: E402
 from kraftops.spark.session import Session, started  # noqa: E402

@@ -14,6 +14,7 @@
 mod batch;
 mod columns;
 mod decode;
+mod forms;
 mod json;
 mod output;
 mod plan;
@@ -25,12 +26,13 @@ mod text;
 
 use batch::{Header, read_record};
 use decode::{Control, Decoder, Secrets};
+use forms::File;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use read::Reader;
 use row::Column;
-use scan::{Asked, File, Kind, Scan, Step};
+use scan::{Asked, Kind, Scan, Step};
 use select::Select;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,12 +3,13 @@ use crate::batch::{
     CODECS, HEADER_SIZE, Header, Next, Record, holds_its_records, next_batch, read_record,
 };
 use crate::columns::Table;
-use crate::decode::{Control, Decoder, Meaning, Printed, Scratch, Secrets, Shown, TypeName};
+use crate::decode::{Control, Decoder, Meaning, Printed, Scratch, Secrets};
+use crate::forms::{File, Shared, csv_row, json_row};
 use crate::output::{Form, Output};
 use crate::read::Reader;
-use crate::row::{Cell, Column, Row};
+use crate::row::{Column, Row};
 use crate::select::Select;
-use crate::text::{self, put, truth};
+use crate::text::put;
 use std::sync::Arc;
 
 /// Bytes of output, rows and bytes of columns after which a call ends, about.
@@ -39,22 +40,6 @@ pub struct Asked {
     pub marks: bool,
     pub file: File,
     pub needs_values: bool,
-}
-
-/// The name of the file as forms have it.
-pub struct File {
-    json: Vec<u8>,
-    csv: Vec<u8>,
-    plain: Vec<u8>,
-}
-
-impl File {
-    pub fn of(plain: Vec<u8>) -> Self {
-        let (mut json, mut csv) = (Vec::new(), Vec::new());
-        crate::json::put_string(&mut json, &plain);
-        text::csv(&mut csv, &plain);
-        File { json, csv, plain }
-    }
 }
 
 /// Something wrong: whether Kafka's tool dies of it, where, and what.
@@ -98,6 +83,8 @@ pub struct Scan {
     pub last_offset: Option<i64>,
     last_gap: Option<(i64, i64)>,
     cursor: Option<Cursor>,
+    /// Of the batch in work.
+    shared: Shared,
     scratch: Scratch,
 }
 
@@ -126,6 +113,7 @@ impl Scan {
             last_offset: None,
             last_gap: None,
             cursor: None,
+            shared: Shared::default(),
             scratch: Scratch::default(),
         }
     }
@@ -159,54 +147,13 @@ impl Scan {
             }
             let position = base.wrapping_add(*next as i64);
             if self.cursor.is_none() {
-                let header = match next_batch(data, *next) {
-                    Next::Batch(header) => header,
-                    Next::More => return Step::More,
-                    Next::Other => return Step::Declined,
-                };
-                let end = *next + header.size;
-                let Some(batch) = data.get(*next..end) else {
-                    return Step::More;
-                };
-                if header.codec() >= CODECS.len() || header.count < 0 {
-                    return Step::Declined;
-                }
-                if self.passes_by(&header) {
-                    self.check(&header, batch, position);
-                    *next = end;
-                    continue;
-                }
-                if self.needs_records(&header) {
-                    let (records, at) = match (header.codec(), inflated) {
-                        (0, _) => (batch, HEADER_SIZE),
-                        (_, Some(records)) => (records, 0),
-                        (codec, None) => return Step::Inflate(codec, *next + HEADER_SIZE, end),
-                    };
-                    if !holds_its_records(records, at, &header) {
-                        return Step::Declined;
+                match self.begin(data, *next, position, inflated) {
+                    Ok(None) => {}
+                    Ok(Some(end)) => {
+                        *next = end;
+                        continue;
                     }
-                    self.cursor = Some(Cursor {
-                        header: header.clone(),
-                        done: 0,
-                        at,
-                        has_line: false,
-                    });
-                }
-                let is_chosen = self.asked.kind != Kind::Text || self.asked.is_chosen;
-                if is_chosen {
-                    self.check(&header, batch, position);
-                }
-                if self.asked.kind == Kind::Text
-                    && (!is_chosen || !self.asked.deep || self.select.is_empty)
-                {
-                    self.batch_line(&header, batch, position);
-                }
-                if !is_chosen {
-                    self.check(&header, batch, position);
-                }
-                if self.cursor.is_none() {
-                    *next = end;
-                    continue;
+                    Err(step) => return step,
                 }
             }
             let Some(mut cursor) = self.cursor.take() else {
@@ -232,6 +179,63 @@ impl Scan {
                 return Step::Full;
             }
         }
+    }
+
+    /// Begin with the batch at *at*: return where it ends if it is done, or nothing if its records
+    /// are to be read.
+    fn begin(
+        &mut self,
+        data: &[u8],
+        at: usize,
+        position: i64,
+        inflated: Option<&[u8]>,
+    ) -> Result<Option<usize>, Step> {
+        let header = match next_batch(data, at) {
+            Next::Batch(header) => header,
+            Next::More => return Err(Step::More),
+            Next::Other => return Err(Step::Declined),
+        };
+        let end = at + header.size;
+        let batch = data.get(at..end).ok_or(Step::More)?;
+        if header.codec() >= CODECS.len() || header.count < 0 {
+            return Err(Step::Declined);
+        }
+        if self.passes_by(&header) {
+            self.check(&header, batch, position);
+            return Ok(Some(end));
+        }
+        if self.needs_records(&header) {
+            let (records, at) = match (header.codec(), inflated) {
+                (0, _) => (batch, HEADER_SIZE),
+                (_, Some(records)) => (records, 0),
+                (codec, None) => return Err(Step::Inflate(codec, at + HEADER_SIZE, end)),
+            };
+            if !holds_its_records(records, at, &header) {
+                return Err(Step::Declined);
+            }
+            self.shared = match self.asked.kind {
+                Kind::Json => Shared::json(&self.asked.file, position, &header),
+                Kind::Csv => Shared::csv(&self.asked.file, position, &header),
+                Kind::Text | Kind::Columns => Shared::default(),
+            };
+            self.cursor = Some(Cursor {
+                header: header.clone(),
+                done: 0,
+                at,
+                has_line: false,
+            });
+        }
+        let is_text = self.asked.kind == Kind::Text;
+        if is_text && !self.asked.is_chosen {
+            self.batch_line(&header, batch, position);
+            self.check(&header, batch, position);
+        } else {
+            self.check(&header, batch, position);
+            if is_text && (!self.asked.deep || self.select.is_empty) {
+                self.batch_line(&header, batch, position);
+            }
+        }
+        Ok(self.cursor.is_none().then_some(end))
     }
 
     /// Tell whether nothing of a batch is asked for, by its header.
@@ -563,8 +567,8 @@ impl Scan {
                 });
             }
             match self.asked.kind {
-                Kind::Json => json_row(&mut self.output, &self.asked, &row, records),
-                Kind::Csv => csv_row(&mut self.output, &self.asked, &row, records),
+                Kind::Json => json_row(&mut self.output, &self.shared, &row, records),
+                Kind::Csv => csv_row(&mut self.output, &self.shared, &row, records),
                 Kind::Columns | Kind::Text => self.table.add(&row),
             }
             if self.asked.kind != Kind::Columns && self.asked.marks {
@@ -583,244 +587,5 @@ fn print(shown: &Printed, scratch: &[u8], output: &mut Output, records: &[u8]) {
         Printed::Scratch => output.bytes.extend_from_slice(scratch),
         Printed::Utf8(raw) => output.value(Form::Java, raw, records),
         Printed::Hex(raw) => output.value(Form::Hex, raw, records),
-    }
-}
-
-fn or_null(out: &mut Vec<u8>, number: i64) {
-    if number < 0 {
-        put!(out, "null")
-    } else {
-        put!(out, number)
-    }
-}
-
-fn json_row(output: &mut Output, asked: &Asked, row: &Row, records: &[u8]) {
-    let (header, record, meaning) = (row.header, row.record, row.meaning);
-    let out = &mut output.bytes;
-    put!(out, "{\"file\":", &asked.file.json[..], ",\"position\":");
-    or_null(out, row.position);
-    put!(
-        out,
-        ",\"baseOffset\":",
-        header.base_offset,
-        ",\"offset\":",
-        record.offset,
-        ",\"timestamp\":",
-        record.time,
-        ",\"timestampType\":\"",
-        header.time_type(),
-        "\",\"leaderEpoch\":",
-    );
-    or_null(out, header.leader_epoch as i64);
-    put!(out, ",\"producerId\":");
-    or_null(out, header.producer_id);
-    put!(out, ",\"producerEpoch\":");
-    or_null(out, header.producer_epoch as i64);
-    put!(out, ",\"sequence\":");
-    or_null(out, header.sequence_of(record.offset) as i64);
-    put!(
-        out,
-        ",\"transactional\":",
-        truth(header.is_transactional()),
-        ",\"control\":",
-        truth(header.is_control()),
-        ",\"codec\":\"",
-        header.codec_name(),
-        "\",\"keySize\":",
-    );
-    or_null(out, record.key.map_or(-1, |raw| raw.len() as i64));
-    put!(out, ",\"valueSize\":");
-    or_null(out, record.value.map_or(-1, |raw| raw.len() as i64));
-    put!(out, ",\"headers\":[");
-    if record.headers.count > 0 {
-        put_headers(output, record, records, Form::Json);
-    }
-    let out = &mut output.bytes;
-    put!(out, "],\"kind\":\"", meaning.kind, "\",\"type\":");
-    match meaning.type_name {
-        TypeName::None => put!(out, "null"),
-        TypeName::Name(name) => put!(out, "\"", name, "\""),
-        TypeName::Number(number) => put!(out, "\"", number, "\""),
-    }
-    put!(out, ",\"version\":");
-    match meaning.version {
-        None => put!(out, "null"),
-        Some(version) => put!(out, version),
-    }
-    put!(out, ",\"key\":");
-    json_value(output, &meaning.key, &row.scratch.key, records);
-    put!(&mut output.bytes, ",\"value\":");
-    json_value(output, &meaning.value, &row.scratch.value, records);
-    let out = &mut output.bytes;
-    put!(out, ",\"topicId\":");
-    match &meaning.topic {
-        None => put!(out, "null"),
-        Some(raw) => {
-            out.push(b'"');
-            text::uuid(out, raw);
-            out.push(b'"');
-        }
-    }
-    for (name, number) in [
-        (",\"partitionId\":", meaning.partition),
-        (",\"brokerId\":", meaning.broker),
-    ] {
-        put!(out, name);
-        match number {
-            None => put!(out, "null"),
-            Some(number) => put!(out, number),
-        }
-    }
-    for (name, shown) in [
-        (",\"keyEncoding\":", &meaning.key),
-        (",\"valueEncoding\":", &meaning.value),
-    ] {
-        let is_base64 = matches!(shown, Shown::Base64(_));
-        put!(out, name, if is_base64 { "\"base64\"" } else { "null" });
-    }
-    put!(out, ",\"error\":");
-    match &meaning.error {
-        None => put!(out, "null"),
-        Some(error) => crate::json::put_string(out, error.as_bytes()),
-    }
-    put!(out, "}\n");
-}
-
-fn json_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
-    let (form, raw) = match shown {
-        Shown::Null => return put!(&mut output.bytes, "null"),
-        Shown::Json => return output.bytes.extend_from_slice(json),
-        Shown::Owned(text) => (Form::Json, &text[..]),
-        Shown::Text(raw) => (Form::Json, *raw),
-        Shown::Base64(raw) => (Form::Base64, *raw),
-    };
-    output.bytes.push(b'"');
-    output.value(form, raw, records);
-    output.bytes.push(b'"');
-}
-
-/// Append what stands between the brackets of a row's headers.
-fn put_headers(output: &mut Output, record: &Record, records: &[u8], form: Form) {
-    let quote = if matches!(form, Form::CsvJson) {
-        "\"\""
-    } else {
-        "\""
-    };
-    for (number, (key, value)) in record.headers.iter().enumerate() {
-        let out = &mut output.bytes;
-        put!(out, if number > 0 { "," } else { "" });
-        put!(out, "{", quote, "key", quote, ":", quote);
-        output.value(form, key, records);
-        let out = &mut output.bytes;
-        put!(out, quote, ",", quote, "value", quote, ":");
-        match value {
-            None => put!(out, "null"),
-            Some(raw) => {
-                put!(out, quote);
-                output.value(Form::Base64, raw, records);
-                put!(&mut output.bytes, quote);
-            }
-        }
-        output.bytes.push(b'}');
-    }
-}
-
-fn csv_row(output: &mut Output, asked: &Asked, row: &Row, records: &[u8]) {
-    let (header, record, meaning) = (row.header, row.record, row.meaning);
-    let optional = |out: &mut Vec<u8>, number: i64| {
-        out.push(b',');
-        if number >= 0 {
-            text::int(out, number);
-        }
-    };
-    let out = &mut output.bytes;
-    put!(out, &asked.file.csv[..]);
-    optional(out, row.position);
-    put!(
-        out,
-        ",",
-        header.base_offset,
-        ",",
-        record.offset,
-        ",",
-        record.time,
-        ",",
-        header.time_type()
-    );
-    optional(out, header.leader_epoch as i64);
-    optional(out, header.producer_id);
-    optional(out, header.producer_epoch as i64);
-    optional(out, header.sequence_of(record.offset) as i64);
-    put!(
-        out,
-        ",",
-        truth(header.is_transactional()),
-        ",",
-        truth(header.is_control())
-    );
-    put!(out, ",", header.codec_name());
-    optional(out, record.key.map_or(-1, |raw| raw.len() as i64));
-    optional(out, record.value.map_or(-1, |raw| raw.len() as i64));
-    out.push(b',');
-    if record.headers.count > 0 {
-        put!(out, "\"[");
-        put_headers(output, record, records, Form::CsvJson);
-        put!(&mut output.bytes, "]\"");
-    }
-    let out = &mut output.bytes;
-    put!(out, ",", meaning.kind, ",");
-    match meaning.type_name {
-        TypeName::None => {}
-        TypeName::Name(name) => put!(out, name),
-        TypeName::Number(number) => put!(out, number),
-    }
-    out.push(b',');
-    if let Some(version) = meaning.version {
-        put!(out, version);
-    }
-    csv_value(output, &meaning.key, &row.scratch.key, records);
-    csv_value(output, &meaning.value, &row.scratch.value, records);
-    let out = &mut output.bytes;
-    out.push(b',');
-    if let Some(raw) = &meaning.topic {
-        text::uuid(out, raw);
-    }
-    for number in [meaning.partition, meaning.broker] {
-        out.push(b',');
-        if let Some(number) = number {
-            put!(out, number);
-        }
-    }
-    for shown in [&meaning.key, &meaning.value] {
-        put!(
-            out,
-            if matches!(shown, Shown::Base64(_)) {
-                ",base64"
-            } else {
-                ","
-            }
-        );
-    }
-    out.push(b',');
-    if let Cell::Text(error) = row.cell(Column::Error) {
-        text::csv(out, &error);
-    }
-    out.push(b'\n');
-}
-
-fn csv_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
-    let out = &mut output.bytes;
-    out.push(b',');
-    match shown {
-        Shown::Null => {}
-        Shown::Json => text::csv(out, json),
-        Shown::Owned(text) => text::csv(out, text),
-        Shown::Base64(raw) => output.value(Form::Base64, raw, records),
-        Shown::Text(raw) if text::is_quoted(raw) => {
-            out.push(b'"');
-            output.value(Form::Csv, raw, records);
-            output.bytes.push(b'"');
-        }
-        Shown::Text(raw) => output.value(Form::Csv, raw, records),
     }
 }

@@ -170,7 +170,7 @@ impl Select {
             let is_one = match row.meaning.type_name {
                 TypeName::None => false,
                 TypeName::Name(name) => self.types.contains(&normal_type(name)),
-                TypeName::Number(number) => self.types.contains(&number.to_string()),
+                TypeName::Number(number) => self.types.contains(&normal_type(&number.to_string())),
             };
             if !is_one {
                 return false;

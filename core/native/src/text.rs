@@ -73,6 +73,52 @@ pub fn int(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
+/// A short text that is appended often: a copy of a fixed size is quicker than one of any size.
+pub struct Fixed {
+    bytes: [u8; Fixed::SIZE],
+    size: usize,
+    longer: Box<[u8]>,
+}
+
+impl Fixed {
+    const SIZE: usize = 32;
+
+    pub fn new(text: &[u8]) -> Self {
+        let mut bytes = [0; Fixed::SIZE];
+        if let Some(start) = bytes.get_mut(..text.len()) {
+            start.copy_from_slice(text);
+            return Fixed {
+                bytes,
+                size: text.len(),
+                longer: Box::default(),
+            };
+        }
+        Fixed {
+            bytes,
+            size: text.len(),
+            longer: text.into(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn put(&self, out: &mut Vec<u8>) {
+        if !self.longer.is_empty() {
+            return out.extend_from_slice(&self.longer);
+        }
+        let end = out.len() + self.size;
+        out.extend_from_slice(&self.bytes);
+        out.truncate(end);
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        if self.longer.is_empty() {
+            &self.bytes[..self.size]
+        } else {
+            &self.longer
+        }
+    }
+}
+
 /// A UUID as Kafka shows it: URL-safe base64 without padding.
 #[inline(always)]
 pub fn uuid(out: &mut Vec<u8>, raw: &[u8; 16]) {

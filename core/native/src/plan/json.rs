@@ -18,7 +18,7 @@ impl Plan {
                 places[count] = (field.order, out.len());
                 count += 1;
             }
-            out.extend_from_slice(&field.prefix);
+            field.prefix.put(out);
             slots.note(field, reader.at);
             field.json(reader, out, self.flexible)?;
             out.push(b',');
@@ -45,7 +45,7 @@ impl Plan {
                 }
                 seen |= bit;
                 let at = out.len();
-                out.extend_from_slice(&field.prefix);
+                field.prefix.put(out);
                 let value_at = out.len();
                 let odd_inside = field.json(reader, out, true)?;
                 out.push(b',');
@@ -105,7 +105,7 @@ impl Plan {
             while let Some((field, at)) = tagged.next_if(|(field, _)| field.order < before) {
                 let Some(mut at) = at else { continue };
                 let from = out.len();
-                out.extend_from_slice(&field.prefix);
+                field.prefix.put(out);
                 let value = out.len();
                 let odd_inside = field.json(&mut at, out, true)?;
                 if out.get(value..) == Some(&field.default[..]) && !odd_inside {
@@ -118,7 +118,7 @@ impl Plan {
         };
         for field in &self.wire {
             show_tagged(out, field.order)?;
-            out.extend_from_slice(&field.prefix);
+            field.prefix.put(out);
             slots.note(field, reader.at);
             field.json(reader, out, self.flexible)?;
             out.push(b',');

@@ -6,7 +6,7 @@ mod json;
 mod walk;
 
 use crate::read::Reader;
-use crate::text::{self, put, truth};
+use crate::text::{self, Fixed, put, truth};
 pub use check::Reason;
 use pyo3::prelude::*;
 use std::collections::HashSet;
@@ -41,7 +41,7 @@ pub enum Shown {
 
 pub struct Field {
     pub name: Box<str>,
-    prefix: Box<[u8]>,
+    prefix: Fixed,
     pub kind: Kind,
     pub array: bool,
     nullable: bool,
@@ -281,7 +281,7 @@ impl Plan {
             };
             let slot = changes.slots.iter().find(|(of, _)| is_top && *of == name);
             let compiled = Field {
-                prefix: format!("\"{name}\":").into_bytes().into(),
+                prefix: Fixed::new(format!("\"{name}\":").as_bytes()),
                 name: name.into(),
                 kind,
                 array,
@@ -353,7 +353,7 @@ fn default_text(
                 let members: Vec<Vec<u8>> = inner
                     .map_or(&[][..], |plan| &plan.wire[..])
                     .iter()
-                    .map(|field| [&field.prefix[..], &field.default[..]].concat())
+                    .map(|field| [field.prefix.as_slice(), &field.default[..]].concat())
                     .collect();
                 out.push(b'{');
                 out.extend(members.join(&b','));

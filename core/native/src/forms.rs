@@ -1,0 +1,287 @@
+//! A row as a line of JSON or CSV.
+use crate::batch::{Header, Record};
+use crate::decode::{Shown, TypeName};
+use crate::output::{Form, Output};
+use crate::row::{Cell, Column, Row};
+use crate::text::{self, put, truth};
+
+/// The name of the file as forms have it.
+pub struct File {
+    json: Vec<u8>,
+    csv: Vec<u8>,
+    pub plain: Vec<u8>,
+}
+
+impl File {
+    pub fn of(plain: Vec<u8>) -> Self {
+        let (mut json, mut csv) = (Vec::new(), Vec::new());
+        crate::json::put_string(&mut json, &plain);
+        text::csv(&mut csv, &plain);
+        File { json, csv, plain }
+    }
+}
+
+/// What the lines of a batch have in common: before the offset, between time and sequence, and
+/// between that and the sizes.
+#[derive(Default)]
+pub struct Shared {
+    head: Vec<u8>,
+    middle: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Shared {
+    pub fn json(file: &File, position: i64, header: &Header) -> Self {
+        let mut shared = Shared::default();
+        let out = &mut shared.head;
+        put!(out, "{\"file\":", &file.json[..], ",\"position\":");
+        or_null(out, position);
+        put!(out, ",\"baseOffset\":", header.base_offset, ",\"offset\":");
+        let out = &mut shared.middle;
+        put!(
+            out,
+            ",\"timestampType\":\"",
+            header.time_type(),
+            "\",\"leaderEpoch\":"
+        );
+        or_null(out, header.leader_epoch as i64);
+        put!(out, ",\"producerId\":");
+        or_null(out, header.producer_id);
+        put!(out, ",\"producerEpoch\":");
+        or_null(out, header.producer_epoch as i64);
+        put!(out, ",\"sequence\":");
+        let out = &mut shared.last;
+        put!(out, ",\"transactional\":", truth(header.is_transactional()));
+        put!(out, ",\"control\":", truth(header.is_control()));
+        put!(out, ",\"codec\":\"", header.codec_name(), "\",\"keySize\":");
+        shared
+    }
+
+    pub fn csv(file: &File, position: i64, header: &Header) -> Self {
+        let mut shared = Shared::default();
+        let out = &mut shared.head;
+        put!(out, &file.csv[..]);
+        optional(out, position);
+        put!(out, ",", header.base_offset, ",");
+        let out = &mut shared.middle;
+        put!(out, ",", header.time_type());
+        optional(out, header.leader_epoch as i64);
+        optional(out, header.producer_id);
+        optional(out, header.producer_epoch as i64);
+        let out = &mut shared.last;
+        put!(
+            out,
+            ",",
+            truth(header.is_transactional()),
+            ",",
+            truth(header.is_control())
+        );
+        put!(out, ",", header.codec_name());
+        shared
+    }
+}
+
+/// Append a field of CSV: a number, or nothing where it is negative.
+fn optional(out: &mut Vec<u8>, number: i64) {
+    out.push(b',');
+    if number >= 0 {
+        text::int(out, number);
+    }
+}
+
+fn or_null(out: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        put!(out, "null")
+    } else {
+        put!(out, number)
+    }
+}
+
+pub fn json_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8]) {
+    let (header, record, meaning) = (row.header, row.record, row.meaning);
+    let out = &mut output.bytes;
+    put!(
+        out,
+        &shared.head[..],
+        record.offset,
+        ",\"timestamp\":",
+        record.time,
+        &shared.middle[..]
+    );
+    or_null(out, header.sequence_of(record.offset) as i64);
+    put!(out, &shared.last[..]);
+    or_null(out, record.key.map_or(-1, |raw| raw.len() as i64));
+    put!(out, ",\"valueSize\":");
+    or_null(out, record.value.map_or(-1, |raw| raw.len() as i64));
+    put!(out, ",\"headers\":[");
+    if record.headers.count > 0 {
+        put_headers(output, record, records, Form::Json);
+    }
+    let out = &mut output.bytes;
+    put!(out, "],\"kind\":\"", meaning.kind, "\",\"type\":");
+    match meaning.type_name {
+        TypeName::None => put!(out, "null"),
+        TypeName::Name(name) => put!(out, "\"", name, "\""),
+        TypeName::Number(number) => put!(out, "\"", number, "\""),
+    }
+    put!(out, ",\"version\":");
+    match meaning.version {
+        None => put!(out, "null"),
+        Some(version) => put!(out, version),
+    }
+    put!(out, ",\"key\":");
+    json_value(output, &meaning.key, &row.scratch.key, records);
+    put!(&mut output.bytes, ",\"value\":");
+    json_value(output, &meaning.value, &row.scratch.value, records);
+    let out = &mut output.bytes;
+    put!(out, ",\"topicId\":");
+    match &meaning.topic {
+        None => put!(out, "null"),
+        Some(raw) => {
+            out.push(b'"');
+            text::uuid(out, raw);
+            out.push(b'"');
+        }
+    }
+    for (name, number) in [
+        (",\"partitionId\":", meaning.partition),
+        (",\"brokerId\":", meaning.broker),
+    ] {
+        put!(out, name);
+        match number {
+            None => put!(out, "null"),
+            Some(number) => put!(out, number),
+        }
+    }
+    for (name, shown) in [
+        (",\"keyEncoding\":", &meaning.key),
+        (",\"valueEncoding\":", &meaning.value),
+    ] {
+        let is_base64 = matches!(shown, Shown::Base64(_));
+        put!(out, name, if is_base64 { "\"base64\"" } else { "null" });
+    }
+    put!(out, ",\"error\":");
+    match &meaning.error {
+        None => put!(out, "null"),
+        Some(error) => crate::json::put_string(out, error.as_bytes()),
+    }
+    put!(out, "}\n");
+}
+
+fn json_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
+    let (form, raw) = match shown {
+        Shown::Null => return put!(&mut output.bytes, "null"),
+        Shown::Json => return output.bytes.extend_from_slice(json),
+        Shown::Owned(text) => (Form::Json, &text[..]),
+        Shown::Text(raw) => (Form::Json, *raw),
+        Shown::Base64(raw) => (Form::Base64, *raw),
+    };
+    output.bytes.push(b'"');
+    output.value(form, raw, records);
+    output.bytes.push(b'"');
+}
+
+/// Append what stands between the brackets of a row's headers.
+fn put_headers(output: &mut Output, record: &Record, records: &[u8], form: Form) {
+    let quote = if matches!(form, Form::CsvJson) {
+        "\"\""
+    } else {
+        "\""
+    };
+    for (number, (key, value)) in record.headers.iter().enumerate() {
+        let out = &mut output.bytes;
+        put!(out, if number > 0 { "," } else { "" });
+        put!(out, "{", quote, "key", quote, ":", quote);
+        output.value(form, key, records);
+        let out = &mut output.bytes;
+        put!(out, quote, ",", quote, "value", quote, ":");
+        match value {
+            None => put!(out, "null"),
+            Some(raw) => {
+                put!(out, quote);
+                output.value(Form::Base64, raw, records);
+                put!(&mut output.bytes, quote);
+            }
+        }
+        output.bytes.push(b'}');
+    }
+}
+
+pub fn csv_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8]) {
+    let (header, record, meaning) = (row.header, row.record, row.meaning);
+    let out = &mut output.bytes;
+    put!(
+        out,
+        &shared.head[..],
+        record.offset,
+        ",",
+        record.time,
+        &shared.middle[..]
+    );
+    optional(out, header.sequence_of(record.offset) as i64);
+    put!(out, &shared.last[..]);
+    optional(out, record.key.map_or(-1, |raw| raw.len() as i64));
+    optional(out, record.value.map_or(-1, |raw| raw.len() as i64));
+    out.push(b',');
+    if record.headers.count > 0 {
+        put!(out, "\"[");
+        put_headers(output, record, records, Form::CsvJson);
+        put!(&mut output.bytes, "]\"");
+    }
+    let out = &mut output.bytes;
+    put!(out, ",", meaning.kind, ",");
+    match meaning.type_name {
+        TypeName::None => {}
+        TypeName::Name(name) => put!(out, name),
+        TypeName::Number(number) => put!(out, number),
+    }
+    out.push(b',');
+    if let Some(version) = meaning.version {
+        put!(out, version);
+    }
+    csv_value(output, &meaning.key, &row.scratch.key, records);
+    csv_value(output, &meaning.value, &row.scratch.value, records);
+    let out = &mut output.bytes;
+    out.push(b',');
+    if let Some(raw) = &meaning.topic {
+        text::uuid(out, raw);
+    }
+    for number in [meaning.partition, meaning.broker] {
+        out.push(b',');
+        if let Some(number) = number {
+            put!(out, number);
+        }
+    }
+    for shown in [&meaning.key, &meaning.value] {
+        put!(
+            out,
+            if matches!(shown, Shown::Base64(_)) {
+                ",base64"
+            } else {
+                ","
+            }
+        );
+    }
+    out.push(b',');
+    if let Cell::Text(error) = row.cell(Column::Error) {
+        text::csv(out, &error);
+    }
+    out.push(b'\n');
+}
+
+fn csv_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
+    let out = &mut output.bytes;
+    out.push(b',');
+    match shown {
+        Shown::Null => {}
+        Shown::Json => text::csv(out, json),
+        Shown::Owned(text) => text::csv(out, text),
+        Shown::Base64(raw) => output.value(Form::Base64, raw, records),
+        Shown::Text(raw) if text::is_quoted(raw) => {
+            out.push(b'"');
+            output.value(Form::Csv, raw, records);
+            output.bytes.push(b'"');
+        }
+        Shown::Text(raw) => output.value(Form::Csv, raw, records),
+    }
+}

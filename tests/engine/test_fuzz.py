@@ -1,0 +1,46 @@
+"""The engines against each other: mutated real segments and made ones, any question.
+
+KRAFTOPS_FUZZ_SECONDS says how long (20), KRAFTOPS_FUZZ_SEED where to begin; `tests.engine.fuzzing`
+runs it by hand, for as long as one likes, and makes what it finds small. What was found once is
+kept in tests/data/engine, and tried here before all else.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from kraftops.engine.choice import why_not_native
+from tests.engine.cases import case, outcome
+from tests.engine.comparing import has_native
+from tests.engine.findings import KEPT, from_bytes, to_bytes
+
+pytestmark = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
+
+SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "20"))
+SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.bin")), ids=lambda path: path.stem)
+def test_what_was_found_once_is_mended(path: Path) -> None:
+    assert not outcome(from_bytes(path.read_bytes()))
+
+
+@pytest.mark.fuzz
+def test_engines_agree() -> None:
+    end = time.monotonic() + SECONDS
+    number = 0
+    while number == 0 or time.monotonic() < end:
+        one = case(SEED + number)
+        text = outcome(one)
+        assert not text, f"{one.note}: {text}\nKRAFTOPS_FUZZ_SEED={SEED + number} shows it first"
+        number += 1
+
+
+def test_cases_are_kept_whole() -> None:
+    for seed in range(40):
+        one = case(seed)
+        other = from_bytes(to_bytes(one))
+        assert (other.trial, other.block, other.note) == (one.trial, one.block, one.note)
+        assert case(seed).trial == one.trial
