@@ -30,7 +30,7 @@ def test_failure_of_the_engine_is_an_error_with_a_way_out(monkeypatch: pytest.Mo
     monkeypatch.setattr("kraftops.engine._native.Scan", Broken)
     monkeypatch.setenv("KRAFTOPS_ENGINE", "native")
 
-    with pytest.raises(KraftopsError, match="^at byte 0: the compiled engine failed") as caught:
+    with pytest.raises(KraftopsError, match=r"^at byte 0: the compiled engine failed") as caught:
         list(text_chunks(str(LOG), Query(), Report()))
 
     assert caught.value.exit_code == 1
