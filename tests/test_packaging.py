@@ -44,7 +44,7 @@ def engine_files(wheel: Path) -> dict[str, bytes]:
         return {
             name.removeprefix(f"{ENGINE}/"): archive.read(name)
             for name in archive.namelist()
-            if name.startswith(ENGINE) and not name.endswith(".py")
+            if name.startswith(ENGINE) and not name.endswith((".py", ".pyi"))
         }
 
 

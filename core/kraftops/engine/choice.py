@@ -142,13 +142,11 @@ class EngineScan:
                 outcome = self._scan.feed(batch.data, 0, batch.position)
                 self._see(self._scan)
                 yield outcome
+                if outcome.next == batch.size:
+                    self.position = batch.position + batch.size
+                    return
                 if outcome.why != Why.FULL:
                     break
-                if outcome.next == batch.size:
-                    return
-            if outcome.next == batch.size:
-                self.position = batch.position + batch.size
-                return
         yield from self._add(batch)
 
     def _add(self, batch: Batch) -> Iterator[Outcome]:

@@ -142,7 +142,8 @@ impl Scan {
     ) -> Step {
         let begun = *next;
         loop {
-            if self.is_full() || *next - begun >= MOST_INPUT {
+            // Notes are told where they belong.
+            if self.is_full() || !self.notes.is_empty() || *next - begun >= MOST_INPUT {
                 return Step::Full;
             }
             let position = base.wrapping_add(*next as i64);

@@ -67,7 +67,7 @@ class ReferenceScan:
                 return self._outcome(start, Why.FULL)
             self._going = None
             start = end
-            if self._is_full:
+            if self._is_full or self._out.notes:  # they are told where they belong
                 return self._outcome(start, Why.FULL)
         return self._outcome(start, Why.MORE)
 
