@@ -216,18 +216,14 @@ impl Decoder {
         }
     }
 
-    /// Say what kind of value a record has without decoding it: type and version.
+    /// The type and version in the frame of a record, if it has one.
     pub fn label(&self, record: &Record) -> (Option<i32>, Option<i32>) {
         match self {
             Decoder::Framed(framed) => match framed.frame(record.value.unwrap_or(b"")) {
                 Ok(frame) => (Some(frame.number), Some(frame.version)),
                 Err(_) => (None, None),
             },
-            Decoder::Keyed(_) => match record.key.and_then(int16) {
-                Some(number) => (Some(number), record.value.and_then(int16)),
-                None => (None, None),
-            },
-            Decoder::User(..) => (None, None),
+            Decoder::Keyed(_) | Decoder::User(..) => (None, None),
         }
     }
 }

@@ -3,6 +3,9 @@ use super::{Field, Kind, Message, Plan, Shown, Slots};
 use crate::read::{Odd, Reader, Res};
 use crate::text::{self, put, truth};
 
+/// Members of a struct from the first tagged one on.
+pub(super) const MOST_PLACES: usize = 24;
+
 impl Plan {
     /// Append the struct at the reader as JSON; tell whether it has tags that the table has not.
     #[inline]
@@ -11,7 +14,7 @@ impl Plan {
         out.push(b'{');
         let begin = out.len();
         // Where members begin that a tagged field may have to come before.
-        let mut places: [(u16, usize); 24] = [(0, 0); 24];
+        let mut places = [(0u16, 0usize); MOST_PLACES];
         let mut count = 0;
         for field in &self.wire {
             if field.order > self.first_tagged && count < places.len() {

@@ -8,6 +8,7 @@ mod walk;
 use crate::read::Reader;
 use crate::text::{self, Fixed, put, truth};
 pub use check::Reason;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::HashSet;
 
@@ -304,6 +305,12 @@ impl Plan {
             .map(|field| field.order)
             .min()
             .unwrap_or(u16::MAX);
+        let behind = wire.iter().filter(|field| field.order > first_tagged);
+        if behind.count() + tagged.len() > json::MOST_PLACES {
+            return Err(PyValueError::new_err(
+                "a message with too many tagged fields",
+            ));
+        }
         Ok(Plan {
             flexible,
             version,
