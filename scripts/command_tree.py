@@ -205,5 +205,5 @@ def programs() -> list[Tool]:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     kraftops = Tool.of(root, ("kraftops",))
     commands = {f"kafka-{tool.words[-1]}": tool.command for tool in kraftops.subtools}
-    drop_ins = [name for name in project["scripts"] if name != "kraftops"]
+    drop_ins = [name for name in project["scripts"] if name != "kraftops" and "." not in name]
     return [kraftops, *(Tool.of(commands[name], (name,)) for name in drop_ins)]

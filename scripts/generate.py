@@ -1,4 +1,7 @@
-"""Write the man pages and completions from the commands, or --check that they are current."""
+"""Write what is made of other files, or --check that it is current.
+
+Man pages and completions are made from the commands, the fields of records from their tables.
+"""
 
 import re
 import sys
@@ -7,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 import completions
+import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from kraftops_cli.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.metadata_shell import metadata_shell
@@ -31,7 +35,7 @@ _TAGGED = re.compile(r"(\S+): (.+)")
 
 def generated() -> dict[str, str]:
     """Return the texts of all files, by path from the top of the repository."""
-    texts = {}
+    texts = record_types.modules()
     by_command: dict[click.Command, list[Tool]] = {}
     for program in programs():
         name = program.words[0]
@@ -53,10 +57,11 @@ def generated() -> dict[str, str]:
 def stale() -> list[str]:
     """Return the paths of files that differ, are missing, or are generated no more."""
     texts = generated()
+    paths = {path for folder in ("completions", "man") for path in (REPOSITORY / folder).rglob("*")}
+    paths |= {REPOSITORY / name for name in texts}
     there = {
         path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
-        for folder in ("completions", "man")
-        for path in (REPOSITORY / folder).rglob("*")
+        for path in paths
         if path.is_file()
     }
     return sorted(path for path in texts | there if texts.get(path) != there.get(path))

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Self
@@ -170,6 +170,10 @@ class _File:
         written: int = self._file.write(data)
         self._file.flush()
         return written
+
+    def writelines(self, parts: Iterable[bytes]) -> None:
+        for part in parts:
+            self.write(part)
 
     def flush(self) -> None:
         if self._fault.at("flush", needs_space=True):

@@ -7,7 +7,7 @@ from kraftops.image.image import MetadataImage
 from kraftops.tree.node import Directory, Leaf, LeafKind, Node, fixed
 from kraftops_shell.session import Session
 
-VALUE = LeafKind(lambda _image, key: key, lambda _image, key: str(key), lambda _image, _key: ())
+VALUE = LeafKind(lambda _image, key: key, lambda _image, key: str(key), lambda _image, _key: None)
 """Leaves whose value is their key."""
 IMAGE = MetadataImage()
 

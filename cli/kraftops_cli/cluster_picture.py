@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.times import iso_time
 from kraftops.uuids import to_text
@@ -12,6 +12,7 @@ from kraftops_cli.cluster_state import brokers_of, replicas_of
 
 if TYPE_CHECKING:
     from kraftops.errors import WireError
+    from kraftops.image.broker import BrokerState
     from kraftops.wire.addresses import Address
     from kraftops.wire.cluster import Description, Feature, Quorum, Replica
     from kraftops.wire.liveimage import LiveImage
@@ -61,7 +62,7 @@ def _brokers(picture: Picture) -> list[_Broker] | None:
     ]
 
 
-def _broker(broker: int, state: dict[str, Any], replicas: int) -> _Broker:
+def _broker(broker: int, state: BrokerState, replicas: int) -> _Broker:
     """Return a broker as the metadata log has it."""
     from kraftops.wire.addresses import Address
 
@@ -71,7 +72,7 @@ def _broker(broker: int, state: dict[str, Any], replicas: int) -> _Broker:
         "registered-fenced" if state["fenced"] else standing,
         state["rack"],
         [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
-        [to_text(directory) for directory in state["logDirs"] or ()],
+        [to_text(directory) for directory in state["logDirs"]],
         replicas,
     )
 

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kraftops.image.broker import BrokerState
     from kraftops.image.image import MetadataImage
-    from kraftops.schema.read import Data
 
 
-def brokers_of(image: MetadataImage) -> dict[int, Data]:
+def brokers_of(image: MetadataImage) -> dict[int, BrokerState]:
     """Return the registrations by broker, with the changes that came after them."""
-    return {
-        broker: image.broker_state(each.addresses) for broker, each in sorted(image.brokers.items())
-    }
+    return {broker: image.broker_state(each) for broker, each in sorted(image.brokers.items())}
 
 
 def fenced_of(image: MetadataImage) -> dict[int, bool]:
     """Return the brokers, and whether they are fenced."""
-    return {broker: bool(state["fenced"]) for broker, state in brokers_of(image).items()}
+    return {broker: state["fenced"] for broker, state in brokers_of(image).items()}
 
 
 def replicas_of(image: MetadataImage) -> dict[int, Counter[str]]:
     """Return how many replicas of which topics brokers hold; those without any are left out."""
-    from kraftops.image.plain import plain_partitions, replicas_and_isr
-
     held: dict[int, Counter[str]] = {}
-    for topic in image.topics.values():
-        counts: Counter[int] = Counter()
-        for number, plain in plain_partitions(image, topic):
-            if plain is not None:
-                counts.update(replicas_and_isr(plain[0])[0])
-            elif (state := image.partition(topic, number)) is not None:
-                counts.update(cast("list[int]", state["replicas"]))
-        for broker, count in counts.items():
-            held.setdefault(broker, Counter())[topic.name] += count
+    for broker, counts in image.fold.holdings().items():
+        held[broker] = Counter()
+        for topic_id, count in counts.items():
+            held[broker][image.topics[topic_id].name] += count
     return held

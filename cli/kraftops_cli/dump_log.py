@@ -10,7 +10,6 @@ import click
 from kraftops.dump.sources import Source, expand
 from kraftops.engine.query import NO_LIMIT, Query
 from kraftops.javatext import path_text
-from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS, DEFAULT_DECODER
 from kraftops_cli import jopt
@@ -282,10 +281,11 @@ KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
 )
 @click.option(
     "--max-inflated-bytes",
+    "inflation_limit",
     type=Number((1 << 63) - 1),
     metavar="N",
-    default=MAX_INFLATED_BYTES,
-    help="Refuse a batch that inflates beyond N bytes.  [default: 268435456]",
+    help="Refuse a batch that inflates beyond N bytes.  [default: 67108864 in metadata logs, else"
+    " 268435456]",
 )
 @spark_options
 @click.option(

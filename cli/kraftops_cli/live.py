@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.image.loading import Progress
+    from kraftops.image.loader import Progress
     from kraftops.wire.addresses import Bootstrap
     from kraftops.wire.liveimage import LiveImage
     from kraftops.wire.settings import Settings

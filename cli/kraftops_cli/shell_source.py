@@ -11,7 +11,7 @@ from kraftops_cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from kraftops.image.image import MetadataImage
-    from kraftops.image.loading import Progress
+    from kraftops.image.loader import Progress
     from kraftops.wire.liveimage import LiveImage
 
 

@@ -281,5 +281,5 @@ def _tell(state: State, answer: Answer, terminal: Terminal) -> int:
     image = MetadataImage(state.dialect)
     image.log_findings += answer.findings
     for _ in range(answer.failed_records):
-        image.record_findings.add(0, "")
+        image.fold.drop(0, "")
     return tell_findings(terminal, state.source, image)

@@ -20,6 +20,10 @@ COMMANDS = {
     "random-uuid": ("kraftops_cli.storage_versions:random_uuid", "Print a new UUID."),
     "rewrite": ("kraftops_cli.storage_rewrite:rewrite", "Change the ids of formatted directories."),
     "verify": ("kraftops_cli.storage_verify:verify", "Tell whether a server would start."),
+    "recover": (
+        "kraftops_cli.storage_recover:recover",
+        "Go on where the quorum, or its addresses, are lost.",
+    ),
 }
 """By name, in Kafka's order and then ours: where the command is, and its short help."""
 
@@ -103,7 +107,7 @@ DIR/meta.properties.before-rewrite: what the last rewrite has replaced.""",
     cls=ToolGroup,
     name="storage",
     lazy=COMMANDS,
-    ours=frozenset({"rewrite", "verify"}),
+    ours=frozenset({"rewrite", "verify", "recover"}),
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Format and inspect the log directories of KRaft nodes.",

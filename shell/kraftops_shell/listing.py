@@ -67,10 +67,11 @@ def _long(names: Sequence[str], get: Callable[[str], Node | None]) -> str:
 
 
 def _columns(name: str, node: Node) -> tuple[str, str, str, str, str]:
-    change = newest_change(node)
-    if change is None:
+    last = newest_change(node)
+    if last is None:
         offset, time = "-", "-"
     else:
+        change = last.change
         # What a snapshot has was there by its end; nobody knows since when.
         offset = f"<={change.offset}" if change.is_in_snapshot else str(change.offset)
         time = iso_time(change.timestamp) or "-"

@@ -48,15 +48,14 @@ def _told(match: Match) -> dict[str, object]:
         "sort": "directory" if is_directory else "leaf",
         "children" if is_directory else "size": size_of(node),
     }
-    change = newest_change(node)
-    if change is not None:
-        told |= place_data(change)
-    if isinstance(node, Leaf) and node.newest is not None:
-        image, newest = node.image, node.newest
-        source, position, _ = image.store.place(newest)
+    last = newest_change(node)
+    if last is not None:
+        told |= place_data(last.change)
+    if isinstance(node, Leaf) and last is not None:
+        source, position, _ = last.image.store.place(last.address)
         told |= {
-            "recordType": type_of(image.record(newest), image.dialect),
-            "records": len(node.addresses),
+            "recordType": type_of(last.image.record(last.address), last.image.dialect),
+            "records": last.records,
             "source": source,
             "position": position,
         }

@@ -124,7 +124,7 @@ code: 2 when something is different.""",
         ),
         details="""\
 All tests must hold. A time is ISO 8601, or a duration before now such as 2h. What is known from a
-snapshot alone counts as changed at its end.""",
+snapshot alone, without the log behind it, counts as changed at its end.""",
         examples=(
             ("find /image -name 'orders*' -type d", "what is called so"),
             ("find /image/topics/byName -newer-than 4000", "partitions that changed since"),
@@ -173,7 +173,7 @@ snapshot alone counts as changed at its end.""",
         details="""\
 A line for each change, oldest first: offset, time, type of the record, path, and what changed. The
 log is read from its beginning, or from its oldest snapshot, that of a running quorum from its
-newest one; what that has is shown with <= and the last offset that it covers.""",
+newest one. What only that knows is shown with <= and the last offset before the log.""",
         examples=(
             ("history-of /image/topics/byName/orders/0", "leaders and ISR of a partition"),
             ("history-of /image/cluster/brokers/3", "when a broker came and went"),
@@ -193,8 +193,9 @@ newest one; what that has is shown with <= and the last offset that it covers.""
         ),
         details="""\
 The size of a leaf is that of its JSON in bytes, that of a directory the number of its children; its
-last change is the last of anything in it. What comes from a snapshot is shown with <= and the last
-offset that the snapshot covers.
+last change is the last of anything in it. What came before a snapshot is looked up in the log
+behind it, which is read when first needed; where that does not reach back so far, or is not there,
+<= stands before the last offset that the change may have.
 
 In the paths of all commands, * stands for any text, ? for one sign and {a,b} for either; \\ before
 such a sign, or before a slash that is part of a name, takes it as it is.""",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kraftops.image.image import Change
+from kraftops.image.image import LastChange
 from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.paths import escaped
 
@@ -41,23 +41,39 @@ def _walk(found: Found, deepest: int | None) -> Iterator[Found]:
             yield from _walk(below, deepest)
 
 
-def newest_change(node: Node) -> Change | None:
+def newest_change(node: Node) -> LastChange | None:
     """Return where a node, or anything below it, was last changed; None where no record did it."""
-    found = _newest(node)
-    return None if found is None else found[1].change
+    newest = _newest(node)
+    found = None if newest is None else _last_change(newest[1])
+    if found and found.change.is_in_snapshot:
+        # All below is as old, and the log behind the snapshot knows better which is the newest.
+        return _last_change(node)
+    return found
 
 
-def _newest(node: Node) -> tuple[int, Leaf] | None:
-    """Return the leaf that was changed last, and the address of the record that did it.
-
-    Addresses grow with the log.
-    """
+def _newest(node: Node) -> tuple[int, Node] | None:
+    """Return what below a node was changed last, and the address of the record that did it."""
     if isinstance(node, Leaf):
-        return None if node.newest is None else (node.newest, node)
-    best: tuple[int, Leaf] | None = None
-    for name in node.names():
-        child = node.get(name)
-        found = None if child is None else _newest(child)
-        if found and (best is None or found[0] > best[0]):
-            best = found
-    return best
+        return (node.newest.address, node) if node.newest else None
+    if node.newest:
+        newest = node.newest()
+        return (newest.address, node) if newest else None
+    found = (one for child in _below(node) if (one := _newest(child)))
+    return max(found, key=lambda one: one[0], default=None)
+
+
+def _last_change(node: Node) -> LastChange | None:
+    if isinstance(node, Leaf):
+        return node.last_change
+    if node.last_change:
+        return node.last_change()
+    found = (one for child in _below(node) if (one := _last_change(child)))
+    return max(found, key=_rank, default=None)
+
+
+def _below(node: Directory) -> Iterator[Node]:
+    return (child for name in node.names() if (child := node.get(name)))
+
+
+def _rank(one: LastChange) -> tuple[int, bool]:
+    return one.change.offset, not one.change.is_in_snapshot

@@ -19,7 +19,7 @@ from statistics import median
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1])]
 
-from make_snapshots import write_snapshot  # noqa: E402 - tests are no package
+from make_snapshots import Partitions, write_snapshot  # noqa: E402 - tests are no package
 from process import run_to_file  # noqa: E402
 from report import HEADER, Pair, machine, row, yes  # noqa: E402
 
@@ -102,7 +102,7 @@ def loads(jars: Path, folder: Path, partitions: int, runs: int) -> list[tuple[fl
     formatted(config, [config], shape)
     directory = config.log_dirs[0] / "__cluster_metadata-0"
     directory.mkdir(exist_ok=True)
-    write_snapshot(directory, partitions)
+    write_snapshot(directory, Partitions(partitions))
     found = []
     with running(jars, config) as node:
         node.wait_ready()

@@ -1,76 +1,161 @@
 """Write the metadata snapshots and logs of partitions that the shell's benchmarks read.
 
-    python tests/bench/make_snapshots.py snapshot OUT_DIR --partitions 100000
+    python tests/bench/make_snapshots.py snapshot OUT_DIR --partitions 100000 --replicas 5
     python tests/bench/make_snapshots.py changes OUT_DIR --partitions 50000 --changes 5000000
 
-The path of the file is printed. The same options give the same bytes.
+The path of the file is printed. The same options and seed give the same bytes; another seed gives
+other names, ids and placements of the same shape.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
-from cluster import framed
-from make_logs import LEADER_EPOCH, SEGMENT, START
+from cluster import NOUNS, framed
+from make_logs import LEADER_EPOCH, SEGMENT, START, Spans, spans
 
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
 
-BROKERS = range(1, 10)
-PARTITIONS_A_TOPIC = 100
-REPLICAS = 3
 RECORDS_A_BATCH = 1000
-METADATA_VERSION = 30
+METADATA_VERSIONS = {0: 14, 1: 19, 2: 30}  # levels whose snapshots have such partition records
+REGISTRATIONS = {0: 1, 1: 3, 2: 3}  # versions of brokers' records, by those of partitions'
+LAST_KNOWN = 0.05  # of the partitions out of sync: they have no ELR, but had one
 _HEADER, _FOOTER = 3, 4  # types of control records
 
 
-def cluster_values(partitions: int, random: Random) -> Iterator[bytes]:
-    """Yield the values of records that make a cluster of this many partitions."""
-    directories = {broker: random.randbytes(16) for broker in BROKERS}
-    yield framed(
-        "FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": METADATA_VERSION}
-    )
-    for broker in BROKERS:
-        yield framed("RegisterBrokerRecord", 3, _registration(broker, directories[broker], random))
-    for first in range(0, partitions, PARTITIONS_A_TOPIC):
-        topic_id = random.randbytes(16)
-        yield framed("TopicRecord", 0, {"name": _topic_name(first), "topicId": topic_id})
-        for number in range(min(PARTITIONS_A_TOPIC, partitions - first)):
-            replicas = random.sample(BROKERS, REPLICAS)
-            data = {
-                "partitionId": number,
-                "topicId": topic_id,
-                "replicas": replicas,
-                "isr": replicas,
-                "leader": replicas[0],
-                "leaderEpoch": random.randrange(4),
-                "partitionEpoch": random.randrange(20),
-                "directories": [directories[broker] for broker in replicas],
-                "removingReplicas": [],
-                "addingReplicas": [],
-                "leaderRecoveryState": 0,
-            }
-            yield framed("PartitionRecord", 1, data)
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """What the partitions of a cluster are like.
+
+    *version* is that of their records, *topics* tells how many partitions a topic may have.
+    *out_of_sync* and *shuffled* are shares of the partitions: those whose ISR lacks replicas (and
+    which have an ELR from version 2 on), and those whose ISR is not in the order of their replicas.
+    *changed* is the share that is otherwise than in a cluster where that is 0.
+    """
+
+    count: int = 100_000
+    replicas: int = 3
+    version: int = 1
+    topics: Spans = (range(100, 101),)
+    out_of_sync: float = 0
+    shuffled: float = 0
+    changed: float = 0
 
 
-def change_values(values: Iterable[bytes], changes: int, random: Random) -> Iterator[bytes]:
-    """Yield the values of a cluster, then those of changes of its partitions' leaders and ISRs."""
-    keys = []
-    for value in values:
-        yield value
-        if value[1] == 3:
-            keys.append((int.from_bytes(value[3:7]), value[7:23]))
-    for _ in range(changes):
-        number, topic_id = random.choice(keys)
-        isr = random.sample(BROKERS, random.randint(1, REPLICAS))
+class Placed(NamedTuple):
+    """A partition that later records change."""
+
+    number: int
+    topic_id: bytes
+    replicas: list[int]
+
+
+class MadeCluster:
+    """A cluster of such partitions, and the values of the records that a snapshot has of it."""
+
+    def __init__(self, partitions: Partitions, seed: int) -> None:
+        self.partitions = partitions
+        self.random = Random(seed)
+        self._drift = Random(~seed)  # of its own, so that what is not changed stays the same
+        first, step = self.random.choice((0, 1, 100, 1000)), self.random.choice((1, 1, 10))
+        self.brokers = range(first, first + self.random.randint(9, 24) * step, step)
+        self.directories = {
+            broker: [self.random.randbytes(16) for _ in range(self.random.randint(1, 3))]
+            for broker in self.brokers
+        }
+        self.placed: list[Placed] = []
+
+    def values(self) -> Iterator[bytes]:
+        """Yield the values, once."""
+        level = METADATA_VERSIONS[self.partitions.version]
+        yield framed("FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": level})
+        for broker in self.brokers:
+            yield self._registration(broker)
+        random, left, made = self.random, self.partitions.count, 0
+        while left:
+            topic_id, count = (
+                random.randbytes(16),
+                random.choice(random.choice(self.partitions.topics)),
+            )
+            yield framed("TopicRecord", 0, {"name": self._topic_name(made), "topicId": topic_id})
+            for number in range(min(count, left)):
+                yield self._partition(number, topic_id)
+            left -= min(count, left)
+            made += 1
+
+    def change(self) -> bytes:
+        """Return the value of a change of some partition's ISR, and mostly of its leader."""
+        random = self.random
+        number, topic_id, replicas = random.choice(self.placed)
+        isr = random.sample(replicas, random.randint(1, len(replicas)))
         data: dict[str, object] = {"partitionId": number, "topicId": topic_id, "isr": isr}
         if random.random() < 0.5:
             data["leader"] = isr[0]
-        yield framed("PartitionChangeRecord", 1, data)
+        if len(isr) < len(replicas) and random.random() < 0.1:
+            data["eligibleLeaderReplicas"] = [one for one in replicas if one not in isr]
+        return framed("PartitionChangeRecord", self.partitions.version, data)
+
+    def _partition(self, number: int, topic_id: bytes) -> bytes:
+        random, drift = self.random, self._drift
+        replicas = random.sample(self.brokers, self.partitions.replicas)
+        self.placed.append(Placed(number, topic_id, replicas))
+        leader_epoch, partition_epoch = random.randrange(300), random.randrange(900)
+        directories = [random.choice(self.directories[broker]) for broker in replicas]
+        isr = self._isr(replicas, random, self.partitions.out_of_sync)
+        if drift.random() < self.partitions.changed:
+            isr = self._isr(replicas, drift, 0.5)
+            leader_epoch, partition_epoch = leader_epoch + 1, partition_epoch + 1
+        data = {
+            "partitionId": number,
+            "topicId": topic_id,
+            "replicas": replicas,
+            "isr": isr,
+            "leader": replicas[0] if replicas[0] in isr else isr[0],
+            "leaderEpoch": leader_epoch,
+            "partitionEpoch": partition_epoch,
+            "directories": directories,
+            "removingReplicas": [],
+            "addingReplicas": [],
+            "leaderRecoveryState": 0,
+        }
+        elr = "lastKnownElr" if random.random() < LAST_KNOWN else "eligibleLeaderReplicas"
+        if lost := [broker for broker in replicas if broker not in isr]:
+            data[elr] = lost
+        return framed("PartitionRecord", self.partitions.version, data)
+
+    def _isr(self, replicas: list[int], random: Random, out_of_sync: float) -> list[int]:
+        isr = replicas
+        if random.random() < out_of_sync and len(replicas) > 1:
+            isr = random.sample(replicas, random.randint(1, len(replicas) - 1))
+            isr.sort(key=replicas.index)
+        return random.sample(isr, len(isr)) if random.random() < self.partitions.shuffled else isr
+
+    def _topic_name(self, number: int) -> str:
+        random = self.random
+        words = random.choices(NOUNS, k=random.choice((1, 2, 2, 3)))
+        return f"{random.choice('-._').join(words)}-{number}"
+
+    def _registration(self, broker: int) -> bytes:
+        endpoint = {"name": "PLAINTEXT", "host": "localhost", "port": 9092, "securityProtocol": 0}
+        data = {
+            "brokerId": broker,
+            "incarnationId": self.random.randbytes(16),
+            "brokerEpoch": broker,
+            "endPoints": [endpoint],
+            "features": [],
+            "rack": None,
+            "fenced": False,
+            "logDirs": sorted(self.directories[broker]),
+        }
+        return framed("RegisterBrokerRecord", REGISTRATIONS[self.partitions.version], data)
 
 
 def batches(values: Iterable[bytes], base_offset: int = 0) -> Iterator[bytes]:
@@ -83,44 +168,32 @@ def batches(values: Iterable[bytes], base_offset: int = 0) -> Iterator[bytes]:
         now += 10
 
 
-def write_snapshot(directory: Path, partitions: int) -> Path:
-    """Write the snapshot of a cluster of this many partitions; return its path."""
-    values = list(cluster_values(partitions, Random(1)))
+def write_snapshot(directory: Path, partitions: Partitions, seed: int = 1) -> Path:
+    """Write the snapshot of a cluster; return its path."""
+    values = list(MadeCluster(partitions, seed).values())
+    header = _control(0, _HEADER, "SnapshotHeaderRecord", {"lastContainedLogTimestamp": START})
+    footer = _control(len(values) + 1, _FOOTER, "SnapshotFooterRecord", {})
     path = directory / f"{len(values):020}-{LEADER_EPOCH:010}.checkpoint"
-    with path.open("wb") as out:
-        out.write(
-            _control(0, _HEADER, "SnapshotHeaderRecord", {"lastContainedLogTimestamp": START})
-        )
-        out.writelines(batches(values, 1))
-        out.write(_control(len(values) + 1, _FOOTER, "SnapshotFooterRecord", {}))
-    return path
+    return _written(path, [header, *batches(values, 1), footer])
 
 
-def write_changes(directory: Path, partitions: int, changes: int) -> Path:
+def write_changes(directory: Path, partitions: Partitions, changes: int, seed: int = 1) -> Path:
     """Write a segment that makes partitions and then changes them; return its path."""
-    random = Random(1)
-    path = directory / SEGMENT
-    with path.open("wb") as out:
-        out.writelines(batches(change_values(cluster_values(partitions, random), changes, random)))
-    return path
+    cluster = MadeCluster(partitions, seed)
+
+    def values() -> Iterator[bytes]:
+        yield from cluster.values()
+        for _ in range(changes):
+            yield cluster.change()
+
+    return _written(directory / SEGMENT, batches(values()))
 
 
-def _topic_name(first: int) -> str:
-    return f"topic-{first // PARTITIONS_A_TOPIC}"
-
-
-def _registration(broker: int, directory: bytes, random: Random) -> dict[str, object]:
-    endpoint = {"name": "PLAINTEXT", "host": "localhost", "port": 9092, "securityProtocol": 0}
-    return {
-        "brokerId": broker,
-        "incarnationId": random.randbytes(16),
-        "brokerEpoch": broker,
-        "endPoints": [endpoint],
-        "features": [],
-        "rack": None,
-        "fenced": False,
-        "logDirs": [directory],
-    }
+def _written(path: Path, parts: Iterable[bytes]) -> Path:
+    part = path.with_suffix(f".{os.getpid()}.part")
+    with part.open("wb") as out:
+        out.writelines(parts)
+    return part.rename(path)  # so that an interrupted run leaves no file that looks whole
 
 
 def _control(offset: int, number: int, name: str, data: dict[str, object]) -> bytes:
@@ -132,17 +205,35 @@ def _control(offset: int, number: int, name: str, data: dict[str, object]) -> by
 
 def main() -> None:
     """Write the file that the command line asks for."""
+    usual = Partitions()
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("kind", choices=["snapshot", "changes"])
     parser.add_argument("directory", type=Path, metavar="OUT_DIR")
-    parser.add_argument("--partitions", type=int, default=100_000)
+    parser.add_argument("--partitions", type=int, default=usual.count)
+    parser.add_argument("--replicas", type=int, default=usual.replicas)
+    parser.add_argument("--version", type=int, choices=METADATA_VERSIONS, default=usual.version)
+    parser.add_argument(
+        "--topics", type=spans, default=usual.topics, metavar="MIN:MAX[,MIN:MAX…]", help="sizes"
+    )
+    for share in ("--out-of-sync", "--shuffled", "--changed"):
+        parser.add_argument(share, type=float, default=0, metavar="SHARE")
     parser.add_argument("--changes", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    partitions = Partitions(
+        given.partitions,
+        given.replicas,
+        given.version,
+        given.topics,
+        given.out_of_sync,
+        given.shuffled,
+        given.changed,
+    )
     given.directory.mkdir(parents=True, exist_ok=True)
     if given.kind == "snapshot":
-        path = write_snapshot(given.directory, given.partitions)
+        path = write_snapshot(given.directory, partitions, given.seed)
     else:
-        path = write_changes(given.directory, given.partitions, given.changes)
+        path = write_changes(given.directory, partitions, given.changes, given.seed)
     sys.stdout.write(f"{path}\n")
 
 

@@ -1,198 +1,273 @@
-"""Compare `kafka-metadata-shell` with Kafka's own MetadataShell: time, CPU and memory.
+"""Compare `kafka-metadata-shell` with Kafka's own MetadataShell, and with what else we do.
 
-    python tests/bench/shell.py [--only REGEX] [--runs 5] [--write]
+    python tests/bench/shell.py [--only REGEX] [--sample N] [--runs 5] [--live] [--write]
 
-Whole processes, ours and Kafka's in turn. Kafka's shell hangs now and then, and then is started
-again. Nothing else should run on the machine.
+Whole processes, those of one file in turn. 100,000 partitions come in 150 shapes, of which
+`--sample` measures some: at random, and the worst of the page as it stands. Kafka's shell hangs now
+and then, and then is started again. The files of one seed stay in the cache, about 1 GB. Nothing
+else should run on the machine.
 """
 
 import argparse
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from random import Random
 from statistics import median
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "kafka"))
 
-from jars import cache_directory, java_command, kafka_jars  # noqa: E402 - tests are no package
-from process import Usage, run_to_file  # noqa: E402
-from report import HEADER, KAFKA_VERSION, Pair, machine, row, yes  # noqa: E402
+import dump_log  # noqa: E402 - tests are no package
+import process  # noqa: E402
+from dump_log import IN_MEMORY, SLOWER_STARTS, conditions, progress  # noqa: E402
+from jars import cache_directory, java_command, kafka_jars  # noqa: E402
+from process import Usage  # noqa: E402
+from report import KAFKA_VERSION, Pair  # noqa: E402
+from shell_cases import (  # noqa: E402
+    ALL,
+    DUMP,
+    HUNDRED,
+    KAFKA,
+    OURS,
+    SMALL,
+    Case,
+    Command,
+    MatrixShape,
+    cases,
+    matrix,
+)
+from shell_results import (  # noqa: E402
+    Measured,
+    Row,
+    known_worst,
+    live_row,
+    matrix_rows,
+    page,
+    rows,
+    tables,
+)
 
 MAIN_CLASS = "org.apache.kafka.shell.MetadataShell"
 RESULTS = HERE / "RESULTS-shell.md"
+MAKERS = ("make_snapshots.py", "make_logs.py", "cluster.py")
 SCRIPTS = Path(sysconfig.get_path("scripts"))
-OURS = str(SCRIPTS / "kafka-metadata-shell")
-DUMP = str(SCRIPTS / "kafka-dump-log")
-HANG_SECONDS = 60
+SHELL, DUMP_LOG = str(SCRIPTS / "kafka-metadata-shell"), str(SCRIPTS / "kafka-dump-log")
+OUR_FORM = ("--format", "json")
+HANG_SECONDS = 30
 TRIES = 5
-
-SMALL = "snapshot --partitions 100"
-MEDIUM = "snapshot --partitions 100000"
-LARGE = "snapshot --partitions 1000000"
-LOG = "changes --partitions 50000 --changes 5000000"
-HEAPS = {SMALL: "256M", MEDIUM: "1G", LARGE: "4G"}
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A comparison: *source* are words to `make_snapshots.py`, *command* the shell's.
-
-    *bars* are measures and how often ours should fit into Kafka's.
-    """
-
-    name: str
-    source: str
-    command: str
-    bars: tuple[tuple[str, float], ...]
-
-
-CASES = (
-    Case("small snapshot, `ls /image`", SMALL, "ls /image", (("wall", 8),)),
-    Case(
-        "100,000 partitions, `ls /image`",
-        MEDIUM,
-        "ls /image",
-        (("CPU", 6), ("wall", 5), ("RSS", 3)),
-    ),
-    Case("100,000 partitions, `find /image`", MEDIUM, "find /image", (("wall", 1.5),)),
-    Case("100,000 partitions, `tree /`", MEDIUM, "tree /", (("wall", 1.5),)),
-    Case(
-        "1,000,000 partitions, `ls` of all topics",
-        LARGE,
-        "ls /image/topics/byName",
-        (("wall", 2), ("RSS", 7)),
-    ),
-    Case(
-        "1,000,000 partitions, `cat` of one",
-        LARGE,
-        "cat /image/topics/byName/topic-77/7",
-        (("wall", 2), ("RSS", 7)),
-    ),
-)
+LOGGED = b" ERROR Ignoring control record "
+STARTS = 9
 
 
 class Bench:
-    """Runs cases on files that are made once, in a directory outside the repository."""
+    """Runs commands on files that are made once, in a directory outside the repository."""
 
-    def __init__(self, jars: Path, scratch: Path) -> None:
-        sources = b"".join(
-            (HERE / name).read_bytes() for name in ("make_snapshots.py", "cluster.py")
-        )
+    def __init__(self, jars: Path, scratch: Path, seed: int) -> None:
+        sources = b"".join((HERE / name).read_bytes() for name in MAKERS)
         self.jars = jars
+        self.seed = seed
         self.scratch = scratch
-        self.files = cache_directory() / f"snapshots-{zlib.crc32(sources):08x}"
+        self.output = scratch / "output"
+        self.hangs = 0
+        self._size = 0  # of what the last tool printed
+        self._topics: dict[Path, str] = {}
+        self.files = cache_directory() / f"snapshots-{zlib.crc32(sources):08x}-{seed}"
+        self.logs = dump_log.Bench(jars, self.files, scratch, None)
+        for stale in cache_directory().glob("snapshots-*"):
+            if stale != self.files:
+                shutil.rmtree(stale)
+        self.files.mkdir(exist_ok=True)
 
     def file(self, words: str) -> Path:
-        """Return the file that `make_snapshots.py` makes of *words*, made once."""
-        kind, *options = words.split()
-        directory = self.files / re.sub(r"[ -]+", "-", words)
-        found = sorted(directory.glob("0*"))
-        if not found:
-            command = [sys.executable, str(HERE / "make_snapshots.py"), kind, str(directory)]
-            subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
-            found = sorted(directory.glob("0*"))
-        return found[0]
+        """Return the file that is made of *words*, made once."""
+        if words.startswith("metadata"):
+            return self.logs.log(f"{words} --seed {self.seed}")
+        directory = self.files / re.sub(r"[^\w.]+", "-", words)
+        for found in directory.glob("0*"):
+            if found.suffix != ".part":
+                return found
+        progress(f"making {words}")
+        return self._made(words, directory)
 
-    def pairs(self, case: Case, runs: int) -> list[Pair]:
-        """Measure a case, after a pair that warms the page cache."""
-        arguments = ["-s", str(self.file(case.source)), *case.command.split()]
-        kafka = java_command(self.jars, MAIN_CLASS, *arguments, heap=HEAPS[case.source])
-        found = []
-        for number in range(runs + 1):
-            sys.stderr.write(f"{case.name}: {number} of {runs}\n")
-            pair = Pair(self.run([OURS, *arguments]), self.run_kafka(kafka))
-            if number:
-                found.append(pair)
+    def measure(self, chosen: Iterable[Case], runs: int) -> dict[Command, list[Usage]]:
+        """Return what the *runs* of each command took; those of one file are run in turn."""
+        by_source: dict[str, dict[Command, None]] = {}
+        for case in chosen:
+            for command in case.commands:
+                by_source.setdefault(command.source, {})[command] = None
+        found: dict[Command, list[Usage]] = {}
+        for source, several in by_source.items():
+            for number in range(runs + 1):
+                progress(f"{source}: round {number} of {runs}")
+                for command in several:
+                    usage = self._run(command, self.file(source))
+                    if number:  # the first round warms the page cache
+                        found.setdefault(command, []).append(usage)
         return found
 
-    def run(self, command: list[str]) -> Usage:
-        """Run a command to a file."""
-        return run_to_file(command, self.scratch / "output")
+    def measure_shape(self, shape: MatrixShape, runs: int) -> Measured:
+        """Measure a shape of the matrix, on a file that does not stay."""
+        ours = Command(OURS, shape.source, "ls /image")
+        kafka = Command(KAFKA, shape.source, "ls /image")
+        with tempfile.TemporaryDirectory(dir=self.files) as directory:
+            path = self._made(shape.source, Path(directory))
+            self._check(shape, path)
+            pairs = []
+            for _ in range(runs):
+                mine = self._run(ours, path)
+                text = self._printed()
+                pairs.append(Pair(mine, self._run(kafka, path)))
+                if self._printed() != text:
+                    raise SystemExit(f"{shape.title}: not what Kafka's shell prints")
+            measured = Measured(shape, path.stat().st_size, pairs)
+        progress(measured.line)
+        return measured
 
-    def run_kafka(self, command: list[str]) -> Usage:
+    def start(self) -> float:
+        """Return the seconds of CPU that our shell takes for next to nothing."""
+        command = Command(OURS, SMALL, "ls /image")
+        return median(self._run(command, self.file(SMALL)).cpu for _ in range(STARTS))
+
+    def run(self, words: Sequence[str]) -> Usage:
+        """Run a command to a file that stays."""
+        # What is there is written over: nobody waits until the machine has memory for it.
+        with open(os.open(self.output, os.O_WRONLY | os.O_CREAT), "wb") as output:
+            usage = process.run(words, output)
+            self._size = os.lseek(output.fileno(), 0, os.SEEK_CUR)
+        return usage
+
+    def _made(self, words: str, directory: Path) -> Path:
+        kind, *options = words.split()
+        script = [sys.executable, str(HERE / "make_snapshots.py"), kind, str(directory), *options]
+        script += ["--seed", str(self.seed)]
+        # In a process of its own, whose memory is not counted among that of the tools.
+        made = subprocess.run(script, check=True, stdout=subprocess.PIPE, text=True)
+        return Path(made.stdout.strip())
+
+    def _check(self, shape: MatrixShape, path: Path) -> None:
+        """Hold our summary against the shape."""
+        told = json.loads(self._told(path, "summary", "--format", "json"))
+        if told["partitions"] != 100_000 or told["findings"]:
+            raise SystemExit(f"{shape.title}: summary: {told}")
+        if bool(told["underReplicated"]) != bool(shape.percent):
+            raise SystemExit(f"{shape.title}: {told['underReplicated']} under-replicated")
+
+    def _told(self, path: Path, *words: str) -> str:
+        command = [SHELL, *OUR_FORM, "-s", str(path), *words]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def _run(self, command: Command, path: Path) -> Usage:
+        if command.tool == KAFKA:
+            return self._run_kafka(command, path)
+        if command.tool == DUMP:
+            return self.run([DUMP_LOG, *command.words.split(), "--files", str(path)])
+        form = OUR_FORM if command.is_our_form else ()
+        ours = [SHELL, *form, "-s", str(path), *self._words(command, path)]
+        return self.run(["sh", "-c", '"$@" || [ $? = 2 ]', "", *ours] if command.may_find else ours)
+
+    def _run_kafka(self, command: Command, path: Path) -> Usage:
         """Run Kafka's shell, again where it hangs."""
+        words = ["-s", str(path), *self._words(command, path)]
+        kafka = java_command(self.jars, MAIN_CLASS, *words, heap=command.heap)
         for _ in range(TRIES):
             try:
-                return self.run(["timeout", str(HANG_SECONDS), *command])
+                return self.run(["timeout", str(HANG_SECONDS), *kafka])
             except RuntimeError as error:
-                sys.stderr.write(f"{str(error)[:200]}\n")
+                self.hangs += 1
+                progress(str(error)[:200])
         raise SystemExit("Kafka's shell never came to an end")
 
-    def log_row(self, runs: int) -> str:
-        """Return the line that compares replaying a log with dumping it, both by us."""
-        path = str(self.file(LOG))
-        dump = [DUMP, "--cluster-metadata-decoder", "--jobs", "1", "--files", path]
-        ratios, ours, dumped = [], [], []
-        for number in range(runs + 1):
-            sys.stderr.write(f"log of changes: {number} of {runs}\n")
-            image, text = self.run([OURS, "-s", path, "ls", "/image"]), self.run(dump)
-            if number:
-                ours.append(image.wall)
-                dumped.append(text.wall)
-                ratios.append(image.wall / text.wall)
-        ratio = median(ratios)
-        return (
-            f"| log of 5,000,000 changes, `ls /image` | wall ≤ that of dumping it, 1 job "
-            f"| {median(ours):.3g} s | {median(dumped):.3g} s (dump) | {ratio:.2f} "
-            f"| {yes(ratio <= 1)} |"
-        )
+    def _printed(self) -> list[bytes]:
+        """Return the lines of the last tool, but those that Kafka's writes for its log."""
+        with self.output.open("rb") as output:
+            lines = output.read(self._size).splitlines()
+        return [line for line in lines if LOGGED not in line]
+
+    def _words(self, command: Command, path: Path) -> list[str]:
+        named = {}
+        if "{other}" in command.words:
+            named["other"] = str(self.file(command.other))
+        if "{topic}" in command.words:
+            named["topic"] = self._topic(path)
+        return command.words.format(**named).split()
+
+    def _topic(self, path: Path) -> str:
+        if path not in self._topics:
+            names = self._told(path, "ls", "/image/topics/byName").split()
+            self._topics[path] = names[len(names) // 2]
+        return self._topics[path]
 
 
-def rows(case: Case, pairs: list[Pair]) -> list[str]:
-    """Return the lines of a case."""
-    found = [row(case.name, *bar, pairs) for bar in case.bars if bar[0] != "RSS"]
-    for measure, bar in case.bars:
-        if measure == "RSS":
-            ours = median(pair.ours.rss for pair in pairs) / 1e6
-            kafka = median(pair.kafka.rss for pair in pairs) / 1e6
-            found.append(
-                f"| {case.name} | peak RSS ≤ 1/{bar:g} of Kafka's | {ours:.0f} MB | {kafka:.0f} MB "
-                f"| 1/{kafka / ours:.1f} | {yes(kafka / ours >= bar)} |"
-            )
-    return found
+def chosen_shapes(only: str, sample: int | None, seed: int) -> list[MatrixShape]:
+    """Return the shapes whose names match; where *sample* is set, so many, and the worst known."""
+    shapes = [one for one in matrix() if re.search(only, f"{HUNDRED}, {ALL}: {one.title}")]
+    if sample is None or sample >= len(shapes):
+        return shapes
+    worst = known_worst(RESULTS)
+    drawn = Random(seed).sample(shapes, sample)
+    return [one for one in shapes if one in drawn or one.title in worst]
 
 
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", metavar="REGEX", help="cases whose names match")
-    parser.add_argument("--runs", type=int, default=5, help="pairs of each case")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many shapes of all")
+    parser.add_argument("--runs", type=int, default=5, help="rounds of each case")
+    parser.add_argument("--seed", type=int, default=1, help="of the files")
+    parser.add_argument("--live", action="store_true", help="also loads from a real controller")
+    parser.add_argument(
+        "--scratch",
+        type=Path,
+        default=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None,
+        metavar="DIR",
+        help="for outputs, up to 1 GB; in memory, if there is a place",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name} too")
     given = parser.parse_args()
+    if given.write and given.only:
+        parser.error("--write needs all cases")
+    for name in SLOWER_STARTS:
+        os.environ.pop(name, None)
     load = os.getloadavg()[0]
     jars = kafka_jars(KAFKA_VERSION)
     if not jars:
         raise SystemExit(1)
-    lines = [HEADER]
-    with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(jars, Path(scratch))
-        for case in CASES:
-            if re.search(given.only, case.name):
-                lines += rows(case, bench.pairs(case, given.runs))
-        if re.search(given.only, "log of changes"):
-            lines.append(bench.log_row(given.runs))
-    table = "\n".join(lines) + "\n"
-    sys.stdout.write(table)
+    found: list[Row] = []
+    with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
+        bench = Bench(jars, Path(scratch), given.seed)
+        chosen = [case for case in cases() if re.search(given.only, case.name)]
+        used = bench.measure(chosen, given.runs)
+        for case in chosen:
+            found += rows(case, used)
+        shapes = chosen_shapes(given.only, given.sample, given.seed)
+        measured = [bench.measure_shape(shape, given.runs) for shape in shapes]
+        if measured:
+            found += matrix_rows(measured, bench.start())
+        if given.live:
+            from shell_live import BAR, live_loads
+
+            loads = live_loads(jars, bench.file, bench.run, [SHELL], given.only, given.runs)
+            found += (live_row(name, pairs, BAR) for name, pairs in loads)
+        where = conditions(load, given.scratch)
+    text = tables(found, measured)
+    sys.stdout.write(text)
     if given.write:
-        RESULTS.write_text(
-            f"""# `kafka-metadata-shell` against Kafka's MetadataShell
-
-Written by `python tests/bench/shell.py --runs {given.runs} --write`. Whole processes to a file, ours
-and Kafka's in turn, medians of {given.runs} pairs; "achieved" is the median of the pairs' ratios. Of
-Java, Kafka's tool has the flags of its own script and a heap that holds the image (256 MB, 1 GB,
-4 GB). It often shows an empty tree, which takes less time than showing what is there.
-
-{machine(load)}
-{table}""",
-            "utf-8",
+        options = " ".join(sys.argv[1:])
+        counted = (
+            f"{len(measured)} of the {len(matrix())} shapes of 100,000 partitions were measured, "
+            f"in {given.runs} rounds each. Kafka's shell hung {bench.hangs} times."
         )
+        RESULTS.write_text(page(text, options, given.runs, counted, where), "utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +25,8 @@ from threading import Event, Thread
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "kafka"))
 
-from dump_log import LARGE, MAIN_CLASS, METADATA, OURS, Bench  # noqa: E402 - tests are no package
+from dump_cases import LOGS, METADATA, SMALL  # noqa: E402 - tests are no package
+from dump_log import MAIN_CLASS, SCRIPTS, Bench  # noqa: E402
 from jars import cache_directory, java_command, kafka_jars  # noqa: E402
 from process import run_to_file  # noqa: E402
 from report import KAFKA_VERSION, machine, yes  # noqa: E402
@@ -39,7 +39,8 @@ from kraftops.spark.session import Session, started  # noqa: E402
 from kraftops.spark.settings import Settings  # noqa: E402
 
 RESULTS = HERE / "RESULTS-spark.md"
-SHELL = str(Path(sysconfig.get_path("scripts"), "kafka-metadata-shell"))
+OURS, SHELL = str(SCRIPTS / "kafka-dump-log"), str(SCRIPTS / "kafka-metadata-shell")
+LARGE = LOGS["metadata log"].format(size="200M")
 MEGABYTE = 1_000_000
 TYPE = "ACCESS_CONTROL_ENTRY_RECORD"
 
@@ -303,8 +304,8 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
-        logs = Bench(jars, given.dir or cache_directory(), scratch)
-        large, small = logs.log(LARGE), logs.log("metadata --size 60K")
+        logs = Bench(jars, given.dir or cache_directory(), scratch, None)
+        large, small = logs.log(LARGE), logs.log(SMALL)
         measure("first_result", lambda: first_result(small, scratch, given.runs))
         measure("speed_up", lambda: speed_up(large, scratch, given.runs))
         chosen = [one for one in IN_SESSION if re.search(given.only, one.__name__)]

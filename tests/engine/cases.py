@@ -11,8 +11,8 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from kraftops.engine.choice import count_framed
 from kraftops.engine.query import Query
+from kraftops.engine.scanning import count_framed
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from tests.engine.comparing import (

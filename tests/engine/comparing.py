@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from kraftops.engine.choice import EngineScan, why_not_native
+from kraftops.engine.choice import why_not_native
 from kraftops.engine.contract import Column, Columns, Note, Outcome, Request, Why
 from kraftops.engine.query import Query
 from kraftops.engine.rows import TYPES
+from kraftops.engine.scanning import EngineScan
 from kraftops.log.batch import Batch
 from tests.engines import using
 from tests.segments import batches_of, reader_of

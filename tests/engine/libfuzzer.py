@@ -98,7 +98,7 @@ def asked(head: bytes) -> Asked:
         columns=_COLUMNS[more & 3] if form == "parquet" else None,
         key_decoder=names[which >> 4 & 3],
         value_decoder=names[which >> 6 & 3],
-        max_inflated_bytes=_MOST_INFLATED,
+        inflation_limit=_MOST_INFLATED,
     )
     trial = Trial(b"", query, bool(flags & 128), "fuzz.log")
     return Asked(trial, native._decoder(query), native._described(trial.request))

@@ -15,7 +15,7 @@ from google_crc32c import value as crc32c
 from kraftops.engine.filters import Filter, normal_type
 from kraftops.engine.query import Query
 from kraftops.engine.rows import COLUMNS
-from kraftops.log.codecs import MAX_INFLATED_BYTES, compress
+from kraftops.log.codecs import compress
 from kraftops.records.coordinator import COORDINATORS, messages
 from kraftops.records.dialects import dialect
 from kraftops.records.types import record_types
@@ -530,7 +530,7 @@ def query_of(rng: Random, kind: Kind, rows: Sequence[Mapping[str, Any]] = ()) ->
         value_decoder=rng.choice((decoders[0], *decoders)),
         deep_iteration=rng.random() < 0.8,
         skip_record_metadata=rng.random() < 0.2,
-        max_inflated_bytes=rng.choice((100, 1000)) if rng.random() < 0.05 else MAX_INFLATED_BYTES,
+        inflation_limit=rng.choice((100, 1000)) if rng.random() < 0.05 else None,
         form=form,
         show_secrets=rng.random() < 0.3,
         salvage=rng.random() < 0.15,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kraftops.engine.choice import open_scan
 from kraftops.engine.filters import Filter
 from kraftops.engine.query import Query
+from kraftops.engine.scanning import open_scan
 from kraftops.records.coordinator import messages
 from kraftops.records.user import DECODERS
 from tests.engine.agreeing import agree, batch_with, needs_both, shown
@@ -311,7 +311,7 @@ def test_what_inflates_beyond_the_limit() -> None:
         data = sealed(body, 1, attributes=codec) + sealed(body, 1)
         for limit in (100, len(body) - 1, len(body)):
             for form in FORMS:
-                agree(data, Query("user", form=form, deep_iteration=True, max_inflated_bytes=limit))
+                agree(data, Query("user", form=form, deep_iteration=True, inflation_limit=limit))
 
 
 def largest_output(trial: Trial) -> int:

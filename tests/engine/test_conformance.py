@@ -13,11 +13,11 @@ from random import Random
 
 import pytest
 
-from kraftops.engine.choice import open_scan
 from kraftops.engine.contract import Why
 from kraftops.engine.filters import Filter, parse_types
 from kraftops.engine.query import Query
 from kraftops.engine.rows import COLUMNS
+from kraftops.engine.scanning import open_scan
 from kraftops.records.dialects import dialect
 from kraftops.uuids import to_text
 from tests.engine.agreeing import agree, batch_with, each_kind, needs_both, paths_of, rows_of

@@ -10,7 +10,8 @@ import pytest
 
 from kraftops.image.findings import Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader, load
+from kraftops.image.loader import Loader
+from kraftops.image.loading import load
 from kraftops.tree.layout import Has, tree_of
 from tests.core.tree.walking import leaves_of
 from tests.corpus import SHELL

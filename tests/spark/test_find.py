@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from kraftops.errors import KraftopsError
-from kraftops.image import dryreplay
-from kraftops.image.dryreplay import Run
+from kraftops.image.dryreplay import RANGE_BITS, Run
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import limits_of, load
 from kraftops.image.replay import Limits
 from kraftops.image.sources import files_of, plans
+from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.splits import Split
 from kraftops.spark.find import (
     NOTHING,
@@ -30,7 +30,7 @@ from kraftops.spark.find import (
     cut_stretches,
 )
 from kraftops.spark.firstpass import make_first_pass
-from kraftops.spark.groupreplay import Noted
+from kraftops.spark.groupreplay import Noted, image_of_findings
 from kraftops.spark.logparts import CutWork, PartWork
 from kraftops.spark.routing import FIRST
 from kraftops.tree.layout import Has, tree_of
@@ -38,7 +38,7 @@ from kraftops_cli.spark_find import Find, State, printed
 from kraftops_shell.origin import Origin
 from kraftops_shell.session import Session as Shell
 from tests.console import METADATA_SHELL, Done, run_here
-from tests.replays import FIRST_TIME, Taste, log_bytes, random_log
+from tests.replays import FIRST_TIME, Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
 from tests.rowlogs import EVERY_LOG, decoder_of
 from tests.segments import IN
 
@@ -76,50 +76,59 @@ def some_tests(random: Random) -> Iterator[str]:
             yield from (flag, random.choice(choices))
 
 
-def known_of(path: str, limits: Limits, size: int) -> dict[str, list[tuple[Split, Run | None]]]:
-    """Return what parts of about *size* bytes say, each by itself."""
+def known_of(path: str, limits: Limits, dialect: str) -> dict[str, list[tuple[Split, Run | None]]]:
+    """Return what parts say, each by itself; they are as small as can be."""
     pieces, _ = next(plans(files_of([path]), limits), ([], []))
     found = {}
-    for piece, splits in zip(pieces, CutWork(size)(pieces), strict=True):
+    for piece, splits in zip(pieces, CutWork(1)(pieces), strict=True):
         if splits:
-            work = PartWork("kafka")((split, piece.is_snapshot) for split in splits)
+            work = PartWork(dialect)((split, piece.is_snapshot) for split in splits)
             found[piece.path] = list(zip(splits, work, strict=True))
     return found
 
 
 def in_groups(
-    path: str, words: Sequence[str], count: int, limits: Limits, size: int = 1
-) -> tuple[list[str], int]:
-    """Return the lines of find and how many records failed, by the work of Spark's tasks."""
-    state = State(path, None, None, "kafka", False, False, "", NOW)
-    runs = known_of(path, limits, size)
-    (first_pass,) = FirstPassWork((path,), limits, "kafka")([runs])
+    path: str, words: Sequence[str], count: int, limits: Limits, dialect: str = "kafka"
+) -> tuple[list[str], list[tuple[int, str]]]:
+    """Return the lines of find, and which records failed and why, by the work of Spark's tasks."""
+    state = State(path, None, None, dialect, False, False, "", NOW)
+    runs = known_of(path, limits, dialect)
+    (first_pass,) = FirstPassWork((path,), limits, dialect)([runs])
     if isinstance(first_pass, KraftopsError):
         raise first_pass
-    assert first_pass == make_first_pass([path], limits, "kafka")
+    assert first_pass == make_first_pass([path], limits, dialect)
     known, find = Known(first_pass), Find(tuple(words), state)
-    shares = list(ShareWork(known, count, "kafka")(cut_stretches(first_pass.stretches, runs)))
+    shares = list(ShareWork(known, count, dialect)(cut_stretches(first_pass.stretches, runs)))
     shares.append((FIRST, NOTHING))
     Random(1).shuffle(shares)  # a shuffle keeps no order
     shares.sort(key=itemgetter(0))
-    work = ReplayWork(known, count, "kafka", find, Counter())  # type: ignore[arg-type]
-    made = [one for _, some in groupby(shares, key=itemgetter(0)) for one in work(some)]
-    failed = sum(one.total for one in made if isinstance(one, Failed))
-    noted = sorted(one for one in made if isinstance(one, Noted))
-    lines = [one for one in made if type(one) is tuple]
+    work = ReplayWork(known, count, dialect, find, Counter())  # type: ignore[arg-type]
+    results = [one for _, some in groupby(shares, key=itemgetter(0)) for one in work(some)]
+    failed = sum(one.total for one in results if isinstance(one, Failed))
+    noted = sorted(one for one in results if isinstance(one, Noted))
+    lines = [one for one in results if type(one) is tuple]
     for at in range(0, len(noted), 3):
         numbered = [(one, at + number) for number, one in enumerate(noted[at : at + 3])]
-        lines += FindingsWork(find, len(first_pass.findings), "kafka")(numbered)
+        lines += FindingsWork(find, len(first_pass.findings), dialect)(numbered)
     answer = Answer(iter(sorted(lines)), first_pass.findings, failed)
-    return "\n".join(printed(answer, set())).split("\n"), failed
+    assert failed == len(noted)
+    lines_in_order = "\n".join(printed(answer, set())).split("\n")
+    return lines_in_order, failures(image_of_findings(noted, dialect))
 
 
-def at_once(path: str, words: Sequence[str], limits: Limits) -> tuple[list[str], int]:
+def failures(image: MetadataImage) -> list[tuple[int, str]]:
+    """Return the offsets of records that could not be applied, and why."""
+    return [(image.record(address).offset, reason) for address, reason in image.record_findings]
+
+
+def at_once(
+    path: str, words: Sequence[str], limits: Limits, dialect: str = "kafka"
+) -> tuple[list[str], list[tuple[int, str]]]:
     """Return the same by the image of the whole log."""
     at = None if limits.until == Limits().until else limits.until
     time = None if limits.time == Limits().time else limits.time
-    image = load(path, at_offset=at, at_time=time)
-    return found_in(image, words), len(image.record_findings)
+    image = load(path, at_offset=at, at_time=time, dialect=dialect)
+    return found_in(image, words), failures(image)
 
 
 def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
@@ -132,19 +141,27 @@ def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
     return "".join(out).removesuffix("\n").split("\n")
 
 
+def spread(log: Sequence[Lot]) -> list[Lot]:
+    """Return a log whose topics have so many partitions that these are dealt out."""
+    return [lot._replace(records=list(map(far_apart, lot.records))) for lot in log]
+
+
+def far_apart(record: Made) -> Made:
+    number = record.data.get("partitionId", -1)
+    if number < 0:
+        return record
+    data = {**record.data, "partitionId": number << RANGE_BITS - 8}
+    return made(record.name, record.version, time=record.timestamp, **data)
+
+
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("count", [1, 3, 50])
-def test_random_logs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int
-) -> None:
+def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
     """Names that change topics, transactions, what cannot be applied, and time travel."""
     random = Random(seed)
-    if seed % 3:  # topics whose partitions are dealt out
-        monkeypatch.setattr(dryreplay, "RANGE_BITS", 8)
-        monkeypatch.setattr(dryreplay, "_SECOND_RANGE", (1 << 8).to_bytes(4))
     path = tmp_path / "00000000000000000000.log"
     log = random_log(random) if seed % 2 else random_log(random, Taste(runs=False))
-    path.write_bytes(log_bytes(log))
+    path.write_bytes(log_bytes(spread(log) if seed % 3 else log))
     last = log[-1].end
     travels = [Limits(), limits_of(random.randrange(last), None)]
     times = [record.timestamp for lot in log for record in lot.records]
@@ -159,6 +176,55 @@ def test_random_logs(
             continue
 
         assert in_groups(str(path), words, count, limits) == expected
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_keys_and_headers(tmp_path: Path, count: int) -> None:
+    """No record of the metadata has them: each of these is told of, once."""
+    values = [
+        made("NoOpRecord").value,
+        made("TopicRecord", name="t", topicId=uuid(1)).value,
+        made("PartitionRecord", partitionId=1, topicId=uuid(1)).value,
+        b"",
+        made("BeginTransactionRecord").value,
+    ]
+    odd: list[tuple[bytes | None, tuple[tuple[bytes, bytes], ...]]]
+    odd = [(b"key", ()), (b"", ()), (None, ((b"name", b"value"),)), (None, ())]
+    records = [(key, value, headers) for key, headers in odd for value in values]
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(batch_bytes([Record(at, FIRST_TIME, *one) for at, one in enumerate(records)]))
+    words = ["find", "/local/findings", "-value", "."]
+
+    found = in_groups(str(path), words, count, Limits())
+
+    assert found == at_once(str(path), words, Limits())
+    assert len(found[1]) == 3 * len(values) + 1
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int) -> None:
+    """What is about a broker goes to all groups there, since partitions are everywhere."""
+    said: list[tuple[str, dict[str, Any]]] = [
+        ("RegisterBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
+        ("UnfenceBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
+        *(("TopicRecord", {"topicId": uuid(at), "topicName": f"t{at}"}) for at in range(9)),
+        *(
+            ("PartitionRecord", {"partitionId": number, "topicId": uuid(at), "isr": [1, 2]})
+            for at in range(10)
+            for number in range(3)
+        ),
+        ("FenceBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
+    ]
+    log = lots([made(name, dialect="kip-631", **data) for name, data in said])
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(log))
+    words = ["find", "/image", "-value", r"isr.:\[2\]"]
+
+    found = in_groups(str(path), words, count, Limits(), "kip-631")
+
+    assert found == at_once(str(path), words, Limits(), "kip-631")
+    assert len(found[1]) == 3
+    assert sum("byName" in line for line in found[0]) == 27
 
 
 @pytest.mark.parametrize("path", METADATA_LOGS, ids=lambda path: str(Path(path).relative_to(IN)))

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.splitting import FileId, Found, Part, file_id, total_size
-from kraftops.engine.choice import EngineScan, open_scan
 from kraftops.engine.contract import Note, NoteKind, Outcome, Request, Why
 from kraftops.engine.query import NO_LIMIT, Query
 from kraftops.engine.rows import COLUMNS, Row, damage_row, file_text
+from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import SourceError, UsageError
 from kraftops.javatext import path_text
 from kraftops.log.batch import Batch

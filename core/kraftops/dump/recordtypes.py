@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from kraftops.engine.choice import count_framed
+from kraftops.engine.scanning import count_framed
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
 from kraftops.memo import Memo

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from typing import cast
 
 from kraftops.dump.groups import read_change
 from kraftops.dump.recordtypes import (
@@ -16,16 +17,18 @@ from kraftops.dump.recordtypes import (
 )
 from kraftops.dump.summary import Summary
 from kraftops.dump.transactionalids import read_id_change
-from kraftops.engine.reference.payloads import LARGEST_DECODED
+from kraftops.engine.query import inflation_limit
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record, read_record
-from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES
+from kraftops.log.codecs import CODECS
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.reader import EndReason, LogFile
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
+from kraftops.records.meaning import LARGEST_DECODED
+from kraftops.varint import read_varint
 
 _SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
 _USER = Label(USER, None)
@@ -41,7 +44,7 @@ def summarise(
     start: int = 0,
     stop: int | None = None,
     salvage: bool = False,
-    max_inflated_bytes: int = MAX_INFLATED_BYTES,
+    max_inflated_bytes: int | None = None,
 ) -> Summary:
     """Return the summary of a log or snapshot, or of the bytes from *start* to *stop* of it.
 
@@ -54,15 +57,16 @@ def summarise(
         start: the first byte of a batch.
         stop: where to end; None is the end.
         salvage: go on behind damage; a log that can only be read in order is copied to a file.
-        max_inflated_bytes: the most that a batch may inflate to.
+        max_inflated_bytes: the most that a batch may inflate to; None is the limit of the decoder.
 
     Raises:
         SourceError: the source cannot be read.
         UsageError: there is no such dialect.
     """
     summary = Summary(decoder or USER)
+    limit = inflation_limit(decoder) if max_inflated_bytes is None else max_inflated_bytes
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
-        feed = _Feed(summary, log.path, dialect, max_inflated_bytes)
+        feed = _Feed(summary, log.path, dialect, limit)
         if not salvage:
             _add_batches(feed, log, start, stop)
         elif isinstance(log, LogStream):
@@ -154,22 +158,29 @@ class _Feed:
         if not 0 <= count <= size // _SMALLEST_RECORD:
             raise DecodeError(f"{count} records in {size} bytes")
         if header.is_control:
-            self._add_control(header, list(_walk(buffer, pos, header)))
+            self._add_control(batch, header, buffer, pos)
             return size, {}
         if not count:
             return 0, {}
         decoder = self.summary.decoder
         if decoder in ("metadata", "remote"):
-            return size, framed_types(decoder, self._dialect, buffer, pos, count)
+            amounts = framed_types(decoder, self._dialect, buffer, pos, count)
+            if size > LARGEST_DECODED:
+                self._see_large(batch, header, buffer, pos)
+            return size, amounts
         if decoder == USER:
             return size, {_USER: Amount(count, size)}
         return size, self._decoded(batch, header.producer_id, list(_walk(buffer, pos, header)))
 
-    def _add_control(self, header: Header, records: list[tuple[Record, int]]) -> None:
+    def _add_control(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> None:
         summary = self.summary
-        for record, size in records:
+        view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
+        for _ in _walk(view, pos, header):
+            pass  # nothing of them counts where one cannot be read
+        for record, size in _walk(view, pos, header):
             name = control_name(record.key)
             summary.add_control(name, size)
+            self._see_size(batch, record, size)
             if name in _MARKERS:
                 is_commit = name == "COMMIT"
                 summary.transactions.add_marker(header, is_commit=is_commit)
@@ -179,21 +190,40 @@ class _Feed:
         self, batch: Batch, producer_id: int, records: list[tuple[Record, int]]
     ) -> dict[Label, Amount]:
         """Count what records say besides what they are; return them by label."""
-        summary = self.summary
         amounts: dict[Label, Amount] = {}
         for record, size in records:
             amounts.setdefault(self._label(record), Amount()).add(1, size)
             try:
-                self._see(record, size, producer_id)
+                _refuse_large(record)
+                self._see(record, producer_id)
             except DecodeError as error:
-                reason = f"offset {record.offset}: {error.message}"
-                summary.add_undecodable(self._path, batch.position, size, reason)
+                self._undecodable(batch, record, size, error)
         return amounts
 
-    def _see(self, record: Record, size: int, producer_id: int) -> None:
+    def _see_large(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> None:
+        """Count the records of a batch that are too large for their decoder."""
+        view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
+        for _ in range(header.record_count):
+            size, start = read_varint(buffer, pos)
+            end = start + size
+            if size > LARGEST_DECODED:
+                record, _ = read_record(view, pos, header.base_offset, header.base_timestamp)
+                self._see_size(batch, record, end - pos)
+            pos = end
+
+    def _see_size(self, batch: Batch, record: Record, size: int) -> None:
+        """Count a record if it is too large for its decoder."""
+        try:
+            _refuse_large(record)
+        except DecodeError as error:
+            self._undecodable(batch, record, size, error)
+
+    def _undecodable(self, batch: Batch, record: Record, size: int, error: DecodeError) -> None:
+        reason = f"offset {record.offset}: {error.message}"
+        self.summary.add_undecodable(self._path, batch.position, size, reason)
+
+    def _see(self, record: Record, producer_id: int) -> None:
         """Count what a record says of a group or a transactional id."""
-        if size > LARGEST_DECODED:
-            raise DecodeError(f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
         if self.summary.decoder == "offsets":
             change = read_change(record)
             if change:
@@ -217,6 +247,17 @@ class _Feed:
         first_time = min(record.timestamp for record, _ in records)
         size = sum(size for _, size in records)
         self.summary.add_legacy(head, batch, offsets, first_time, size)
+
+
+def _refuse_large(record: Record) -> None:
+    """Refuse a record that no decoder reads.
+
+    Raises:
+        DecodeError: it is one.
+    """
+    size = len(record.key or b"") + len(record.value or b"")
+    if size > LARGEST_DECODED:
+        raise DecodeError(f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
 
 
 def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:

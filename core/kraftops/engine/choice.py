@@ -1,20 +1,13 @@
-"""Which engine there is, and a scan by it; the reference does what the native one leaves."""
+"""Which engine there is, and a fold by it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cache
 
-from kraftops.engine.contract import Outcome, Request, Scan, Why
+from kraftops.engine.folding import Fetch, Fold, Seen
 from kraftops.errors import UsageError
-from kraftops.log.batch import HEADER_SIZE, Batch
-from kraftops.log.reader import LogReader
-
-if TYPE_CHECKING:
-    from kraftops.engine.reference.scan import ReferenceScan
 
 ENGINES = ("native", "reference")
 _VARIABLE = "KRAFTOPS_ENGINE"
@@ -34,7 +27,7 @@ def engine_name() -> str:
 def why_not_native() -> str | None:
     """Return why there is no native engine, or None if there is one."""
     try:
-        from kraftops.engine import native  # noqa: F401 - only to see whether it loads
+        from kraftops.engine import _native  # noqa: F401 - only to see whether it loads
     except ImportError as error:
         if error.name == "kraftops.engine":  # it is there, but not the extension beside it
             return _why_not_built()
@@ -65,104 +58,41 @@ def _engine(asked: str) -> str:
     return "reference"
 
 
-def open_scan(request: Request) -> EngineScan:
-    """Return a scan of one file by the engine that is used.
+def open_fold(dialect_name: str, fetch: Fetch) -> Fold:
+    """Return a state to fold records into, by the engine that is used; drafts go by the reference.
+
+    Args:
+        dialect_name: how records are framed and numbered.
+        fetch: gives the bytes of a batch when it is needed again.
 
     Raises:
-        UsageError: see `engine_name`.
+        UsageError: there is no such dialect; see also `engine_name`.
     """
-    return EngineScan(request)
+    if _is_natives(dialect_name):
+        from kraftops.engine.nativefold import NativeFold
+
+        return NativeFold(fetch)
+    from kraftops.engine.reference.fold import ReferenceFold
+
+    return ReferenceFold(dialect_name, fetch)
 
 
-def count_framed(
-    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
-) -> list[tuple[int | None, int | None, int, int]]:
-    """Count records by their frames; see `kraftops.engine.reference.counting.count_framed`.
+def index_records(
+    dialect_name: str, data: bytes, position: int, number: int, stop: int
+) -> list[Seen]:
+    """Return what records are; see `kraftops.engine.reference.index.index_records`.
 
     Raises:
-        DecodeError: the records do not take all bytes from *pos* on.
-        UsageError: see `engine_name`.
+        UsageError: there is no such dialect; see also `engine_name`.
     """
-    if engine_name() == "native":
-        from kraftops.engine import native
+    if _is_natives(dialect_name):
+        from kraftops.engine.nativefold import index_records as index_natively
 
-        return native.count_framed(decoder, dialect_name, buffer, pos, count)
-    from kraftops.engine.reference.counting import count_framed as count_in_python
+        return index_natively(data, position, number, stop)
+    from kraftops.engine.reference.index import index_records as index_in_python
 
-    return count_in_python(decoder, dialect_name, buffer, pos, count)
+    return index_in_python(dialect_name, data, position, number, stop)
 
 
-class EngineScan:
-    """Reads the batches of one file, in order."""
-
-    def __init__(self, request: Request) -> None:
-        """Read as *request* says."""
-        self._request = request
-        self._is_native = engine_name() == "native"
-        if self._is_native:
-            from kraftops.engine import native
-
-            self._scan: Scan = native.scan(request)
-        else:
-            self._scan = self._reference
-        self.first_offset: int | None = None
-        """See `Scan`, as for the last."""
-        self.last_offset: int | None = None
-        self.position = -1
-        """Up to where the file was read, of what has positions."""
-
-    def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
-        """Yield what is made of the batches of a file; what is in the way ends the reader's walk.
-
-        Raises:
-            SourceError: the file cannot be read.
-        """
-        while True:
-            window = reader.window()
-            if window is None:
-                batch = reader.next_batch()
-                if batch is None:
-                    return
-                yield from self.batch(batch)
-                continue
-            data, start, position = window
-            outcome = self._scan.feed(data, start, position)
-            reader.advance(outcome.next)
-            self.position = position + outcome.next - start
-            self._see(self._scan)
-            yield outcome
-            is_stuck = outcome.why == Why.MORE and outcome.next == start
-            if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):
-                yield from self._add(batch)
-
-    def batch(self, batch: Batch) -> Iterator[Outcome]:
-        """Yield what is made of one batch, of any kind."""
-        if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
-            while True:
-                outcome = self._scan.feed(batch.data, 0, batch.position)
-                self._see(self._scan)
-                yield outcome
-                if outcome.next == batch.size:
-                    self.position = batch.position + batch.size
-                    return
-                if outcome.why != Why.FULL:
-                    break
-        yield from self._add(batch)
-
-    def _add(self, batch: Batch) -> Iterator[Outcome]:
-        reference = self._reference
-        reference.first_offset, reference.last_offset = self.first_offset, self.last_offset
-        for outcome in reference.add(batch):
-            self._see(reference)
-            yield outcome
-        self._scan.first_offset, self._scan.last_offset = self.first_offset, self.last_offset
-        self.position = batch.position + batch.size
-
-    @cached_property
-    def _reference(self) -> ReferenceScan:
-        from kraftops.engine.reference.scan import ReferenceScan  # often not needed
-
-        return ReferenceScan(self._request)
-
-    def _see(self, scan: Scan) -> None:
-        self.first_offset, self.last_offset = scan.first_offset, scan.last_offset
+def _is_natives(dialect_name: str) -> bool:
+    return engine_name() == "native" and dialect_name == "kafka"

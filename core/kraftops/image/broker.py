@@ -1,52 +1,72 @@
 """The state of a broker: what its registration says, and what changes make of it.
 
-The rules are those of Kafka's `BrokerRegistration` and `ClusterDelta`.
+The rules are those of Kafka's `BrokerRegistration`.
 """
 
 from __future__ import annotations
 
-from kraftops.image.recordtypes import BROKER_REGISTRATION_CHANGE, FENCE_BROKER, UNFENCE_BROKER
-from kraftops.schema.read import Data
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-_DEFAULTS: Data = {
-    "inControlledShutdown": False,
-    "isMigratingZkBroker": False,
-    "logDirs": [],
-    "cordonedLogDirs": None,
-}
-"""Of fields that versions of the registration lack."""
-_FENCING = {-1: False, 0: None, 1: True}
-_SHUTDOWN = {0: None, 1: True}
+from kraftops.records.recordtypes import FENCE_BROKER, UNFENCE_BROKER
 
+if TYPE_CHECKING:
+    from kraftops.records.metadata_types import (
+        BrokerEndpoint,
+        BrokerFeature,
+        BrokerRegistrationChangeRecord,
+        RegisterBrokerRecord,
+    )
 
-def registered(data: Data) -> Data:
-    """Return the state that a RegisterBrokerRecord makes."""
-    return _DEFAULTS | data
+_FENCED = 1
 
 
-def changed(state: Data, number: int, data: Data) -> Data | str:
-    """Return the state after a record of type *number* about the broker, or why it cannot apply."""
-    if number == FENCE_BROKER:
-        return state | {"fenced": True}
-    if number == UNFENCE_BROKER:
-        return state | {"fenced": False}
-    if number != BROKER_REGISTRATION_CHANGE:
-        return state
-    changes: Data = {}
-    for field, meanings in (("fenced", _FENCING), ("inControlledShutdown", _SHUTDOWN)):
-        said = data.get(field, 0)
-        if said not in meanings:
-            return f"there is no {field} {said}"
-        if meanings[said] is not None:
-            changes[field] = meanings[said]
-    if data.get("logDirs"):
-        changes["logDirs"] = data["logDirs"]
-    if data.get("cordonedLogDirs") is not None:
-        changes["cordonedLogDirs"] = data["cordonedLogDirs"]
-    return state | changes
+class BrokerState(TypedDict):
+    """The fields of a RegisterBrokerRecord, all of them there, as they are after its changes."""
+
+    brokerId: int
+    isMigratingZkBroker: bool
+    incarnationId: bytes
+    brokerEpoch: int
+    endPoints: list[BrokerEndpoint]
+    features: list[BrokerFeature]
+    rack: str | None
+    fenced: bool
+    inControlledShutdown: bool
+    logDirs: list[bytes]
+    cordonedLogDirs: list[bytes] | None
+    _unknownTags: NotRequired[dict[int, bytes]]
 
 
-def standing(state: Data) -> str:
+def registered(data: RegisterBrokerRecord) -> BrokerState:
+    """Return the state that a RegisterBrokerRecord makes; of fields it lacks, their defaults."""
+    return {
+        "inControlledShutdown": False,
+        "isMigratingZkBroker": False,
+        "logDirs": [],
+        "cordonedLogDirs": None,
+        **data,
+    }
+
+
+def changed(state: BrokerState, number: int, data: Any) -> BrokerState:
+    """Return the state after a record of type *number* that changes the broker."""
+    if number in (FENCE_BROKER, UNFENCE_BROKER):
+        return state | {"fenced": number == FENCE_BROKER}
+    change: BrokerRegistrationChangeRecord = data
+    after = state.copy()
+    if change["fenced"]:
+        after["fenced"] = change["fenced"] == _FENCED
+    if change.get("inControlledShutdown"):
+        after["inControlledShutdown"] = True
+    log_dirs, cordoned = change.get("logDirs"), change.get("cordonedLogDirs")
+    if log_dirs:
+        after["logDirs"] = log_dirs
+    if cordoned is not None:
+        after["cordonedLogDirs"] = cordoned
+    return after
+
+
+def standing(state: BrokerState) -> str:
     """Return what a registered broker may do: nothing while it is fenced, or less while it ends."""
     if state["fenced"]:
         return "registered-fenced"

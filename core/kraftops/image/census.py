@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
+from kraftops.engine.folding import Look
 from kraftops.image.broker import standing
 from kraftops.image.image import MetadataImage
-from kraftops.image.needy import needy_partitions
-from kraftops.image.plain import is_leaderless, is_under_replicated
 
 
 class Census(NamedTuple):
@@ -28,23 +27,13 @@ def census(image: MetadataImage) -> Census:
     Raises:
         KraftopsError: a source cannot be read any more.
     """
-    states = (image.broker_state(broker.addresses) for broker in image.brokers.values())
-    brokers = Counter(standing(state) for state in states)
-    under_replicated = leaderless = 0
-    for topic, number, plain in needy_partitions(image):
-        if plain is not None:
-            under_replicated += is_under_replicated(plain)
-            leaderless += is_leaderless(plain)
-            continue
-        state = image.partition_state(image.partition_addresses(topic, number))
-        isr, replicas = cast("list[int]", state["isr"]), cast("list[int]", state["replicas"])
-        under_replicated += len(isr) < len(replicas)
-        leaderless += cast("int", state["leader"]) < 0
+    fold = image.fold
+    states = map(image.broker_state, image.brokers.values())
     return Census(
-        dict(brokers),
+        dict(Counter(map(standing, states))),
         len(image.controllers),
-        len(image.topics),
-        sum(map(len, image.topics.values())),
-        under_replicated,
-        leaderless,
+        fold.topic_count(),
+        fold.partition_count(),
+        fold.count(Look.UNDER_REPLICATED),
+        fold.count(Look.LEADERLESS),
     )

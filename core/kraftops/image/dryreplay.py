@@ -6,31 +6,33 @@ find the same: all that is odd it reads itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import proxy
 
-from kraftops.errors import SourceError
-from kraftops.image import frames
-from kraftops.image.batchscan import BatchScan
+from kraftops.engine.choice import index_records
+from kraftops.engine.folding import Seen, Stop
+from kraftops.errors import DecodeError, SourceError
+from kraftops.image.events import Controlled, Event, Folded
 from kraftops.image.image import MetadataImage, Provenance
-from kraftops.image.loading import Loader
-from kraftops.image.recordtypes import BEGIN_TRANSACTION, PARTITION, TOPIC
-from kraftops.image.replay import Limits, Replay, Span
-from kraftops.image.sources import Piece
-from kraftops.image.store import Held
-from kraftops.log.batch import Batch, Record
+from kraftops.image.loader import Loader
+from kraftops.image.order import Order
+from kraftops.image.replay import Limits, Replay
+from kraftops.log.batch import Batch, read_record
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.splits import Split
-from kraftops.log.streams import LogStream
+from kraftops.log.streams import LogStream, open_log
+from kraftops.records.meaning import Unknown
+from kraftops.records.recordtypes import PARTITION, TOPIC, TRANSACTION_MARKERS
+from kraftops.records.shipped import record_reader
+
+if TYPE_CHECKING:
+    from kraftops.records.metadata_types import TopicRecord
 
 RANGE_BITS = 13
 """Partitions of a topic are dealt out by ranges of so many bits of their numbers."""
 _RANGES = 64  # several ranges may go together, so that a mask of them is small
-_SECOND_RANGE = (1 << RANGE_BITS).to_bytes(4)
-_CHOSEN = frozenset({BEGIN_TRANSACTION, PARTITION, TOPIC})
-_FIRST_BYTES = {bytes([number]) for number in _CHOSEN}
 
 
 class Stretch(NamedTuple):
@@ -64,6 +66,12 @@ class Names(NamedTuple):
         for topic_id, mask in others.ranges.items():
             self.ranges[topic_id] = self.ranges.get(topic_id, 0) | mask
 
+    def see(self, topic_id: bytes, number: int) -> None:
+        """Add a partition."""
+        bit = 1 << range_of(number)
+        if bit > 1:
+            self.ranges[topic_id] = self.ranges.get(topic_id, 0) | bit
+
 
 def range_of(number: int) -> int:
     """Return the number of the range of partitions that one belongs to, 0 for nearly all."""
@@ -88,114 +96,121 @@ class Run(NamedTuple):
     names: Names
 
 
+class _Ahead(NamedTuple):
+    """Records of a batch behind a marker of a transaction, from *number* up to *stop*."""
+
+    data: bytes
+    number: int
+    stop: int
+    left: Iterator[Seen]
+
+
+class _NamesOf:
+    """Stands where a fold is: it notes what records say of topics, and applies nothing."""
+
+    def __init__(self, dialect: str) -> None:
+        self.names = Names({}, {})
+        self._dialect = dialect
+        self._meaning = record_reader(dialect)
+        self._ahead = _Ahead(b"", 0, 0, iter(()))
+
+    def begin_unit(self) -> None:
+        """Do nothing: a unit matters only to what can be refused."""
+
+    def drop(self, address: int, reason: str) -> None:
+        """Do nothing: the second pass finds this again."""
+
+    def apply(self, data: bytes, address: int, position: int, number: int, stop: int) -> Stop:  # noqa: ARG002 - see `Applier`
+        """Note what records say, up to a marker of a transaction."""
+        return self._go_on(data, position, number, stop, is_noted=True)
+
+    def skim(self, data: bytes, position: int, number: int, stop: int) -> Stop:
+        """Read over records up to a marker of a transaction."""
+        return self._go_on(data, position, number, stop, is_noted=False)
+
+    def _go_on(self, data: bytes, position: int, number: int, stop: int, *, is_noted: bool) -> Stop:
+        known = self._ahead
+        if data is known.data and (number, stop) == (known.number, known.stop):
+            left = known.left
+        else:
+            left = iter(index_records(self._dialect, data, position, number, stop))
+        first, last, unreadable, marker = number, position, 0, None
+        for seen in left:
+            last, position, number = seen.start, seen.end, seen.number + seen.total
+            if seen.type in TRANSACTION_MARKERS:
+                marker = seen.type
+                self._ahead = _Ahead(data, number, stop, left)
+                break
+            unreadable += seen.type is None
+            if is_noted:
+                self._note(data, seen)
+        looked_at = number - first - (marker is not None)
+        applied, dropped = (looked_at - unreadable, unreadable) if is_noted else (0, 0)
+        is_odd = marker is None and number < stop
+        return Stop(position, number, last, marker, is_odd, False, applied, dropped, unreadable)
+
+    def _note(self, data: bytes, seen: Seen) -> None:
+        if seen.type == PARTITION and seen.topic_id is not None and seen.partition is not None:
+            self.names.see(seen.topic_id, seen.partition)
+        elif seen.type == TOPIC:
+            found = self._meaning(read_record(data, seen.start, 0, 0)[0].value)
+            if not isinstance(found, Unknown):
+                said: TopicRecord = found[1]
+                self.names.pairs[said["topicId"], said["name"]] = None
+
+
 class DryReplay(Replay):
-    """Stands where a replay is; it notes what counts, and applies nothing."""
+    """A replay that notes what counts, and applies nothing."""
 
     def __init__(self, image: MetadataImage) -> None:
-        super().__init__(image)
+        """Note what counts of a log, whose *image* gets findings and provenance alone."""
+        found = _NamesOf(image.dialect)
+        super().__init__(image, applier=found)
+        self.names = found.names
         self.stretches: list[Stretch] = []
-        self.pieces: list[Piece] = []
-        self.names = Names({}, {})
-        self._scan = BatchScan(image.dialect)
-        self._cut: tuple[int, int] | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a transaction is open."""
-        return self._began is not None
-
-    @property
-    def readability(self) -> tuple[bool, bool]:
-        """Whether there were records that one can read, and others; not all need be counted."""
-        return self._has_readable, self._has_unreadable
-
-    def add(self, batch: Batch, source: int) -> bool:
+    def add(self, batch: Batch, source: int, begun: Stop | None = None) -> Iterator[Event]:
         """Note a batch, as far as it counts."""
-        store = self.image.store
-        if self._began is None:
-            store.forget()  # only what waits for the end of a transaction is asked for
-        self._cut, before = None, len(store.numbers())
+        if self.began is None:
+            self.image.store.forget()  # only what waits for the end of a transaction is asked for
+        seen: list[tuple[int, int]] = []
         try:
-            return super().add(batch, source)
+            for event in super().add(batch, source, begun):
+                if isinstance(event, Folded):
+                    seen.append((event.first, event.stop))
+                elif isinstance(event, Controlled):
+                    seen.append((event.number, event.number + 1))
+                yield event
         finally:
-            if len(store.numbers()) > before:
-                piece = self.pieces[source]
-                end = batch.position + batch.size
-                records = None if self._cut == (0, batch.header.record_count) else self._cut
-                place = source, piece.path, piece.end_offset, batch.position, end
-                self._note(Stretch(*place, self.limits.after, records))
+            if seen:
+                counted = seen[0][0], seen[-1][1]
+                records = None if counted == (0, batch.header.record_count) else counted
+                self._note(source, batch.position, batch.position + batch.size, records)
 
     def take(self, run: Run, source: int) -> None:
         """Take over what was found in a part."""
-        piece = self.pieces[source]
-        place = source, piece.path, piece.end_offset, run.start, run.stop
-        self._note(Stretch(*place, self.limits.after))
+        self._note(source, run.start, run.stop, None)
         self.names.add(run.names)
         self.has_footer |= run.has_footer
-        self._has_readable |= run.has_readable
-        self._has_unreadable |= run.has_unreadable
+        self.has_readable |= run.has_readable
+        self.has_unreadable |= run.has_unreadable
         if run.provenance:
             self.image.provenance = run.provenance
 
-    def _note(self, stretch: Stretch) -> None:
+    def _note(self, source: int, start: int, stop: int, records: tuple[int, int] | None) -> None:
+        """Note a stretch; one that goes on where another ends is one with it."""
+        path, end_offset = self.image.store.source(source)
+        stretch = Stretch(source, path, end_offset, start, stop, self.limits.after, records)
         last = self.stretches[-1] if self.stretches else None
         if (
             last
-            and stretch.records is None
-            and stretch == last._replace(start=stretch.start, stop=stretch.stop)
-            and stretch.start == last.stop
+            and records is None
+            and stretch == last._replace(start=start, stop=stop)
+            and start == last.stop
         ):
-            self.stretches[-1] = last._replace(stop=stretch.stop)
+            self.stretches[-1] = last._replace(stop=stop)
         else:
             self.stretches.append(stretch)
-
-    def _within(self, inside: Held, count: int) -> tuple[int, int, int, int, int]:
-        found = super()._within(inside, count)
-        self._cut = found[0], found[2]
-        return found
-
-    def _reach(self, inside: Held, stop: int, last: int, time: int) -> None:  # noqa: ARG002
-        # What Kafka would count, nobody asks for here.
-        self.image.provenance = Provenance(last, inside.epoch, time)
-
-    def _apply(self, b: bytes, inside: Held, span: Span) -> Span:  # noqa: ARG002 - as a replay
-        """Look at records up to one that begins a transaction; return those that are left."""
-        base, p, number, stop = span
-        data, is_kafka = inside.data, self.image.dialect == "kafka"
-        is_odd = not self._has_readable  # until then, all must be tried
-        for seen in self._scan.records(inside, p, number, stop, is_odd=is_odd):
-            if seen.record is None:
-                body = seen.body
-                if seen.sort == frames.PARTITIONS and data[body : body + 4] >= _SECOND_RANGE:
-                    self._see_partition(data[body + 4 : body + frames.KEY], data[body : body + 4])
-            else:
-                value = seen.record.value
-                if is_odd or not is_kafka or (value and value[1:2] in _FIRST_BYTES):
-                    self._see(seen.record, base + seen.start)
-            p, number = seen.end, seen.number + seen.total
-            if self._began is not None:
-                break
-        return Span(base, p, number, stop)
-
-    def _see(self, record: Record, address: int) -> None:
-        found = self._read(record)
-        if isinstance(found, str):
-            self._unreadable += 1
-            return
-        number, data = found
-        if number == BEGIN_TRANSACTION:
-            self._began = address
-        elif number == TOPIC:
-            pair = cast("bytes", data["topicId"]), cast("str", data["name"])
-            self.names.pairs[pair] = None
-        elif number == PARTITION:
-            partition = cast("int", data["partitionId"]).to_bytes(4, signed=True)
-            self._see_partition(cast("bytes", data["topicId"]), partition)
-
-    def _see_partition(self, topic_id: bytes, number: bytes) -> None:
-        bit = 1 << range_of(int.from_bytes(number, signed=True))
-        if bit > 1:
-            self.names.ranges[topic_id] = self.names.ranges.get(topic_id, 0) | bit
 
 
 class DryLoader(Loader):
@@ -211,11 +226,16 @@ class DryLoader(Loader):
     ) -> None:
         """Load as far as *limits* allow; the end of the last file *may* be growing."""
         self.dry = DryReplay(MetadataImage(dialect))
-        super().__init__(self.dry.image, limits, may_grow=may_grow, replay=self.dry)
-        self._runs = runs or {}
-        self._first: tuple[int, int] | None = None  # offset and epoch
-        self._newest = -(1 << 63)
-        self._is_alone = self._is_odd = False
+        known, weak = runs or {}, proxy(self)  # or its store would never close a file
+
+        def opened(path: str) -> LogFile | LogStream:
+            parts = known.get(path)
+            if parts is not None:
+                with suppress(SourceError):
+                    return _PartedLog(path, parts, weak)
+            return open_log(path)
+
+        super().__init__(self.dry.image, limits, may_grow=may_grow, replay=self.dry, opened=opened)
 
     def run_of_part(self, log: LogFile, split: Split, *, is_snapshot: bool) -> Run | None:
         """Return what is in a part of a file; None where that depends on what is before it.
@@ -223,70 +243,75 @@ class DryLoader(Loader):
         Raises:
             SourceError: it cannot be read.
         """
-        self._is_alone, self._is_log = True, not is_snapshot
-        source = self._add_source(log, Piece(log.path, None, is_snapshot))
         batches = log.batches(split.start, split.stop)
-        is_sound = self.add(batches, source, log.path)
+        self.order.is_log = not is_snapshot
+        part = _Part(self.order)
+        source = self.image.store.add_source(log.path, log)
+        is_sound = self.add(part.noted(batches), source, log.path)
         is_whole = is_sound and batches.end is not None and batches.end.reason is EndReason.END
-        if not is_whole or self.image.log_findings or self.dry.is_open:
+        if not is_whole or self.image.log_findings or self.dry.began is not None:
             return None
-        if self._first is None or self._next_offset is None or self._is_odd:
+        if part.first is None or self.order.next_offset is None or part.is_odd:
             return None
         return Run(
             split.start,
             split.stop,
-            *self._first,
-            self._next_offset,
-            self._epoch,
-            self._newest,
+            *part.first,
+            self.order.next_offset,
+            self.order.epoch,
+            part.newest,
             self.dry.has_footer,
             self.has_records,
-            *self.dry.readability,
+            self.dry.has_readable,
+            self.dry.has_unreadable,
             self.image.provenance if self.image.provenance != Provenance() else None,
             self.dry.names,
         )
 
     def takes(self, run: Run, source: int) -> bool:
         """Take over what was found in a part, if all of it counts and follows on what is before."""
-        if self.dry.is_open:
+        if self.dry.began is not None:
             return False
-        if self._is_log:
-            limits, expected = self.dry.limits, self._next_offset
+        order = self.order
+        if order.is_log:
+            limits = self.dry.limits
             if (
-                run.first_offset != (expected or 0)
-                or run.first_offset < (self._logged or 0)
-                or run.first_epoch < self._epoch
+                run.first_offset != (order.next_offset or 0)
+                or run.first_offset < (order.logged or 0)
+                or run.first_epoch < order.epoch
                 or run.first_offset <= limits.after
                 or run.next_offset - 1 > limits.until
                 or run.newest > limits.time
             ):
                 return False
-            self._next_offset = self._logged = run.next_offset
-            self._epoch = run.epoch
+            order.next_offset = order.logged = run.next_offset
+            order.epoch = run.epoch
         self.has_records |= run.has_records
         self.dry.take(run, source)
         return True
 
-    def _add_source(self, log: LogFile | LogStream, piece: Piece) -> int:
-        self.dry.pieces.append(piece)
-        return super()._add_source(log, piece)
 
-    def _open(self, path: str) -> LogFile | LogStream:
-        parts = self._runs.get(path)
-        if parts is not None:
-            with suppress(SourceError):
-                return _PartedLog(path, parts, proxy(self))  # or its store would never close it
-        return super()._open(path)
+class _Part:
+    """What the headers of the batches of a part say, which is looked at by itself."""
 
-    def _compare(self, batch: Batch, path: str) -> None:
-        if self._is_alone:
-            header = batch.header
-            if self._first is None:
-                self._first = header.base_offset, header.leader_epoch
-                self._next_offset = header.base_offset
-            self._newest = max(self._newest, header.max_timestamp)
-            self._is_odd |= header.base_offset < 0 or header.last_offset_delta < 0
-        super()._compare(batch, path)
+    def __init__(self, order: Order) -> None:
+        self.first: tuple[int, int] | None = None
+        """Offset and epoch."""
+        self.newest = -(1 << 63)
+        self.is_odd = False
+        self._order = order
+
+    def noted(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Yield batches; the first is where the log goes on."""
+        for batch in batches:
+            with suppress(DecodeError):  # who loads it finds that
+                header = batch.header
+                if self.first is None:
+                    self.first = header.base_offset, header.leader_epoch
+                    self._order.next_offset = header.base_offset
+                self.newest = max(self.newest, header.max_timestamp)
+                self.is_odd |= header.base_offset < 0 or header.last_offset_delta < 0
+            yield batch
 
 
 class _PartedLog(LogFile):
@@ -318,7 +343,7 @@ class _PartedReader(LogReader):
         self._loader = loader
 
     def __iter__(self) -> Iterator[Batch]:
-        source = len(self._loader.dry.pieces) - 1
+        source = self._loader.image.store.sources()[-1]
         for number, (split, run) in enumerate(self._parts, 1):
             is_last = number == len(self._parts)
             is_all = not is_last or self._log.size == split.stop

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
+
+from kraftops.engine.folding import Fold
 
 
 class Kind(Enum):
@@ -54,23 +55,16 @@ class Finding(NamedTuple):
 
 
 class RecordFindings:
-    """Findings about records, of which a hostile log can have millions: 16 bytes for each."""
+    """Addresses of the records that a fold left out, and why, in the order in which they were."""
 
-    def __init__(self) -> None:
-        self._addresses: array[int] = array("q")
-        self._reasons: list[str] = []
-        self._known: dict[str, str] = {}
-
-    def add(self, address: int, reason: str) -> None:
-        """Note that the record at *address* is left out."""
-        self._addresses.append(address)
-        self._reasons.append(self._known.setdefault(reason, reason))
-
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        return zip(self._addresses, self._reasons, strict=True)
-
-    def __getitem__(self, number: int) -> tuple[int, str]:
-        return self._addresses[number], self._reasons[number]
+    def __init__(self, fold: Fold) -> None:
+        self._fold = fold
 
     def __len__(self) -> int:
-        return len(self._addresses)
+        return self._fold.dropped
+
+    def __getitem__(self, number: int) -> tuple[int, str]:
+        return self._fold.dropped_record(range(len(self))[number])
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return map(self._fold.dropped_record, range(len(self)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from kraftops.errors import SourceError
 from kraftops.image.findings import Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader, Progress, Tail, loaded
+from kraftops.image.loader import Loader, Progress, Tail
+from kraftops.image.loading import loaded
 from kraftops.image.replay import Limits
 from kraftops.image.sources import files_of
 from kraftops.log.files import FileKind, file_name

@@ -5,32 +5,30 @@ The image holds addresses of records, not what is in them; states are decoded wh
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+from kraftops.engine.choice import open_fold
+from kraftops.engine.folding import (
+    VERSION_FEATURE,
+    BrokerEntry,
+    Entity,
+    Fold,
+    Newest,
+    PartitionState,
+    Resource,
+    Tables,
+    TopicEntry,
+    Watch,
+)
 from kraftops.errors import DecodeError
 from kraftops.image import broker as brokers
-from kraftops.image import partition as partitions
-from kraftops.image.dialects import record_reader
+from kraftops.image.broker import BrokerState
 from kraftops.image.findings import Finding, Kind, RecordFindings
-from kraftops.image.folding import Fold, folds
-from kraftops.image.recordtypes import CLEAR_ELR, PARTITION_CHANGE
 from kraftops.image.store import LoggedRecord, RecordStore
-from kraftops.image.topics import PARTITION_KEY, Topic
 from kraftops.records import control
 from kraftops.records.meaning import Unknown
-from kraftops.schema.read import Data
-
-Entity = tuple[tuple[str, str | None], ...]
-"""Whom a quota is for: (type, name) pairs by type; no name stands for the default."""
-Resource = tuple[int, str]
-"""What a configuration is for: its type and name; no name stands for the default."""
-
-
-_LONG_CHAIN = 8
-_KEPT_STATES = 1 << 12
-_MANY_CHANGES = 20_000  # that were read one by one before all are looked at together
+from kraftops.records.shipped import record_reader
 
 
 class Provenance(NamedTuple):
@@ -46,10 +44,11 @@ class Provenance(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Where a state was last changed.
+    """Where a state was last changed; *timestamp* is in ms.
 
-    Of a record in a snapshot the *offset* is the last that the snapshot covers: the change was
-    there or before.
+    Where only a snapshot tells of it (*is_in_snapshot*), nobody knows the change itself: it was
+    there or before. The *offset* is then the last that the snapshot covers, or the last before the
+    log that is there still.
     """
 
     offset: int
@@ -58,14 +57,23 @@ class Change(NamedTuple):
     is_in_snapshot: bool
 
 
-class Broker:
-    """A registration and its changes: the addresses of their records, oldest first."""
+class LastChange(NamedTuple):
+    """A change, the image that has its record, at an address, and how many made the state."""
 
-    __slots__ = ("addresses", "epoch")
+    change: Change
+    image: MetadataImage
+    address: int
+    records: int
 
-    def __init__(self, epoch: int, address: int) -> None:
-        self.epoch = epoch
-        self.addresses: array[int] = array("q", [address])
+
+class Past(NamedTuple):
+    """The state at a snapshot's end as the log before that has made it.
+
+    *untouched* is what there is to say of what that log has not changed; None where it has all.
+    """
+
+    image: MetadataImage
+    untouched: Change | None
 
 
 class Quorum:
@@ -82,35 +90,30 @@ class MetadataImage:
     """The state of a cluster's metadata after some offset of its log. Not for change by others."""
 
     def __init__(self, dialect: str = "kafka") -> None:
+        """Begin with nothing, before a log of records of a dialect.
+
+        Raises:
+            UsageError: there is no such dialect.
+        """
         self.dialect = dialect
-        self.store = RecordStore()
-        self.meaning = record_reader(dialect)
+        self._meaning = record_reader(dialect)
+        self.store = store = RecordStore()
+        self.fold = open_fold(dialect, lambda number: store.batch(number).data)
+        """Topics and partitions, and all else; `forget` when it has changed."""
         self.provenance = Provenance()
-        self.topics: dict[bytes, Topic] = {}
-        self.topic_ids: dict[str, bytes] = {}
-        self.changes: dict[bytes, array[int]] = {}
-        """Addresses of what changed partitions after their own record, by the partition's key."""
-        self.brokers: dict[int, Broker] = {}
-        self.failed_replicas: dict[int, int] = {}
-        self.controllers: dict[int, int] = {}
-        self.configs: dict[Resource, dict[str, int]] = {}
-        self.quotas: dict[Entity, dict[str, int]] = {}
-        self.acls: dict[bytes, int] = {}
-        self.scram: dict[int, dict[str, int]] = {}
-        self.tokens: dict[str, int] = {}
-        self.metadata_version: tuple[int, int] | None = None
-        """Level and address."""
-        self.features: dict[str, tuple[int, int]] = {}
-        """Levels and addresses of the other features."""
-        self.producer_ids: int | None = None
         self.quorum = Quorum()
-        self._states: dict[int, tuple[int, Data]] = {}
-        self._folds: dict[bytes, Fold] = {}
-        self._folded = range(0)  # batches
-        self._changes_read = 0
-        self.record_findings = RecordFindings()
+        self.record_findings = RecordFindings(self.fold)
         self.log_findings: list[Finding] = []
+        self._tables: Tables | None = None
+        self._brokers: dict[int, BrokerEntry] | None = None
+        self._topic_ids: dict[str, bytes] | None = None
         self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
+        self._find_past: Callable[[], Past | None] | None = None
+        self._past: Past | None = None
+
+    def forget(self) -> None:
+        """Forget what was looked up in the fold, which has changed."""
+        self._tables = self._brokers = self._topic_ids = None
 
     @property
     def offset(self) -> int:
@@ -126,6 +129,82 @@ class MetadataImage:
         """Note that the state is that of a snapshot which ends before an offset of the log."""
         self._snapshot = self.provenance, end_offset
 
+    @property
+    def topic_ids(self) -> dict[str, bytes]:
+        """The ids of topics by the names that they have; one name is one topic's."""
+        if self._topic_ids is None:
+            self._topic_ids = self.fold.topic_names()
+        return self._topic_ids
+
+    @property
+    def topics(self) -> Mapping[bytes, TopicEntry]:
+        """All topics by their ids."""
+        return _Topics(self.fold)
+
+    @property
+    def brokers(self) -> dict[int, BrokerEntry]:
+        """The registered brokers by their ids."""
+        if self._brokers is None:
+            self._brokers = self.fold.brokers()
+        return self._brokers
+
+    @property
+    def tables(self) -> Tables:
+        """All but topics and brokers."""
+        if self._tables is None:
+            self._tables = self.fold.tables()
+        return self._tables
+
+    @property
+    def controllers(self) -> dict[int, int]:
+        """The addresses of the registrations of controllers by their ids."""
+        return self.tables.controllers
+
+    @property
+    def failed_replicas(self) -> dict[int, int]:
+        """The addresses of records of KIP-631's text by brokers."""
+        return self.tables.failed_replicas
+
+    @property
+    def configs(self) -> dict[Resource, dict[str, int]]:
+        """The addresses of configurations by what they are for, and names."""
+        return self.tables.configs
+
+    @property
+    def quotas(self) -> dict[Entity, dict[str, int]]:
+        """The addresses of quotas by whom they are for, and keys."""
+        return self.tables.quotas
+
+    @property
+    def acls(self) -> dict[bytes, int]:
+        """The addresses of ACLs by their ids."""
+        return self.tables.acls
+
+    @property
+    def scram(self) -> dict[int, dict[str, int]]:
+        """The addresses of credentials by mechanisms and users."""
+        return self.tables.scram
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """The addresses of delegation tokens by their ids."""
+        return self.tables.tokens
+
+    @property
+    def features(self) -> dict[str, tuple[int, int]]:
+        """Levels and addresses of the features but metadata.version."""
+        return self.tables.features
+
+    @property
+    def metadata_version(self) -> tuple[int, int] | None:
+        """Its level and address."""
+        return self.tables.metadata_version
+
+    @property
+    def producer_ids(self) -> int | None:
+        """The address of the last record of producer ids."""
+        return self.tables.producer_ids
+
     def record(self, address: int) -> LoggedRecord:
         """Return a record of the image.
 
@@ -134,20 +213,25 @@ class MetadataImage:
         """
         return self.store.record(address)
 
-    def read(self, address: int) -> tuple[int, Data]:
+    def read(self, address: int) -> tuple[int, Any]:
         """Return type and data of a record in the shape of Kafka's own, whatever its dialect.
+
+        The data is what `kraftops.records.metadata_types` says of that type.
 
         Raises:
             SourceError: its file cannot be read any more.
             DecodeError: it is not the record that it was.
         """
-        found = self.meaning(self.store.record(address).value)
+        found = self._meaning(self.store.record(address).value)
         if isinstance(found, Unknown):
             raise DecodeError(found.reason)
         return found
 
-    def read_control(self, address: int) -> Data:
-        """Return what a control record says; errors as those of `read`."""
+    def read_control(self, address: int) -> Any:
+        """Return what a control record says, by `kraftops.records.control_types`.
+
+        Errors are as those of `read`.
+        """
         record = self.store.record(address)
         found = control.decode(record.key, record.value)
         if isinstance(found, Unknown):
@@ -162,82 +246,71 @@ class MetadataImage:
             return Change(record.offset, record.timestamp, record.epoch, False)
         return Change(end - 1, record.timestamp, record.epoch, True)
 
-    def partition_addresses(self, topic: Topic, number: int) -> list[int]:
-        """Return the addresses of a partition's record and its changes; none if it is unknown."""
-        place = topic.place(number)
-        if place is None:
-            return []
-        return [place, *self.changes.get(PARTITION_KEY.pack(number, topic.id), ())]
+    def newest(self, entry: Watch) -> Newest | None:
+        """Return which record changed an entry of the state last; None where there is none."""
+        return _NEWEST[entry.table](self, *entry.key)
 
-    def partition(self, topic: Topic, number: int) -> Data | None:
+    def has_past(self, find: Callable[[], Past | None]) -> None:
+        """Let *find* be asked once, when that is needed, for what led to the snapshot."""
+        self._find_past = find
+
+    def last_change(self, look: Callable[[MetadataImage], Newest | None]) -> LastChange | None:
+        """Return where something was changed last; None if no record made it.
+
+        Args:
+            look: returns which record that was in an image: this one, or that of the past.
+
+        Raises:
+            SourceError: a file cannot be read any more.
+        """
+        newest = look(self)
+        if newest is None:
+            return None
+        change = self.change(newest.address)
+        found = LastChange(change, self, newest.address, newest.records)
+        if not change.is_in_snapshot:
+            return found
+        if self._find_past is not None:
+            self._past, self._find_past = self._find_past(), None
+        past = self._past
+        exact = None if past is None else look(past.image)
+        if past is None or exact is None:
+            return found
+        change = past.image.change(exact.address)
+        if change.is_in_snapshot:
+            return found._replace(change=past.untouched or change)
+        change = change._replace(is_in_snapshot=not exact.is_certain)
+        return LastChange(change, past.image, exact.address, exact.records)
+
+    def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
         """Return the state of a partition; None if there is none.
 
         Raises:
             KraftopsError: as `read`.
         """
-        addresses = self.partition_addresses(topic, number)
-        return self.partition_state(addresses) if addresses else None
+        return self.fold.partition(topic_id, number)
 
-    def partition_state(self, addresses: Sequence[int]) -> Data:
-        """Return the state that the record of a partition and these of its changes make."""
-        # Who asks after every change of many must not begin anew each time.
-        done, state = self._states.get(addresses[0], (0, {}))
-        if not 0 < done <= len(addresses):
-            done, state = self._beginning(addresses)
-        for address in addresses[done:]:
-            state = _applied(self.changed_partition(state, address))
-        self._changes_read += len(addresses) - done
-        if len(addresses) > _LONG_CHAIN:
-            if len(self._states) >= _KEPT_STATES:
-                self._states.clear()
-            self._states[addresses[0]] = len(addresses), state
-        return state
-
-    def _beginning(self, addresses: Sequence[int]) -> tuple[int, Data]:
-        """Return a state that some of these records make, and how many."""
-        record = self.read(addresses[0])[1]
-        state = _applied(partitions.registered(record))
-        if len(addresses) == 1 or self.dialect != "kafka":
-            return 1, state
-        if self._changes_read > _MANY_CHANGES:
-            self._folds = folds(self.store, self.changes, self._data)
-            self._folded, self._changes_read = self.store.numbers(), 0
-        if self._folded == self.store.numbers():
-            key = PARTITION_KEY.pack(record["partitionId"], record["topicId"])
-            fold = self._folds.get(key)
-            if fold is not None and 0 < fold.count < len(addresses):
-                return 1 + fold.count, fold.applied(state)
-        return 1, state
-
-    def _data(self, value: bytes) -> Data | None:
-        found = self.meaning(value)
-        return None if isinstance(found, Unknown) else found[1]
-
-    def changed_partition(self, state: Data, address: int) -> Data | str:
-        """Return the state of a partition after the record at *address*, or why it stays."""
-        number, data = self.read(address)
-        if number == PARTITION_CHANGE:
-            return partitions.changed(state, data)
-        if number == CLEAR_ELR:
-            return partitions.without_elr(state)
-        broker = data.get("id", data.get("brokerId"))
-        return partitions.outside_isr(state, broker)
-
-    def broker(self, broker_id: int) -> Data | None:
+    def broker(self, broker_id: int) -> BrokerState | None:
         """Return the state of a broker's registration; None if there is none.
 
         Raises:
             KraftopsError: as `read`.
         """
         broker = self.brokers.get(broker_id)
-        return None if broker is None else self.broker_state(broker.addresses)
+        return None if broker is None else self.broker_state(broker)
 
-    def broker_state(self, addresses: Sequence[int]) -> Data:
-        """Return the state that a registration and these of its changes make."""
-        state = brokers.registered(self.read(addresses[0])[1])
-        for address in addresses[1:]:
-            state = _applied(brokers.changed(state, *self.read(address)))
+    def broker_state(self, broker: BrokerEntry) -> BrokerState:
+        """Return the state that a registration and the changes of it make; errors as above."""
+        first, *later = broker.addresses
+        state = brokers.registered(self.read(first)[1])
+        for address in later:
+            state = brokers.changed(state, *self.read(address))
         return state
+
+    def finding_at(self, kind: Kind, reason: str, address: int) -> Finding:
+        """Return a finding about the record at an address."""
+        name, position, _ = self.store.place(address)
+        return Finding(kind, reason, self.change(address).offset, name, position, address)
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -259,10 +332,60 @@ class MetadataImage:
 
     def _record_finding(self, address: int, reason: str) -> Finding:
         name, position, _ = self.store.place(address)
-        return Finding(Kind.RECORD, reason, self.record(address).offset, name, position, address)
+        return Finding(Kind.RECORD, reason, self.store.offset(address), name, position, address)
 
 
-def _applied(state: Data | str) -> Data:
-    if isinstance(state, str):
-        raise DecodeError(state)
-    return state
+def _one(address: int | None) -> Newest | None:
+    """Return what is known of an entry that one record makes."""
+    return None if address is None else Newest(address, 1)
+
+
+def _topic(image: MetadataImage, topic_id: bytes) -> Newest | None:
+    topic = image.fold.topic(topic_id)
+    return None if topic is None else Newest(topic.address, 1)
+
+
+def _broker(image: MetadataImage, broker_id: int) -> Newest | None:
+    broker = image.brokers.get(broker_id)
+    return None if broker is None else broker.newest
+
+
+def _feature(image: MetadataImage, name: str) -> Newest | None:
+    found = image.metadata_version if name == VERSION_FEATURE else image.features.get(name)
+    return None if found is None else Newest(found[1], 1)
+
+
+_NEWEST: Mapping[str, Callable[..., Newest | None]] = {
+    "topics": _topic,
+    "partitions": lambda image, topic_id, number: image.fold.newest(topic_id, number),
+    "brokers": _broker,
+    "controllers": lambda image, key: _one(image.controllers.get(key)),
+    "failed-replicas": lambda image, key: _one(image.failed_replicas.get(key)),
+    "configs": lambda image, kind, name, key: _one(image.configs.get((kind, name), {}).get(key)),
+    "quotas": lambda image, entity, key: _one(image.quotas.get(entity, {}).get(key)),
+    "acls": lambda image, key: _one(image.acls.get(key)),
+    "scram": lambda image, mechanism, user: _one(image.scram.get(mechanism, {}).get(user)),
+    "tokens": lambda image, key: _one(image.tokens.get(key)),
+    "features": _feature,
+    "producer-ids": lambda image: _one(image.producer_ids),
+}
+"""By the tables of `kraftops.engine.folding.Touch`, and by keys as there."""
+
+
+class _Topics(Mapping[bytes, TopicEntry]):
+    """The topics of a fold, without a copy of them."""
+
+    def __init__(self, fold: Fold) -> None:
+        self._fold = fold
+
+    def __getitem__(self, topic_id: bytes) -> TopicEntry:
+        found = self._fold.topic(topic_id)
+        if found is None:
+            raise KeyError(topic_id)
+        return found
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._fold.topic_ids())
+
+    def __len__(self) -> int:
+        return self._fold.topic_count()

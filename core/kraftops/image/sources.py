@@ -10,6 +10,7 @@ from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.replay import Limits
 from kraftops.log.batch import records
+from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_name
 from kraftops.log.streams import open_log
 from kraftops.records import control
@@ -179,8 +180,8 @@ def snapshot_time(snapshot: FileName) -> int | None:
     try:
         with open_log(snapshot.path) as log:
             for batch in log.batches():
-                for record in records(batch):
-                    found = control.decode(record.key, record.value)
+                for record in records(batch, MAX_INFLATED_METADATA_BYTES):
+                    found = control.decode(record.key, record.value, whole=False)
                     if isinstance(found, Decoded) and found.type == "SNAPSHOT_HEADER":
                         return int(str(found.data["lastContainedLogTimestamp"]))
                 break

@@ -7,9 +7,11 @@ again when they are asked for; those of sources that can be read only once are h
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 from weakref import finalize
 
+from kraftops.engine.folding import POSITION_BITS
 from kraftops.errors import SourceError
 from kraftops.log.batch import (
     CRC_START,
@@ -21,9 +23,9 @@ from kraftops.log.batch import (
     is_valid,
     read_record,
 )
+from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.reader import LogFile
 
-POSITION_BITS = 28  # no batch inflates beyond 256 MiB
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48
 _KEPT_BYTES = 16 << 20
@@ -43,11 +45,13 @@ class LoggedRecord(NamedTuple):
 class Held(NamedTuple):
     """The inflated records of a batch, from byte *start* of *data*, and what its header says.
 
-    *append_time* is the time of all of them where the log's time counts.
+    There should be as many as *records* says. *append_time* is the time of all of them where the
+    log's time counts.
     """
 
     data: bytes
     start: int
+    records: int
     base_offset: int
     base_timestamp: int
     append_time: int | None
@@ -66,7 +70,7 @@ class RecordStore:
         self._names: list[str] = []
         self._shifts: list[int | None] = []
         self._batches: array[int] = array("q")  # the file's number and the position in it
-        self._crcs: array[int] = array("Q")
+        self._crcs: array[int] = array("I")
         self._kept: dict[int, Held] = {}
         self._kept_bytes = 0
         self._held: dict[int, Batch] = {}
@@ -81,6 +85,14 @@ class RecordStore:
         self._shifts.append(end_offset)
         return len(self._files) - 1
 
+    def sources(self) -> range:
+        """Return the numbers of all sources, in the order in which they were added."""
+        return range(len(self._names))
+
+    def source(self, number: int) -> tuple[str, int | None]:
+        """Return the name of a source, and its end offset if it is a snapshot."""
+        return self._names[number], self._shifts[number]
+
     def add(self, source: int, batch: Batch) -> int:
         """Return the address of the batch's first byte, to which positions are added."""
         number = len(self._batches)
@@ -89,6 +101,16 @@ class RecordStore:
         if self._files[source] is None:
             self._held[number] = batch
         return number << POSITION_BITS
+
+    def can_read_again(self, source: int) -> bool:
+        """Tell whether the batches of a source need not be held."""
+        return self._files[source] is not None
+
+    def add_many(self, source: int, positions: Iterable[int], crcs: Iterable[int]) -> None:
+        """Add batches that can be read again: their positions in the source and checksums."""
+        place = source << _FILE_SHIFT
+        self._batches.extend([place | position for position in positions])
+        self._crcs.extend(iter(crcs))
 
     def forget(self) -> None:
         """Give up all batches; their numbers come again."""
@@ -113,6 +135,15 @@ class RecordStore:
         )
         timestamp = record.timestamp if held.append_time is None else held.append_time
         return LoggedRecord(record.offset, timestamp, held.epoch, record.key, record.value)
+
+    def offset(self, address: int) -> int:
+        """Return the offset of the record at an address, be it long; errors as `record`."""
+        held = self.batch(address >> POSITION_BITS)
+        view = cast("bytes", memoryview(held.data))  # a slice of it copies nothing
+        record, _ = read_record(
+            view, address & _POSITION_MASK, held.base_offset, held.base_timestamp
+        )
+        return record.offset
 
     def batch(self, number: int) -> Held:
         """Return the records of the batch of this number.
@@ -169,14 +200,15 @@ def held(batch: Batch) -> Held:
     """Return the records of a batch of magic 2.
 
     Raises:
-        DecodeError: they cannot be inflated.
+        DecodeError: they cannot be inflated, or to more than `MAX_INFLATED_METADATA_BYTES`.
     """
     header = batch.header
-    data, start = inflated(batch, header)
+    data, start = inflated(batch, header, MAX_INFLATED_METADATA_BYTES)
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     return Held(
         data,
         start,
+        header.record_count,
         header.base_offset,
         header.base_timestamp,
         append_time,

@@ -7,18 +7,17 @@ hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from kraftops.engine.folding import Look, PartitionState, Watch
+from kraftops.image.broker import BrokerState
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.plain import PlainPartition, plain_partitions
-from kraftops.schema.read import Data
-from kraftops.storage.releases import LATEST_PRODUCTION, by_level, level_of
-from kraftops.uuids import ZERO, is_reserved, to_text
+from kraftops.storage.releases import LATEST_PRODUCTION, METADATA_VERSION, by_level, level_of
+from kraftops.uuids import is_reserved, to_text
 
 _LOST = bytes(15) + b"\x02"
-_KEPT = 1 << 16
 
 
 def verify(image: MetadataImage) -> Iterator[Finding]:
@@ -40,12 +39,14 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     yield from _partitions(image)
 
 
-def state_finding(image: MetadataImage, kind: Kind, reason: str, address: int | None) -> Finding:
-    """Return a finding about what the record at *address* made."""
-    if address is None:
+def state_finding(image: MetadataImage, kind: Kind, reason: str, entry: Watch) -> Finding:
+    """Return a finding about an entry of the state, with where that was changed last."""
+    last = image.last_change(lambda at: at.newest(entry))
+    newest = image.newest(entry)
+    if last is None or newest is None:
         return Finding(kind, reason)
-    name, position, _ = image.store.place(address)
-    return Finding(kind, reason, image.change(address).offset, name, position, address)
+    name, position, _ = last.image.store.place(last.address)
+    return Finding(kind, reason, last.change.offset, name, position, newest.address)
 
 
 def _features(image: MetadataImage) -> Iterator[Finding]:
@@ -53,16 +54,16 @@ def _features(image: MetadataImage) -> Iterator[Finding]:
     if image.metadata_version is None:
         yield Finding(Kind.STATE, "there is no metadata.version: no server takes this state")
     else:
-        level, address = image.metadata_version
+        level, _ = image.metadata_version
         if level > LATEST_PRODUCTION.level:
             reason = f"metadata.version={level} is not what Kafka {release} knows"
-            yield state_finding(image, Kind.STATE, reason, address)
-    for name, (level, address) in image.features.items():
+            yield state_finding(image, Kind.STATE, reason, Watch("features", (METADATA_VERSION,)))
+    for name, (level, _) in image.features.items():
         try:
             level_of(name, level)
         except KeyError:
             reason = f"{name}={level} is not what Kafka {release} knows"
-            yield state_finding(image, Kind.STATE, reason, address)
+            yield state_finding(image, Kind.STATE, reason, Watch("features", (name,)))
 
 
 class _Gate(NamedTuple):
@@ -70,36 +71,46 @@ class _Gate(NamedTuple):
 
     level: int
     what: str
-    addresses: Callable[[MetadataImage], Iterable[int]]
+    entries: Callable[[MetadataImage], Iterable[Watch]]
 
 
-def _brokers_with(field: str, nothing: object, image: MetadataImage) -> Iterator[int]:
-    for broker in image.brokers.values():
-        if image.broker_state(broker.addresses)[field] != nothing:
-            yield broker.addresses[-1]
+def _brokers_with(has: Callable[[BrokerState], bool], image: MetadataImage) -> Iterator[Watch]:
+    for broker_id, broker in image.brokers.items():
+        if has(image.broker_state(broker)):
+            yield Watch("brokers", (broker_id,))
 
 
-def _partitions_with_directories(image: MetadataImage) -> Iterator[int]:
-    for topic in image.topics.values():
-        for number in topic.numbers():
-            addresses = image.partition_addresses(topic, number)
-            state = image.partition_state(addresses)
-            if any(one != ZERO for one in cast("list[bytes]", state["directories"])):
-                yield addresses[-1]
+def _partitions_with_directories(image: MetadataImage) -> Iterator[Watch]:
+    for topic_id, numbers in image.fold.having(Look.WITH_DIRECTORIES).items():
+        yield from (Watch("partitions", (topic_id, number)) for number in numbers)
 
 
 _GATES = (
     _Gate(
         11,
         "SCRAM credentials",
-        lambda image: (address for users in image.scram.values() for address in users.values()),
+        lambda image: (
+            Watch("scram", (mechanism, user))
+            for mechanism, users in image.scram.items()
+            for user in users
+        ),
     ),
-    _Gate(14, "delegation tokens", lambda image: image.tokens.values()),
-    _Gate(15, "controller registrations", lambda image: image.controllers.values()),
-    _Gate(17, "log directories of brokers", lambda image: _brokers_with("logDirs", [], image)),
+    _Gate(14, "delegation tokens", lambda image: (Watch("tokens", (one,)) for one in image.tokens)),
+    _Gate(
+        15,
+        "controller registrations",
+        lambda image: (Watch("controllers", (one,)) for one in image.controllers),
+    ),
+    _Gate(
+        17,
+        "log directories of brokers",
+        lambda image: _brokers_with(lambda state: bool(state["logDirs"]), image),
+    ),
     _Gate(17, "directories of partitions", _partitions_with_directories),
     _Gate(
-        30, "cordoned log directories", lambda image: _brokers_with("cordonedLogDirs", None, image)
+        30,
+        "cordoned log directories",
+        lambda image: _brokers_with(lambda state: state["cordonedLogDirs"] is not None, image),
     ),
 )
 
@@ -110,95 +121,90 @@ def _unwritable(image: MetadataImage) -> Iterator[Finding]:
         return
     level = image.metadata_version[0]
     for gate in _GATES:
-        address = next(iter(gate.addresses(image)), None) if level < gate.level else None
-        if address is not None:
+        entry = next(iter(gate.entries(image)), None) if level < gate.level else None
+        if entry is not None:
             known, least = by_level(level), by_level(gate.level)
             reason = (
                 f"{gate.what} cannot be written at metadata.version "
                 f"{known.name if known else level}, they need {least.name if least else gate.level}"
             )
-            yield state_finding(image, Kind.STATE, reason, address)
+            yield state_finding(image, Kind.STATE, reason, entry)
 
 
 def _topics(image: MetadataImage) -> Iterator[Finding]:
+    if len(image.topic_ids) == len(image.topics):
+        return
     for topic_id, topic in image.topics.items():
         if image.topic_ids.get(topic.name) != topic_id:
             reason = f"there is another topic of the name {topic.name} than {to_text(topic_id)}"
-            yield state_finding(image, Kind.STATE, reason, topic.address)
+            yield state_finding(image, Kind.STATE, reason, Watch("topics", (topic_id,)))
+
+
+def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
+    """Return the directories of brokers."""
+    return {
+        broker_id: image.broker_state(broker)["logDirs"]
+        for broker_id, broker in image.brokers.items()
+    }
 
 
 def _broker_directories(image: MetadataImage) -> Iterator[Finding]:
     owners: dict[bytes, int] = {}
-    for broker_id, broker in image.brokers.items():
-        for one in cast("list[bytes]", image.broker_state(broker.addresses)["logDirs"]):
+    for broker_id, directories in _log_dirs(image).items():
+        for one in directories:
             owner = owners.setdefault(one, broker_id)
             if owner != broker_id:
                 reason = f"directory {to_text(one)} is of broker {owner} and of broker {broker_id}"
-                yield state_finding(image, Kind.STATE, reason, broker.addresses[-1])
+                yield state_finding(image, Kind.STATE, reason, Watch("brokers", (broker_id,)))
 
 
 def _partitions(image: MetadataImage) -> Iterator[Finding]:
-    directories = {
-        broker_id: frozenset(cast("list[bytes]", image.broker_state(broker.addresses)["logDirs"]))
-        for broker_id, broker in image.brokers.items()
-    }
-    sound: set[tuple[bytes, int, bytes]] = set()  # what is so of one partition is so of all
-    for topic in image.topics.values():
-        for number, plain in plain_partitions(image, topic):
-            if plain and _essence(plain) in sound:
-                continue
-            addresses = image.partition_addresses(topic, number)
-            reasons = list(_reasons(image.partition_state(addresses), directories))
-            for reason in reasons:
-                yield state_finding(
-                    image, Kind.STATE, f"partition {topic.name}-{number}: {reason}", addresses[-1]
-                )
-            if plain and not reasons:
-                if len(sound) >= _KEPT:
-                    sound.clear()
-                sound.add(_essence(plain))
+    directories = _log_dirs(image)
+    for topic_id, numbers in image.fold.suspects(directories).items():
+        name = image.topics[topic_id].name
+        for number in numbers:
+            state, entry = (
+                image.partition(topic_id, number),
+                Watch("partitions", (topic_id, number)),
+            )
+            assert state is not None
+            for reason in _reasons(state, directories):
+                reason = f"partition {name}-{number}: {reason}"
+                yield state_finding(image, Kind.STATE, reason, entry)
 
 
-def _essence(plain: PlainPartition) -> tuple[bytes, int, bytes]:
-    arrays, leader, _, _, directories = plain
-    return arrays, leader, directories
-
-
-def _reasons(state: Data, directories: dict[int, frozenset[bytes]]) -> Iterator[str]:
+def _reasons(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:
     """Yield why the state of a partition cannot be; *directories* are those of known brokers."""
-    replicas = cast("list[int]", state["replicas"])
-    isr, leader = cast("list[int]", state["isr"]), cast("int", state["leader"])
+    replicas, isr, leader = state.replicas, state.isr, state.leader
+    among, in_sync = set(replicas), set(isr)  # a hostile list can be long
     if not replicas:
         yield "it has no replicas"
-    if len(set(replicas)) < len(replicas):
+    if len(among) < len(replicas):
         yield f"a broker is twice among its replicas {replicas}"
     unknown = [one for one in replicas if one not in directories]
     if unknown:
         yield f"it has replicas on {_brokers(unknown)}, not registered"
-    for field, what in _SUBSETS:
-        others = [one for one in cast("list[int]", state[field]) if one not in replicas]
+    for subset, what in (
+        (isr, "ISR"),
+        (state.eligible_leader_replicas, "ELR"),
+        (state.adding_replicas, "list of replicas to add"),
+        (state.removing_replicas, "list of replicas to remove"),
+    ):
+        others = [one for one in subset if one not in among]
         if others:
             yield f"its {what} has {_brokers(others)}, not among its replicas {replicas}"
     if leader < -1:
         yield f"its leader is {leader}"
-    elif leader >= 0 and leader not in isr:
+    elif leader >= 0 and leader not in in_sync:
         yield f"its leader, {_brokers([leader])}, is not in its ISR {isr}"
-        if leader not in directories and leader not in replicas:
+        if leader not in directories and leader not in among:
             yield f"its leader, {_brokers([leader])}, is not registered"
-    for broker, one in zip(replicas, cast("list[bytes]", state["directories"]), strict=False):
+    for broker, one in zip(replicas, state.directories, strict=False):
         known = directories.get(broker)
-        if one == _LOST and broker in isr:
+        if one == _LOST and broker in in_sync:
             yield f"broker {broker} is in its ISR, and the directory there is lost"
         elif known and one not in known and not is_reserved(one):
             yield f"it is in directory {to_text(one)} of broker {broker}, which has no such"
-
-
-_SUBSETS = (
-    ("isr", "ISR"),
-    ("eligibleLeaderReplicas", "ELR"),
-    ("addingReplicas", "list of replicas to add"),
-    ("removingReplicas", "list of replicas to remove"),
-)
 
 
 def _brokers(ids: Sequence[int]) -> str:

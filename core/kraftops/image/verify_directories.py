@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
+from kraftops.engine.folding import PartitionState, Watch
 from kraftops.errors import DecodeError, SourceError
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.topics import Topic
+from kraftops.image.verify import state_finding
 from kraftops.javaproperties import properties
 from kraftops.storage import meta_properties
 from kraftops.storage.directories import METADATA_PARTITION, read_file
@@ -46,17 +47,14 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
         place = _place(directory)
         for name in _partitions(directory):
             path = os.path.join(directory, name)
-            reason, address = _reason(image, place, name, _topic_id(path))
-            if reason:
-                offset = None if address is None else image.change(address).offset
-                yield Finding(
-                    Kind.STRAY,
-                    reason,
-                    offset,
-                    path,
-                    address=address,
-                    cure="a broker sets it aside; copy it first if it is wanted",
-                )
+            reason, entry = _reason(image, place, name, _topic_id(path))
+            if reason is None:
+                continue
+            found = Finding(Kind.STRAY, reason)
+            if entry is not None:
+                found = state_finding(image, Kind.STRAY, reason, entry)
+            cure = "a broker sets it aside; copy it first if it is wanted"
+            yield found._replace(source=path, position=None, cure=cure)
 
 
 def _place(directory: str) -> _Place:
@@ -92,44 +90,43 @@ def _topic_id(path: str) -> bytes | None:
 
 def _reason(
     image: MetadataImage, place: _Place, name: str, topic_id: bytes | None
-) -> tuple[str | None, int | None]:
-    """Return why a partition does not belong where it is, and the address of what says so."""
+) -> tuple[str | None, Watch | None]:
+    """Return why a partition does not belong where it is, and the entry that says so."""
     found = _SUFFIXES.fullmatch(name)
     if found is None:
         return None, None
     topic_name, number, suffix = found[1], int(found[2]), found[3]
     if suffix in _SET_ASIDE:
         return _SET_ASIDE[suffix], None
-    topic = image.topics.get(topic_id) if topic_id else None
     if topic_id is None:
         return "it has no topic id", None
+    topic = image.topics.get(topic_id)
     if topic is None:
         return _unknown(image, topic_name, topic_id)
     if topic.name != topic_name:
-        return f"its topic id {to_text(topic_id)} is that of {topic.name}", topic.address
-    addresses = image.partition_addresses(topic, number)
-    if not addresses:
-        return f"the topic {topic_name} has no partition {number}", topic.address
-    return _misplaced(image, topic, addresses, place), addresses[-1]
+        reason = f"its topic id {to_text(topic_id)} is that of {topic.name}"
+        return reason, Watch("topics", (topic_id,))
+    state = image.partition(topic_id, number)
+    if state is None:
+        reason = f"the topic {topic_name} has no partition {number}"
+        return reason, Watch("topics", (topic_id,))
+    return _misplaced(state, topic_name, place), Watch("partitions", (topic_id, number))
 
 
-def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> tuple[str, int | None]:
+def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> tuple[str, Watch | None]:
     newer = image.topic_ids.get(name)
     shown = to_text(topic_id)
     if newer is None:
         return f"there is no topic {name} with the id {shown}", None
-    address = image.topics[newer].address
-    return f"the topic {name} is another one now: {to_text(newer)}, not {shown}", address
+    reason = f"the topic {name} is another one now: {to_text(newer)}, not {shown}"
+    return reason, Watch("topics", (newer,))
 
 
-def _misplaced(
-    image: MetadataImage, topic: Topic, addresses: Sequence[int], place: _Place
-) -> str | None:
-    state = image.partition_state(addresses)
-    replicas = cast("list[int]", state["replicas"])
+def _misplaced(state: PartitionState, topic_name: str, place: _Place) -> str | None:
+    replicas = state.replicas
     if place.node_id not in replicas:
-        return f"node {place.node_id} is not among the replicas {replicas} of {topic.name}"
-    wanted = cast("list[bytes]", state["directories"])[replicas.index(place.node_id)]
+        return f"node {place.node_id} is not among the replicas {replicas} of {topic_name}"
+    wanted = state.directories[replicas.index(place.node_id)]
     if is_reserved(wanted) or place.directory_id in (None, wanted):
         return None
     return f"it is assigned to directory {to_text(wanted)}, not to this one"

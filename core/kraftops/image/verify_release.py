@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import cast
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from kraftops.engine.choice import index_records
+from kraftops.engine.folding import POSITION_BITS, Watch
 from kraftops.errors import DecodeError
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.store import POSITION_BITS, Held
+from kraftops.image.store import Held
 from kraftops.image.verify import state_finding
+from kraftops.log.batch import read_record
+from kraftops.records.dialects import dialect
 from kraftops.records.readability import RELEASES, last_version, release_of
 from kraftops.schema.tables.metadata import MESSAGES
 from kraftops.storage.releases import (
@@ -21,7 +26,9 @@ from kraftops.storage.releases import (
     by_level,
     level_of,
 )
-from kraftops.varint import read_uvarint
+
+if TYPE_CHECKING:
+    from kraftops.records.control_types import KRaftVersionRecord
 
 _NAMES = {message.key: message.name for message in MESSAGES.values()}
 
@@ -40,9 +47,9 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
     counts: Counter[tuple[int, int]] = Counter()
     for number in image.store.numbers() if image.dialect == "kafka" else ():
         base = number << POSITION_BITS
-        for frame, position in _frames(image.store.batch(number)):
+        for frame, position, count in _frames(image.store.batch(number)):
             first.setdefault(frame, base + position)
-            counts[frame] += 1
+            counts[frame] += count
     for (key, version), count in sorted(counts.items()):
         name = _NAMES.get(key)
         last = None if name is None else last_version(name, release)
@@ -51,42 +58,21 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
         what = f"{name or f'records of type {key}'} version {version}"
         reads = "knows no such records" if last is None else f"reads only up to {last}"
         reason = f"{what} ({count} in all, the first one here): Kafka {release} {reads}"
-        yield state_finding(image, Kind.RELEASE, reason, first[key, version])
+        yield image.finding_at(Kind.RELEASE, reason, first[key, version])
     yield from _features(image, release)
 
 
-def _frames(held: Held) -> Iterator[tuple[tuple[int, int], int]]:
-    """Yield type and version of the records of a batch that have frames, and where each is."""
-    p = held.start
-    while p < len(held.data):
-        try:
-            end, frame = _frame(held.data, p)
-        except (DecodeError, IndexError):
-            return  # what follows was not applied either
-        if frame is not None:
-            yield frame, p
-        p = end
-
-
-def _frame(b: bytes, p: int) -> tuple[int, tuple[int, int] | None]:
-    """Return where a record ends, and type and version if it has them."""
-    n, q = read_uvarint(b, p)
-    end = q + (n >> 1)
-    q += 1
-    while b[q] > 127:  # the time
-        q += 1
-    q += 1
-    while b[q] > 127:  # the offset
-        q += 1
-    q += 1
-    if b[q] != 1:  # a key, which control records have
-        return end, None
-    _, q = read_uvarint(b, q + 1)
-    if b[q] != 1 or q + 3 > end:
-        return end, None
-    number, q = read_uvarint(b, q + 1)
-    version, _ = read_uvarint(b, q)
-    return end, (number, version)
+def _frames(held: Held) -> Iterator[tuple[tuple[int, int], int, int]]:
+    """Yield type and version of the records of a batch that have frames, where, and how many."""
+    for seen in index_records("kafka", held.data, held.start, 0, held.records):
+        if seen.type is not None and seen.version is not None:
+            yield (seen.type, seen.version), seen.start, seen.total
+            continue
+        record, _ = read_record(held.data, seen.start, held.base_offset, held.base_timestamp)
+        if record.key is None:  # control records have one
+            with suppress(DecodeError):
+                frame = dialect("kafka").read_frame(record.value or b"")
+                yield (frame.type, frame.version), seen.start, 1
 
 
 def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
@@ -95,14 +81,17 @@ def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
         found[METADATA_VERSION] = image.metadata_version
     address = image.quorum.kraft_version
     if address is not None:
-        level = cast("int", image.read_control(address)["kRaftVersion"])
-        if level:
-            found[KRAFT_VERSION] = level, address
+        said: KRaftVersionRecord = image.read_control(address)
+        if said["kRaftVersion"]:
+            found[KRAFT_VERSION] = said["kRaftVersion"], address
     for name, (level, address) in found.items():
         since = _since(name, level)
         if since is None or RELEASES.index(since) > RELEASES.index(release):
             reason = f"{name}={level} is not what Kafka {release} knows"
-            yield state_finding(image, Kind.RELEASE, reason, address)
+            if name == KRAFT_VERSION:
+                yield image.finding_at(Kind.RELEASE, reason, address)
+            else:
+                yield state_finding(image, Kind.RELEASE, reason, Watch("features", (name,)))
 
 
 def _since(name: str, level: int) -> str | None:

@@ -5,8 +5,8 @@ Every decompression is bounded: output beyond the limit is refused before it is 
 
 from __future__ import annotations
 
-import sys
 from functools import cache
+from io import BytesIO
 from typing import Any
 
 from kraftops.errors import DecodeError, InflationError
@@ -16,6 +16,10 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Names by the codec's number in a batch's attributes (Kafka's `CompressionType`)."""
 
 MAX_INFLATED_BYTES = 256 * 1024 * 1024
+MAX_INFLATED_METADATA_BYTES = 64 * 1024 * 1024
+"""In a metadata log, to which Kafka writes no batch of more than 8 MiB (`KafkaRaftClient`)."""
+
+_FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
 
 _XERIAL_MAGIC = b"\x82SNAPPY\0"
 _XERIAL_HEADER = 16  # the magic, a version and the oldest compatible version (int32 each)
@@ -44,49 +48,88 @@ def compress(codec: int, data: bytes, magic: int = 2) -> bytes:
     return {1: _to_gzip, 2: _to_snappy, 4: _to_zstd}[codec](data)
 
 
-def _too_large(limit: int) -> InflationError:
-    return InflationError(f"the batch inflates beyond {limit} bytes")
+class _Inflated:
+    """What has come out, up to a limit: it is held once, and never what would be too much."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._out = BytesIO()
+        self.left = limit
+
+    @property
+    def room(self) -> int:
+        """The most that the next piece may have, so that one byte too many is noticed."""
+        return min(self.left + 1, _PIECE)
+
+    def check(self, size: int) -> None:
+        """Refuse *size* bytes more.
+
+        Raises:
+            InflationError: they are too many.
+        """
+        if size > self.left:
+            raise InflationError(f"the batch inflates beyond {self._limit} bytes")
+
+    def add(self, piece: bytes | memoryview) -> None:
+        """Take what came out next.
+
+        Raises:
+            InflationError: it is too much.
+        """
+        self.check(len(piece))
+        self.left -= self._out.write(piece)
+
+    def whole(self) -> bytes:
+        """Return all of it."""
+        return self._out.getvalue()
 
 
 def _gzip(data: bytes, limit: int) -> bytes:
     import zlib
 
-    out: list[bytes] = []
-    left = limit
+    out, pos = _Inflated(limit), 0
     while True:
-        if len(data) > 3 and data[3] > 0x1F:  # reserved flags, which Java does not look at
-            data = data[:3] + bytes([data[3] & 0x1F]) + data[4:]
         member = zlib.decompressobj(31)
-        try:
-            out.append(member.decompress(data, min(left + 1, sys.maxsize)))
-        except zlib.error as error:
-            raise DecodeError(f"gzip: {error}") from None
-        left -= len(out[-1])
-        if left < 0:
-            raise _too_large(limit)
-        if not member.eof:
-            raise DecodeError("gzip: the stream is cut short")
-        data = member.unused_data
+        fed = data[pos : pos + _FED]
+        pos += len(fed)
+        if len(fed) > 3 and fed[3] > 0x1F:  # reserved flags, which Java does not look at
+            fed = fed[:3] + bytes([fed[3] & 0x1F]) + fed[4:]
+        while True:
+            try:
+                piece = member.decompress(fed, out.room)
+            except zlib.error as error:
+                raise DecodeError(f"gzip: {error}") from None
+            out.add(piece)
+            if member.eof:
+                break
+            fed = member.unconsumed_tail
+            if not fed:
+                fed = data[pos : pos + _FED]
+                pos += len(fed)
+                if not fed and not piece:
+                    raise DecodeError("gzip: the stream is cut short")
+        pos -= len(member.unused_data)
         # Java too ignores what follows and is too short for a member or has no header of one.
-        if len(data) <= 18 or not data.startswith(b"\x1f\x8b\x08"):
-            return b"".join(out)
+        if len(data) - pos <= 18 or not data.startswith(b"\x1f\x8b\x08", pos):
+            return out.whole()
 
 
 def _snappy(data: bytes, limit: int) -> bytes:
     from cramjam import DecompressionError, snappy
 
-    def block(raw: bytes, left: int) -> bytes:
+    out = _Inflated(limit)
+
+    def add(block: bytes) -> None:
         try:
-            if snappy.decompress_raw_len(raw) > left:
-                raise _too_large(limit)
-            return bytes(snappy.decompress_raw(raw))
+            out.check(snappy.decompress_raw_len(block))
+            out.add(memoryview(snappy.decompress_raw(block)))
         except DecompressionError as error:
             raise DecodeError(f"snappy: {error}") from None
 
     if not data.startswith(_XERIAL_MAGIC) or len(data) < _XERIAL_HEADER:
-        return block(data, limit)
-    out: list[bytes] = []
-    pos, left = _XERIAL_HEADER, limit
+        add(data)
+        return out.whole()
+    pos = _XERIAL_HEADER
     while pos + 4 <= len(data):  # snappy-java too ignores fewer bytes than a length has
         if data.startswith(_XERIAL_MAGIC, pos):  # a stream appended to another
             version = int.from_bytes(data[pos + 8 : pos + 12], signed=True)
@@ -98,10 +141,9 @@ def _snappy(data: bytes, limit: int) -> bytes:
         pos += 4
         if size < 0 or size > len(data) - pos:
             raise DecodeError(f"snappy: a block of {size} bytes where {len(data) - pos} are left")
-        out.append(block(data[pos : pos + size], left))
-        left -= len(out[-1])
+        add(data[pos : pos + size])
         pos += size
-    return b"".join(out)
+    return out.whole()
 
 
 def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
@@ -121,16 +163,15 @@ def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:
 def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) -> bytes:
     from cramjam import DecompressionError, lz4
 
-    out: list[bytes] = []
+    out = _Inflated(limit)
     room = memoryview(bytearray(block_size))
-    left = limit
     while True:
         word, pos = _lz4_word(data, pos)
         is_stored, size = word >> 31, word & 0x7FFFFFFF
         if not size:
             if flags & _LZ4_CONTENT_CHECKSUM:
                 _lz4_word(data, pos)
-            return b"".join(out)
+            return out.whole()
         if size > block_size or size > len(data) - pos:
             raise DecodeError(f"lz4: a block of {size} bytes where {len(data) - pos} are left")
         block = data[pos : pos + size]
@@ -139,15 +180,14 @@ def _lz4_blocks(data: bytes, pos: int, flags: int, block_size: int, limit: int) 
             checksum, pos = _lz4_word(data, pos)
             if checksum != xxhash32(block):
                 raise DecodeError("lz4: the checksum of a block is wrong")
-        if not is_stored:
-            try:
-                block = bytes(room[: lz4.decompress_block_into(block, room, output_len=block_size)])
-            except DecompressionError as error:
-                raise DecodeError(f"lz4: {error}") from None
-        out.append(block)
-        left -= len(block)
-        if left < 0:
-            raise _too_large(limit)
+        if is_stored:
+            out.add(block)
+            continue
+        try:
+            filled = lz4.decompress_block_into(block, room, output_len=block_size)
+        except DecompressionError as error:
+            raise DecodeError(f"lz4: {error}") from None
+        out.add(room[:filled])
 
 
 def _lz4_word(data: bytes, pos: int) -> tuple[int, int]:
@@ -167,24 +207,28 @@ def _zstd_module() -> Any:
 
 def _zstd(data: bytes, limit: int) -> bytes:
     zstd = _zstd_module()
-    out: list[bytes] = []
-    left = limit
-    while True:
-        frame = zstd.ZstdDecompressor()
-        try:
-            out.append(frame.decompress(data, min(left + 1, sys.maxsize)))
-        except zstd.ZstdError as error:
-            raise DecodeError(f"zstd: {error}") from None
-        left -= len(out[-1])
-        if left < 0:
-            raise _too_large(limit)
-        if not frame.eof:
-            if len(out) > 1 and not out[-1]:  # zstd-jni too ignores a frame that is cut so early
-                return b"".join(out)
-            raise DecodeError("zstd: the stream is cut short")
+    out = _Inflated(limit)
+    # The window is held beside what comes out: 8 MiB are to be read by all (RFC 8878), 128 MiB is
+    # the most that Kafka reads.
+    window_log = min(max((limit // 2).bit_length() - 1, 23), 27)
+    options = {zstd.DecompressionParameter.window_log_max: window_log}
+    is_first = True
+    while data or is_first:
+        frame = zstd.ZstdDecompressor(options=options)
+        before = out.left
+        while not frame.eof:
+            try:
+                out.add(frame.decompress(data, out.room))
+            except zstd.ZstdError as error:
+                raise DecodeError(f"zstd: {error}") from None
+            data = b""
+            if frame.needs_input and not frame.eof:
+                if out.left == before and not is_first:
+                    return out.whole()  # zstd-jni too ignores a frame that is cut so early
+                raise DecodeError("zstd: the stream is cut short")
         data = frame.unused_data
-        if not data:
-            return b"".join(out)
+        is_first = False
+    return out.whole()
 
 
 def _to_gzip(data: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.records.meaning import Decoded, Unknown
+from kraftops.records.meaning import Decoded, Unknown, refusal
 from kraftops.schema.compile import Compiled, compiled
 from kraftops.schema.message import Message
 from kraftops.schema.read import Data
@@ -72,9 +72,15 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
     return label + _message_text(MESSAGES[name], value, version)
 
 
-def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
-    """Return the meaning of a control record; its type is Kafka's name, as KRAFT_VOTERS."""
-    found = _read(key, value)
+def decode(key: bytes | None, value: bytes | None, *, whole: bool = True) -> Decoded | Unknown:
+    """Return the meaning of a control record; its type is Kafka's name, as KRAFT_VOTERS.
+
+    Where it need not be *whole*, lists of structs are empty.
+    """
+    too_large = refusal(key, value)
+    if too_large is not None:
+        return Unknown(too_large, value)
+    found = _read(key, value, whole=whole)
     if isinstance(found, Unknown):
         return found
     return Decoded(found.type, found.version, found.data)
@@ -82,7 +88,7 @@ def decode(key: bytes | None, value: bytes | None) -> Decoded | Unknown:
 
 def decode_text(key: bytes | None, value: bytes | None) -> tuple[str, int, str] | Unknown:
     """Return type and version of a control record, and its fields as JSON."""
-    found = _read(key, value)
+    found = _read(key, value, whole=False)
     if isinstance(found, Unknown):
         return found
     assert value is not None  # nothing can be read from it
@@ -98,7 +104,7 @@ class _Found(NamedTuple):
     end: int
 
 
-def _read(key: bytes | None, value: bytes | None) -> _Found | Unknown:
+def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _Found | Unknown:
     number = None
     try:
         number = control_type(key)
@@ -111,7 +117,7 @@ def _read(key: bytes | None, value: bytes | None) -> _Found | Unknown:
         # A marker's version comes before its fields, the others' is the first of them.
         start = 2 if number in _MARKERS else 0
         face = compiled(message, min(max(version, 0), message.versions.last or 0))
-        data, end = face.read(value, start)
+        data, end = (face.read if whole else face.outline)(value, start)
     except DecodeError as error:
         return Unknown(error.message, value, number)
     return _Found(CONTROL_TYPES[number], version, data, face, start, end)
@@ -136,10 +142,11 @@ def control_type(key: bytes | None) -> int:
 def _message_text(message: Message, value: bytes, version: int) -> str:
     # Kafka reads them as version 0, whatever they say, and shows them as what they say.
     face = compiled(message, 0)
-    data, end = face.read(value, 0)
     shown = min(max(version, 0), message.versions.last or 0)
     if shown:
+        data, _ = face.read(value, 0)
         face = compiled(message, shown)
         raw = face.write(data)
         return face.text(raw, 0, len(raw))
+    _, end = face.outline(value, 0)
     return face.text(value, 0, end)

@@ -1,4 +1,4 @@
-"""The three faces of a message version, each imported and compiled when first used."""
+"""The faces of a message version, each imported and compiled when first used."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ class Compiled:
         from kraftops.schema.read import reader
 
         return reader(self.message, self.version)
+
+    @cached_property
+    def outline(self) -> Reader:
+        """The same without what is in lists of structs, which may take fifty times their bytes."""
+        from kraftops.schema.read import reader
+
+        return reader(self.message, self.version, keeps_structs=False)
 
     @cached_property
     def write(self) -> Writer:

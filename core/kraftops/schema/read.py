@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.javatext import decode_utf8
@@ -25,11 +26,11 @@ Data = dict[str, object]
 Reader = Callable[[bytes, int], tuple[Data, int]]
 
 
-def reader(message: Message, version: int) -> Reader:
+def reader(message: Message, version: int, *, keeps_structs: bool = True) -> Reader:
     """Return a function of (bytes, position) to (plain data, position after it).
 
     The value may use all of *bytes* from the position on. The function raises `DecodeError` where
-    they do not hold the message.
+    they do not hold the message. Unless it *keeps_structs*, lists of them stay empty.
     """
     is_flexible = message.is_flexible(version)
     source = Source(
@@ -48,21 +49,27 @@ def reader(message: Message, version: int) -> Reader:
     )
     source.add(0, "def read(b, p):")
     source.add(1, "try:")
-    data = _add_struct(source, 2, message.fields, version, is_flexible)
+    form = _Form(version, is_flexible, keeps_structs)
+    data = _add_struct(source, 2, message.fields, form)
     source.add(2, f"return {data}, p")
     source.add(1, "except struct_error:")
     source.add(2, f"raise Underflow('the bytes of {message.name} are cut short') from None")
     return source.function("read")
 
 
-def _add_struct(
-    source: Source, depth: int, fields: tuple[Field, ...], version: int, is_flexible: bool
-) -> str:
+class _Form(NamedTuple):
+    version: int
+    is_flexible: bool
+    keeps_structs: bool
+
+
+def _add_struct(source: Source, depth: int, fields: tuple[Field, ...], form: _Form) -> str:
     """Add code that reads a struct; return the name of its dict."""
+    version, is_flexible, _ = form
     fields_here = present(fields, version)
     names = {field.name: source.name("v") for field in fields_here}
     for run in fixed_runs([field for field in fields_here if field.tag is None]):
-        _add_run(source, depth, run, names, version, is_flexible)
+        _add_run(source, depth, run, names, form)
     tagged = [field for field in fields_here if field.tag is not None]
     unknown = source.name("unknown")
     if is_flexible:
@@ -75,7 +82,7 @@ def _add_struct(
         word = "if"
         for field in tagged:
             source.add(depth + 1, f"{word} {tag} == {field.tag}:")
-            _add_run(source, depth + 2, [field], names, version, is_flexible)
+            _add_run(source, depth + 2, [field], names, form)
             word = "elif"
         for field in absent_tags(fields, version):
             source.add(depth + 1, f"{word} {tag} == {field.tag}:")
@@ -94,12 +101,7 @@ def _add_struct(
 
 
 def _add_run(
-    source: Source,
-    depth: int,
-    run: list[Field],
-    names: dict[str, str],
-    version: int,
-    is_flexible: bool,
+    source: Source, depth: int, run: list[Field], names: dict[str, str], form: _Form
 ) -> None:
     """Add code that reads fixed-width neighbours, or one field of another type, into *names*."""
     first = run[0]
@@ -118,23 +120,24 @@ def _add_run(
             source.add(depth + 1, f"{name}, p = fixed_array(b, p, {length}, {code!r})")
             return
         source.add(depth + 1, f"{name} = []", f"for _ in range({length}):")
-        element = _add_element(source, depth + 2, first, version, is_flexible)
-        source.add(depth + 2, f"{name}.append({element})")
+        element = _add_element(source, depth + 2, first, form)
+        if form.keeps_structs or not first.is_struct:
+            source.add(depth + 2, f"{name}.append({element})")
     elif first.is_struct and first.nullable:
         # KIP-893: a signed byte, but before a tagged struct a varint.
         test = "read_uvarint(b, p)" if first.tag is not None else "struct_follows(b, p)"
         source.add(depth, f"follows, p = {test}", f"if follows <= 0: {name} = None", "else:")
-        element = _add_element(source, depth + 1, first, version, is_flexible)
+        element = _add_element(source, depth + 1, first, form)
         source.add(depth + 1, f"{name} = {element}")
     else:
-        element = _add_element(source, depth, first, version, is_flexible)
+        element = _add_element(source, depth, first, form)
         source.add(depth, f"{name} = {element}")
 
 
-def _add_element(source: Source, depth: int, field: Field, version: int, is_flexible: bool) -> str:
+def _add_element(source: Source, depth: int, field: Field, form: _Form) -> str:
     """Add code that reads one value that is a struct, string or bytes; return its name."""
     if field.is_struct:
-        return _add_struct(source, depth, field.fields, version, is_flexible)
+        return _add_struct(source, depth, field.fields, form)
     name = source.name("v")
     read = "string" if field.type == "string" else "bytes_"
     nullable = field.nullable and not field.array

@@ -14,8 +14,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kraftops.errors import SourceError, UsageError
-from kraftops.image.batchscan import BatchScan
-from kraftops.image.dialects import record_reader
 from kraftops.image.dryreplay import Run, Stretch
 from kraftops.image.findings import Finding
 from kraftops.image.image import MetadataImage
@@ -100,11 +98,10 @@ class ShareWork:
     def __call__(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, Dealt]]:
         """Yield the shares of all batches."""
         router = router_of(self.first_pass.value, self.count, self.dialect)
-        scan = BatchScan(self.dialect)
         for stretch in stretches:
             with open_log(stretch.path) as log:
                 for batch in log.batches(stretch.start, stretch.stop):
-                    for number, share in shares(batch, router, scan, stretch.records):
+                    for number, share in shares(batch, router, stretch.records):
                         yield number, Dealt(stretch.source, stretch.after, share)
 
 
@@ -156,7 +153,7 @@ class FindingsWork:
 def router_of(first_pass: FirstPass, count: int, dialect: str) -> Router:
     """Return what knows the groups of a log."""
     topics = Topics(first_pass.groups, first_pass.aliases, first_pass.ranges)
-    return Router(count, topics, record_reader(dialect), dialect)
+    return Router(count, topics, dialect)
 
 
 def _place(one: tuple[int, Dealt]) -> tuple[int, int, int]:

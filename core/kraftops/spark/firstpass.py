@@ -62,8 +62,7 @@ class FirstPass(NamedTuple):
     *groups* has for a topic's id what all that is about the topic goes together by: the hash of its
     own name, or of that of another which had the same id, which *aliases* has by the own. *ranges*
     has, by such hashes, masks of the ranges of partitions that there are besides the first.
-    *offset* is the last that the state covers; in *provenance*, Kafka's count of records is left
-    out.
+    *offset* is the last that the state covers.
     """
 
     stretches: list[Stretch]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
-from kraftops.errors import DecodeError
+from kraftops.engine.folding import POSITION_BITS
+from kraftops.image.events import Ended
 from kraftops.image.findings import Finding, Kind
 from kraftops.image.image import MetadataImage
 from kraftops.image.replay import Limits, Replay
-from kraftops.image.store import POSITION_BITS, Held, LoggedRecord
+from kraftops.image.store import Held, LoggedRecord
 from kraftops.log.batch import (
     HEADER,
     HEADER_SIZE,
@@ -25,13 +25,11 @@ from kraftops.spark.firstpass import FirstPass
 from kraftops.spark.routing import FIRST, Router, Share
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
-_LAST = 1 << 32
 
-Order = tuple[int, bool, int, int, int]
+Order = tuple[int, int, int, int]
 """What findings about records are sorted by: where the replay of the whole log comes upon them.
 
-How many transactions have ended, whether it is not at the end of the last of them, source, position
-and number of the record.
+How many transactions have ended, also the record's own; its source, position and number.
 """
 
 
@@ -54,28 +52,31 @@ class Noted(NamedTuple):
     data: bytes
 
 
-class GroupReplay(Replay):
-    """Replays the batches of a group, in the order of the log."""
+class GroupReplay:
+    """Replays the batches of a group, in the order of the log, into an image."""
 
     def __init__(self, image: MetadataImage) -> None:
-        super().__init__(image)
+        self._image = image
+        self._replay = Replay(image)
         self._batches: list[tuple[bytes, bool]] = []  # as a share has numbers; which are control
-        self._ended = 0  # transactions
-        self._marks: list[tuple[int, int, bool]] = [(0, 0, True)]
+        self._ends: list[int] = []  # findings before those that each transaction's end has brought
 
     def replay(self, dealt: Iterable[Dealt]) -> None:
         """Apply the batches of a group."""
         for source, after, share in dealt:
-            self.limits = Limits(after)
+            self._replay.limits = Limits(after)
             batch = Batch(share.position, len(share.data), share.data)
-            self.add(batch, source)
-            if len(self.image.store.numbers()) > len(self._batches):
+            for event in self._replay.add(batch, source):
+                if isinstance(event, Ended):
+                    self._ends.append(len(self._image.record_findings) - event.dropped)
+            if len(self._image.store.numbers()) > len(self._batches):
                 self._batches.append((share.numbers, batch.header.is_control))
 
     def noted(self, finding: Finding) -> Finding:
         """Return a finding about the log with the address of its record here, if it has one."""
-        is_here = finding.kind is Kind.TRANSACTION and self._began is not None
-        return finding._replace(address=self._began) if is_here else finding
+        began = self._replay.began
+        is_here = finding.kind is Kind.TRANSACTION and began is not None
+        return finding._replace(address=began) if is_here else finding
 
     def findings(
         self, sources: Sequence[tuple[str, int | None]]
@@ -84,31 +85,17 @@ class GroupReplay(Replay):
 
         *sources* are paths and end offsets of all files.
         """
-        store, batch, numbers = self.image.store, -1, {}
-        for found, (address, reason) in enumerate(self.image.record_findings):
+        store, batch, numbers = self._image.store, -1, {}
+        for found, (address, reason) in enumerate(self._image.record_findings):
             if address >> POSITION_BITS != batch:
                 batch = address >> POSITION_BITS
                 numbers = _numbered(store.batch(batch), self._batches[batch][0])
             source, position = store.source_of(address)
-            at = bisect_right(self._marks, found, key=lambda mark: mark[0]) - 1
-            _, ended, is_behind = self._marks[at]
-            number = numbers.get(address & _POSITION_MASK, _LAST)
-            order = (ended, is_behind, source, position, number)
+            ended = bisect_right(self._ends, found)
+            order = (ended, source, position, numbers[address & _POSITION_MASK])
             data = _alone(store.batch(batch), address & _POSITION_MASK)
             record = None if self._batches[batch][1] else store.record(address)
             yield record, Noted(order, reason, *sources[source], position, data)
-
-    def _end_transaction(self, *, is_aborted: bool) -> None:
-        self._ended += 1
-        self._mark(is_behind=False)
-        super()._end_transaction(is_aborted=is_aborted)
-        self._mark(is_behind=True)
-
-    def _mark(self, *, is_behind: bool) -> None:
-        found = len(self.image.record_findings)
-        if self._marks[-1][0] == found:
-            self._marks.pop()
-        self._marks.append((found, self._ended, is_behind))
 
 
 def image_of(
@@ -136,7 +123,7 @@ def image_of(
     image.provenance = first_pass.provenance
     if first_pass.offset != first_pass.provenance.offset:
         image.note_end_of_snapshot(first_pass.offset + 1)
-    image.record_findings = type(image.record_findings)()
+    image.fold.forget_dropped()
     if number == FIRST:
         image.log_findings += map(replay.noted, first_pass.findings)
     return image, noted
@@ -148,7 +135,7 @@ def image_of_findings(noted: Iterable[Noted], dialect: str) -> MetadataImage:
     for one in noted:
         source = image.store.add_source(one.path, None, one.end_offset)
         address = image.store.add(source, Batch(one.position, len(one.data), one.data))
-        image.record_findings.add(address + HEADER_SIZE, one.reason)
+        image.fold.drop(address + HEADER_SIZE, one.reason)
     return image
 
 
@@ -156,12 +143,10 @@ def _numbered(inside: Held, numbers: bytes) -> dict[int, int]:
     """Return by the positions of records their numbers in the batch that they come from."""
     found, at = {}, inside.start
     pairs = memoryview(numbers).cast("I")
-    # Among partitions that are alike, a replay does not notice an odd time.
-    with suppress(DecodeError):
-        for first, count in zip(pairs[::2], pairs[1::2], strict=True):
-            for number in range(first, first + count):
-                found[at] = number
-                _, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
+    for first, count in zip(pairs[::2], pairs[1::2], strict=True):
+        for number in range(first, first + count):
+            found[at] = number
+            _, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
     return found
 
 

@@ -12,25 +12,20 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 from zlib import crc32
 
-from kraftops.errors import DecodeError
-from kraftops.image import recordtypes as types
-from kraftops.image.batchscan import BatchScan
-from kraftops.image.dialects import RecordReader
+from kraftops.engine.choice import index_records
+from kraftops.engine.folding import TOPIC_RESOURCE, Seen
 from kraftops.image.dryreplay import range_of
-from kraftops.image.frames import CHANGES, KEY, KNOWN_VERSIONS, NOTHING, PARTITIONS
 from kraftops.image.store import held
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
 from kraftops.memo import Memo
+from kraftops.records import recordtypes as types
 from kraftops.records.meaning import Unknown
+from kraftops.records.shipped import record_reader
 from kraftops.schema.read import Data
 from kraftops.spark.firstpass import Hashes, hash_of
 from kraftops.tree.names import kafka_entity_name
 
 _PARTITIONS = (types.PARTITION, types.PARTITION_CHANGE)
-_NUMBER, _ID = slice(3, 7), slice(7, 23)  # behind three bytes of frame
-_PARTITION_SORTS = range(PARTITIONS, CHANGES + KNOWN_VERSIONS[types.PARTITION_CHANGE] + 1)
-_TOPIC_RESOURCE = 2
-_MARKERS = types.TRANSACTION_MARKERS
 _BROKERS = frozenset(
     {
         types.REGISTER_BROKER,
@@ -66,44 +61,53 @@ class Topics(NamedTuple):
 class Router:
     """Knows the groups: how many there are, and which those of a record are."""
 
-    def __init__(self, count: int, topics: Topics, meaning: RecordReader, dialect: str) -> None:
-        """Deal out to *count* groups the records of a dialect, which *meaning* reads."""
+    def __init__(self, count: int, topics: Topics, dialect: str) -> None:
+        """Deal out to *count* groups the records of a dialect.
+
+        Raises:
+            UsageError: there is no such dialect.
+        """
         self.count = count
+        self.dialect = dialect
         self._topics = topics
-        self._meaning = meaning
-        self.is_kafka = dialect == "kafka"
+        self._meaning = record_reader(dialect)
         self._all = tuple(range(count))
         self._hashes = Memo(self._hash_of)
         self._by_id = Memo(self._of_id)
+
+    def of_seen(self, seen: Seen, data: bytes) -> tuple[int, ...]:
+        """Return the numbers of the groups of records in a batch's *data*: see `of_record`."""
+        if seen.topic_id is not None and seen.partition is not None:
+            return self._of_partition(seen.topic_id, seen.partition)
+        if seen.type in _WITHOUT_EFFECT:
+            return ()
+        record, _ = read_record(data, seen.start, 0, 0)
+        return self.of_record(b"" if record.headers else record.key, record.value)
 
     def of_record(self, key: bytes | None, value: bytes | None) -> tuple[int, ...]:
         """Return the numbers of a record's groups, none of what has no effect.
 
         The first is the one that answers for the record.
         """
-        if value and len(value) >= _ID.stop and self.is_kafka and key is None:
-            version, number, of_record = value[:3]
-            if version == 1 and number in _PARTITIONS and of_record < 128:
-                return self.of_partition(value[_ID], value[_NUMBER])
         found = self._meaning(value)
         if isinstance(found, Unknown):
             return _ONLY_FIRST
         number, data = found
         if number in _WITHOUT_EFFECT and key is None:
             return ()
-        if number in _MARKERS:
+        if number in types.TRANSACTION_MARKERS:
             return self._all
         if number in _BROKERS:
             # What becomes of a broker changes partitions in the dialects of KIP-631's text.
-            return _ONLY_FIRST if self.is_kafka else self._all
+            return _ONLY_FIRST if self.dialect == "kafka" else self._all
         return self._of_data(number, data)
 
-    def of_partition(self, topic_id: bytes, number: bytes) -> tuple[int, ...]:
-        """Return the group of a partition, whose *number* is as records have it."""
+    def _of_partition(self, topic_id: bytes, number: int) -> tuple[int, ...]:
+        """Return the group of a partition."""
         if not self._topics.ranges:
             return self._by_id[topic_id][:1]
         topic = self._hashes[topic_id]
-        mask, at = self._topics.ranges.get(topic, 0), range_of(int.from_bytes(number, signed=True))
+        mask, at = self._topics.ranges.get(topic, 0), range_of(number)
         return (self._of_range(topic, at if mask >> at & 1 else 0),)
 
     def _hash_of(self, topic_id: bytes) -> int:
@@ -127,8 +131,8 @@ class Router:
 
     def _of_data(self, number: int, data: Data) -> tuple[int, ...]:
         if number in _PARTITIONS:
-            partition = cast("int", data["partitionId"]).to_bytes(4, signed=True)
-            return self.of_partition(cast("bytes", data["topicId"]), partition)
+            partition = cast("int", data["partitionId"])
+            return self._of_partition(cast("bytes", data["topicId"]), partition)
         if "topicId" in data:
             return self._by_id[cast("bytes", data["topicId"])]
         if number == types.CLEAR_ELR:
@@ -136,7 +140,7 @@ class Router:
             return self._of_name(name) if name else self._all
         if number == types.CONFIG:
             name = cast("str", data["resourceName"])
-            if data["resourceType"] == _TOPIC_RESOURCE:
+            if data["resourceType"] == TOPIC_RESOURCE:
                 return self._of_name(name)[:1]
             return (self._hash(_bytes(f"{data['resourceType']} {name}")),)
         if number == types.CLIENT_QUOTA:
@@ -195,7 +199,7 @@ class _Lot:
 
 
 def shares(
-    batch: Batch, router: Router, scan: BatchScan, counted: tuple[int, int] | None = None
+    batch: Batch, router: Router, counted: tuple[int, int] | None = None
 ) -> Iterator[tuple[int, Share]]:
     """Yield the numbers of groups and the share of each in *batch*.
 
@@ -205,7 +209,6 @@ def shares(
     Args:
         batch: one whose checksum holds.
         router: knows the groups.
-        scan: looks at the records.
         counted: the numbers of the first record that counts and of the one after the last; all if
             None.
     """
@@ -213,27 +216,14 @@ def shares(
     inside = held(batch)
     first, stop = counted or (0, header.record_count)
     lots: dict[int, _Lot] = {}
-    try:
-        p = inside.start
-        for _ in range(first):
-            _, p = read_record(inside.data, p, inside.base_offset, inside.base_timestamp)
-        for seen in scan.records(inside, p, first, stop, is_odd=header.is_control):
-            number, count, start, end, sort, body, record = seen
-            groups: tuple[int, ...] = _ONLY_FIRST
-            if record is not None and not header.is_control:
-                key = b"" if record.headers else record.key
-                groups = router.of_record(key, record.value)
-            elif sort == NOTHING and not inside.data[body]:  # without fields that nobody knows
-                groups = ()
-            elif sort in _PARTITION_SORTS:
-                key_bytes = inside.data[body : body + KEY]
-                groups = router.of_partition(key_bytes[4:], key_bytes[:4])
-            for group in groups:
-                if group not in lots:
-                    lots[group] = _Lot()
-                lots[group].add(number, count, start, end)
-    except DecodeError:
-        pass  # the first pass has said so
+    at = inside.start
+    for _ in range(first):
+        _, at = read_record(inside.data, at, 0, 0)
+    for seen in index_records(router.dialect, inside.data, at, first, stop):
+        for group in _ONLY_FIRST if header.is_control else router.of_seen(seen, inside.data):
+            if group not in lots:
+                lots[group] = _Lot()
+            lots[group].add(seen.number, seen.total, seen.start, seen.end)
     for group, lot in lots.items():
         records = b"".join([inside.data[start:end] for start, end in lot.places])
         head = header._replace(

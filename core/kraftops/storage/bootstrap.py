@@ -98,7 +98,12 @@ def voters_snapshot_bytes(voters: Sequence[Voter], listener: str, now: int) -> b
 
     *listener* is the name of the controllers' listener; *now* the time in ms since the epoch.
     """
-    kraft_version = (_KRAFT_VERSION, "KRaftVersionRecord", {"version": 0, "kRaftVersion": 1})
+    quorum = _quorum_records(voters_record(voters, listener), is_first=True)
+    return _control_batch(0, [_header(now), *quorum], now) + _control_batch(3, [_footer()], now)
+
+
+def voters_record(voters: Sequence[Voter], listener: str) -> dict[str, object]:
+    """Return the fields of a VotersRecord; *listener* as above."""
     data = [
         {
             "voterId": voter.node_id,
@@ -108,10 +113,29 @@ def voters_snapshot_bytes(voters: Sequence[Voter], listener: str, now: int) -> b
         }
         for voter in voters
     ]
-    quorum = (_KRAFT_VOTERS, "VotersRecord", {"version": 0, "voters": data})
-    return _control_batch(0, [_header(now), kraft_version, quorum], now) + _control_batch(
-        3, [_footer()], now
-    )
+    return {"version": 0, "voters": data}
+
+
+def quorum_bytes(
+    record: Mapping[str, object], *, is_first: bool, offset: int, epoch: int, now: int
+) -> bytes:
+    """Return the batch of a log in which a voter set takes effect.
+
+    Args:
+        record: the fields of the VotersRecord.
+        is_first: whether the quorum was static before, so that its kraft.version is raised too.
+        offset: of the first record.
+        epoch: of the leader who would have written it.
+        now: the time in ms since the epoch.
+    """
+    return _control_batch(offset, _quorum_records(record, is_first=is_first), now, epoch)
+
+
+def _quorum_records(record: Mapping[str, object], *, is_first: bool) -> list[_Control]:
+    """Return the control records of a voter set, of the *first* one with its kraft.version."""
+    version = (_KRAFT_VERSION, "KRaftVersionRecord", {"version": 0, "kRaftVersion": 1})
+    voters = (_KRAFT_VOTERS, "VotersRecord", record)
+    return [version, voters] if is_first else [voters]
 
 
 _Control = tuple[int, str, Mapping[str, object]]
@@ -126,7 +150,9 @@ def _footer() -> _Control:
     return _SNAPSHOT_FOOTER, "SnapshotFooterRecord", {"version": 0}
 
 
-def _control_batch(base_offset: int, records: Sequence[_Control], now: int) -> bytes:
+def _control_batch(
+    base_offset: int, records: Sequence[_Control], now: int, epoch: int = 0
+) -> bytes:
     return batch_bytes(
         [
             Record(
@@ -139,6 +165,7 @@ def _control_batch(base_offset: int, records: Sequence[_Control], now: int) -> b
             for at, (number, message, data) in enumerate(records)
         ],
         attributes=CONTROL,
+        leader_epoch=epoch,
     )
 
 

@@ -154,7 +154,7 @@ class _Records:
             version = int(str(found.data["kRaftVersion"]))
             self._quorum = replace(self._quorum, kraft_version=version, source=path)
         elif found.type == "KRAFT_VOTERS":
-            self._quorum = replace(self._quorum, voters=_voters(found.data), source=path)
+            self._quorum = replace(self._quorum, voters=voters_of(found.data), source=path)
         return found.type == "SNAPSHOT_FOOTER"
 
     def _take_metadata(self, value: bytes) -> None:
@@ -177,7 +177,8 @@ class _Records:
             self._directories[data["brokerId"]] = tuple(data.get("logDirs") or ())
 
 
-def _voters(data: Any) -> tuple[Voter, ...]:
+def voters_of(data: Any) -> tuple[Voter, ...]:
+    """Return the voters of a VotersRecord, each with the first of its endpoints."""
     voters = []
     for voter in data["voters"]:
         endpoint = (voter["endpoints"] or [{"host": "", "port": 0}])[0]

@@ -118,11 +118,19 @@ def read_metadata_log(directory: str) -> MetadataLog | None:
     Raises:
         OSError: it cannot be listed.
     """
-    folder = os.path.join(directory, METADATA_PARTITION)
     try:
-        names = sorted(os.listdir(folder))
+        return read_partition(os.path.join(directory, METADATA_PARTITION))
     except FileNotFoundError:
         return None
+
+
+def read_partition(folder: str) -> MetadataLog:
+    """Return the files of a metadata partition, whatever its directory is called.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    names = sorted(os.listdir(folder))
     snapshots, segments = [], []
     for name in names:
         path = os.path.join(folder, name)

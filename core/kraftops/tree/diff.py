@@ -67,17 +67,46 @@ def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iter
     before = old if isinstance(old, Directory) else None
     after = new if isinstance(new, Directory) else None
     known = {name for one in (before, after) if one for name in one.names()}
+    changed = _changed_topics(before, after) if before and after else {}
     for name in java_sorted(known):
         below = (*names, name)
-        if below not in ECHOES:
-            yield from _between(
-                before.get(name) if before else None, after.get(name) if after else None, below
-            )
+        if below in ECHOES or changed.get(name) == []:
+            continue
+        sides = [one.get(name) if one else None for one in (before, after)]
+        if name in changed:
+            sides = [_only(one, changed[name]) for one in sides if isinstance(one, Directory)]
+        yield from _between(sides[0], sides[1], below)
+
+
+def _changed_topics(before: Directory, after: Directory) -> dict[str, list[str]]:
+    """Return what may differ in topics that both of two directories of topics have, by their names.
+
+    Nothing is said of directories of others, or where two engines made the images.
+    """
+    if before.topics is None or after.topics is None:
+        return {}
+    old, new = before.topics.image, after.topics.image
+    if type(old.fold) is not type(new.fold):
+        return {}
+    old_names, new_names = ({of: name for name, of in one.topic_ids.items()} for one in (old, new))
+    different, new_ids = old.fold.different(new.fold), after.topics.ids()
+    found: dict[str, list[str]] = {}
+    for name, topic_id in before.topics.ids().items():
+        if new_ids.get(name) == topic_id:
+            found[name] = list(map(str, different.get(topic_id, ())))
+            if topic_id not in old_names or old_names[topic_id] != new_names.get(topic_id):
+                found[name].append("name")
+    return found
+
+
+def _only(directory: Directory, names: Sequence[str]) -> Directory:
+    """Return a directory with some of the children of another, as far as they are there."""
+    return Directory(lambda: names, directory.get)
 
 
 def _is_same(old: Leaf, new: Leaf) -> bool:
     if old.kind is new.kind and old.image.store is new.image.store:
-        addresses = old.addresses
-        if addresses and addresses == new.addresses:
+        newest = old.newest
+        if newest and newest == new.newest:
             return True
     return old.json == new.json

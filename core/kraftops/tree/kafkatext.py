@@ -1,16 +1,18 @@
 """The text of a leaf as Kafka 4.3's shell prints it.
 
-Each function takes a state as `kraftops.image` has it: a record's data in Kafka's field names.
+Each function takes a state as `kraftops.image` has it, most of them a record's data in Kafka's
+field names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
-from typing import cast
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
+from kraftops.engine.folding import PartitionState
+from kraftops.image.broker import BrokerState
 from kraftops.image.image import Provenance
-from kraftops.memo import Memo
-from kraftops.schema.read import Data
 from kraftops.tree.names import (
     ACL_OPERATIONS,
     ACL_PATTERNS,
@@ -18,38 +20,58 @@ from kraftops.tree.names import (
     ACL_RESOURCES,
     RECOVERY_STATES,
     SECURITY_PROTOCOLS,
+    UUIDS,
     code_name,
 )
 from kraftops.tree.node import java_sorted
-from kraftops.uuids import to_text
+
+if TYPE_CHECKING:
+    from kraftops.records.metadata_types import (
+        AccessControlEntryRecord,
+        BrokerEndpoint,
+        BrokerFeature,
+        DelegationTokenRecord,
+        RegisterControllerRecord,
+        UserScramCredentialRecord,
+    )
+    from kraftops.records.shipped_types import ScramCredential
+
+    Registration = BrokerState | RegisterControllerRecord
+    Credential = UserScramCredentialRecord | ScramCredential
+
+
+class _Named(TypedDict):
+    name: str
+
+
+Named = TypeVar("Named", bound=_Named)
 
 _UNBOUNDED = 0x7FFF
 _HALVES = Struct(">qq")
 _YEAR_2000 = 946_684_800_000  # ms
 _CALENDAR_CYCLE = 146_097 * 86_400_000  # ms of 400 years
-_UUIDS: Memo[str] = Memo(to_text)
 
 
-def partition_text(state: Data) -> str:
+def partition_text(state: PartitionState) -> str:
     """Return what `PartitionRegistration.toString` does."""
-    directories = ", ".join([_UUIDS[one] for one in cast("list[bytes]", state["directories"])])
-    return (
-        f"PartitionRegistration(replicas={state['replicas']}, directories=[{directories}], "
-        f"isr={state['isr']}, removingReplicas={state['removingReplicas']}, "
-        f"addingReplicas={state['addingReplicas']}, elr={state['eligibleLeaderReplicas']}, "
-        f"lastKnownElr={state['lastKnownElr']}, leader={state['leader']}, "
-        f"leaderRecoveryState={RECOVERY_STATES[cast('int', state['leaderRecoveryState'])]}, "
-        f"leaderEpoch={state['leaderEpoch']}, partitionEpoch={state['partitionEpoch']})"
+    replicas, ids, isr, removing, adding, elr, last_known, leader, recovery, *epochs = state
+    directories = ", ".join([UUIDS[one] for one in ids])
+    return (  # most of the lists are empty
+        f"PartitionRegistration(replicas={replicas}, directories=[{directories}], isr={isr}, "
+        f"removingReplicas={removing or '[]'}, addingReplicas={adding or '[]'}, "
+        f"elr={elr or '[]'}, lastKnownElr={last_known or '[]'}, leader={leader}, "
+        f"leaderRecoveryState={RECOVERY_STATES[recovery]}, "
+        f"leaderEpoch={epochs[0]}, partitionEpoch={epochs[1]})"
     )
 
 
-def broker_text(state: Data) -> str:
+def broker_text(state: BrokerState) -> str:
     """Return what `BrokerRegistration.toString` does."""
     rack = "Optional.empty" if state["rack"] is None else f"Optional[{state['rack']}]"
     cordoned = state["cordonedLogDirs"]
     return (
         f"BrokerRegistration(id={state['brokerId']}, epoch={state['brokerEpoch']}, "
-        f"incarnationId={_UUIDS[cast('bytes', state['incarnationId'])]}, "
+        f"incarnationId={UUIDS[state['incarnationId']]}, "
         f"listeners={_listeners(state)}, supportedFeatures={_features(state)}, rack={rack}, "
         f"fenced={_bool(state['fenced'])}, "
         f"inControlledShutdown={_bool(state['inControlledShutdown'])}, "
@@ -59,17 +81,17 @@ def broker_text(state: Data) -> str:
     )
 
 
-def controller_text(data: Data) -> str:
+def controller_text(data: RegisterControllerRecord) -> str:
     """Return what `ControllerRegistration.toString` does."""
     return (
         f"ControllerRegistration(id={data['controllerId']}, "
-        f"incarnationId={_UUIDS[cast('bytes', data['incarnationId'])]}, "
+        f"incarnationId={UUIDS[data['incarnationId']]}, "
         f"zkMigrationReady={_bool(data['zkMigrationReady'])}, "
         f"listeners={_listeners(data)}, supportedFeatures={_features(data)})"
     )
 
 
-def acl_text(data: Data) -> str:
+def acl_text(data: AccessControlEntryRecord) -> str:
     """Return what `StandardAcl.toString` does."""
     return (
         f"StandardAcl[resourceType={code_name(ACL_RESOURCES, data['resourceType'])}, "
@@ -81,19 +103,20 @@ def acl_text(data: Data) -> str:
     )
 
 
-def scram_text(data: Data) -> str:
+def scram_text(data: Credential) -> str:
     """Return what `ScramCredentialDataNode` prints, keys in the clear."""
-    shown = {key: cast("bytes", data[key]).hex() for key in _SCRAM_KEYS if key in data}
-    keys = ", ".join(f"{key}={value}" for key, value in shown.items())
+    keys = ", ".join(f"{key}={value.hex()}" for key, value in scram_keys(data).items())
     return f"ScramCredentialData({keys}, iterations={data['iterations']})"
 
 
-_SCRAM_KEYS = ("salt", "saltedPassword", "storedKey", "serverKey")
+def scram_keys(data: Credential) -> dict[str, bytes]:
+    """Return the salt and the keys, all that is bytes: KIP-631 has others than Kafka."""
+    return {key: value for key, value in data.items() if isinstance(value, bytes)}
 
 
-def token_text(data: Data) -> str:
+def token_text(data: DelegationTokenRecord) -> str:
     """Return what `DelegationTokenDataNode` prints; its brackets do not match."""
-    renewers = " ".join(cast("list[str]", data["renewers"]))
+    renewers = " ".join(data["renewers"])
     return (
         f"DelegationTokenDatatokenId={data['tokenId']}(owner={data['owner']}"
         f"(tokenRequester={data['requester']}(renewers={renewers}, "
@@ -120,13 +143,18 @@ def time_text(timestamp: int) -> str:
     return f"{sign}{abs(year):04}-{time:%m-%dT%H:%M:%S}{fraction}Z"
 
 
-def _listeners(data: Data) -> str:
-    endpoints = {cast("str", one["name"]): one for one in cast("list[Data]", data["endPoints"])}
-    return "[" + ", ".join(_listener(endpoints[name]) for name in java_sorted(endpoints)) + "]"
+def by_name(entries: Sequence[Named]) -> list[Named]:
+    """Return the last entries of their names, sorted by these."""
+    named = {one["name"]: one for one in entries}
+    return [named[name] for name in java_sorted(named)]
 
 
-def _listener(endpoint: Data) -> str:
-    code = cast("int", endpoint["securityProtocol"])
+def _listeners(data: Registration) -> str:
+    return "[" + ", ".join(map(_listener, by_name(data["endPoints"]))) + "]"
+
+
+def _listener(endpoint: BrokerEndpoint) -> str:
+    code = endpoint["securityProtocol"]
     known = 0 <= code < len(SECURITY_PROTOCOLS)
     protocol = SECURITY_PROTOCOLS[code] if known else "null"
     return (
@@ -135,26 +163,26 @@ def _listener(endpoint: Data) -> str:
     )
 
 
-def _features(data: Data) -> str:
-    ranges = {cast("str", one["name"]): one for one in cast("list[Data]", data["features"])}
-    return "{" + ", ".join(f"{name}: {_range(ranges[name])}" for name in java_sorted(ranges)) + "}"
+def _features(data: Registration) -> str:
+    ranges = [f"{one['name']}: {_range(one)}" for one in by_name(data["features"])]
+    return "{" + ", ".join(ranges) + "}"
 
 
-def _range(feature: Data) -> str:
+def _range(feature: BrokerFeature) -> str:
     first, last = feature["minSupportedVersion"], feature["maxSupportedVersion"]
     if first == last:
         return str(first)
     return f"{first}+" if last == _UNBOUNDED else f"{first}-{last}"
 
 
-def sorted_ids(values: object) -> list[bytes]:
+def sorted_ids(values: list[bytes]) -> list[bytes]:
     """Return directory ids as a registration sorts them: by their halves, as signed numbers."""
-    return sorted(cast("list[bytes]", values), key=_HALVES.unpack)
+    return sorted(values, key=_HALVES.unpack)
 
 
-def _directories(values: object) -> str:
-    return "[" + ", ".join(_UUIDS[one] for one in cast("list[bytes]", values)) + "]"
+def _directories(values: list[bytes]) -> str:
+    return "[" + ", ".join(UUIDS[one] for one in values) + "]"
 
 
-def _bool(value: object) -> str:
+def _bool(value: bool) -> str:
     return "true" if value else "false"

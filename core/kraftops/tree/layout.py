@@ -6,16 +6,14 @@ Directories on the way to a path need no row. Kafka's paths are those of its 4.3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import Flag, auto
-from typing import NamedTuple, cast
+from functools import cache
+from typing import NamedTuple
 
+from kraftops.engine.folding import Look, Newest, Resource
 from kraftops.errors import DecodeError
-from kraftops.image.image import MetadataImage, Resource
-from kraftops.image.needy import needy_partitions
-from kraftops.image.plain import PlainPartition, is_leaderless, is_under_replicated
-from kraftops.image.topics import Topic
-from kraftops.schema.read import Data
+from kraftops.image.image import LastChange, MetadataImage
 from kraftops.tree import leaves
 from kraftops.tree.kafkaconfigs import CONFIGS_ON_LOAD
 from kraftops.tree.kafkatext import provenance_text
@@ -25,10 +23,11 @@ from kraftops.tree.names import (
     entity_of,
     integer_of,
     kafka_entity_name,
+    mechanism_name,
     resource_name,
     resource_of,
 )
-from kraftops.tree.node import Directory, Leaf, LeafKind, Node, fixed
+from kraftops.tree.node import Directory, Leaf, LeafKind, Node, TopicsBelow, fixed
 from kraftops.uuids import from_text, to_text
 
 Image = MetadataImage
@@ -81,92 +80,97 @@ def tree_of(
 
 def _directory(view: View, rows: list[Row], path: str) -> Directory:
     """Return the directory at *path*, below which these rows are."""
-    children: dict[str, Node] = {}
     depth = len(path) + 1
-    for name in dict.fromkeys(row.path[depth:].partition("/")[0] for row in rows):
+    names = dict.fromkeys(row.path[depth:].partition("/")[0] for row in rows)
+
+    def get(name: str) -> Node | None:
         below = f"{path}/{name}"
-        found = next((row for row in rows if row.path == below), None)
-        if found:
-            children[name] = found.make(view)
-        else:
-            inside = [row for row in rows if row.path.startswith(f"{below}/")]
-            children[name] = _directory(view, inside, below)
-    return fixed(children)
+        for row in rows:
+            if row.path == below:
+                return row.make(view)
+        inside = [row for row in rows if row.path.startswith(f"{below}/")]
+        return _directory(view, inside, below) if name in names else None
+
+    return Directory(lambda: names, get)
+
+
+def _leaf(kind: LeafKind) -> Callable[[View], Node]:
+    """Return what makes a leaf that is there once."""
+    return lambda view: Leaf(kind, view.image)
 
 
 def _acls(view: View) -> Node:
-    acls, image = view.image.acls, view.image
+    image = view.image
 
     def get(name: str) -> Node | None:
         acl_id = _uuid(name)
-        address = None if acl_id is None else acls.get(acl_id)
-        return None if address is None else Leaf(leaves.ACL, image, address)
+        return Leaf(leaves.ACL, image, acl_id) if acl_id in image.acls else None
 
-    return Directory(lambda: map(to_text, acls), get)
+    return Directory(lambda: map(to_text, image.acls), get)
 
 
 def _quotas(view: View) -> Node:
-    image, quotas = view.image, view.image.quotas
+    image = view.image
     name_of = kafka_entity_name if view.form is Has.KAFKA else entity_name
 
     def get(name: str) -> Node | None:
         entity = entity_of(name)
-        keys = None if entity is None else quotas.get(entity)
-        return None if keys is None else _records(image, keys, leaves.QUOTA)
+        keys = None if entity is None else image.quotas.get(entity)
+        return None if keys is None else _keys(image, keys, leaves.QUOTA, entity)
 
-    return Directory(lambda: map(name_of, quotas), get)
+    return Directory(lambda: map(name_of, image.quotas), get)
 
 
-def _records(image: Image, addresses: dict[str, int], kind: LeafKind) -> Directory:
-    """Return a directory of leaves that one record each makes."""
+def _keys(image: Image, keys: Mapping[str, int], kind: LeafKind, whom: object) -> Directory:
+    """Return a directory of the leaves that are *whose*."""
 
     def get(name: str) -> Node | None:
-        address = addresses.get(name)
-        return None if address is None else Leaf(kind, image, address)
+        return Leaf(kind, image, (whom, name)) if name in keys else None
 
-    return Directory(lambda: addresses, get, is_flat=True)
+    return Directory(lambda: keys, get, is_flat=True)
 
 
 def _brokers(view: View) -> Node:
-    image = view.image
-
-    def get(name: str) -> Node | None:
-        number = integer_of(name)
-        return Leaf(leaves.BROKER, image, number) if number in image.brokers else None
-
-    return Directory(lambda: map(str, image.brokers), get)
+    return _by_number(view.image, lambda image: image.brokers, leaves.BROKER)
 
 
 def _controllers(view: View) -> Node:
-    return _by_number(view.image, view.image.controllers, leaves.CONTROLLER)
+    return _by_number(view.image, lambda image: image.controllers, leaves.CONTROLLER)
 
 
-def _by_number(image: Image, addresses: dict[int, int], kind: LeafKind) -> Directory:
-    """Return a directory of leaves that one record each makes, named by numbers."""
+def _failed_replicas(view: View) -> Node:
+    return _by_number(view.image, lambda image: image.failed_replicas, leaves.FAILED_REPLICAS)
+
+
+def _by_number(
+    image: Image, those: Callable[[Image], Mapping[int, object]], kind: LeafKind
+) -> Directory:
+    """Return a directory of leaves that are named by numbers."""
 
     def get(name: str) -> Node | None:
         number = integer_of(name)
-        address = None if number is None else addresses.get(number)
-        return None if address is None else Leaf(kind, image, address)
+        return Leaf(kind, image, number) if number in those(image) else None
 
-    return Directory(lambda: map(str, addresses), get)
+    return Directory(lambda: map(str, those(image)), get)
 
 
 def _configs(view: View) -> Node:
-    image = view.image
-    configs: dict[Resource, dict[str, int]] = image.configs
-    if view.form is Has.KAFKA:
-        configs = {
-            resource: kept for resource in configs if (kept := _kept_on_load(image, resource))
-        }
+    image, is_kafka = view.image, view.form is Has.KAFKA
     kind = leaves.config_kind(show_secrets=view.show_secrets)
+
+    def names() -> Iterator[str]:
+        for resource in image.configs:
+            if not is_kafka or _kept_on_load(image, resource):
+                yield resource_name(resource)
 
     def get(name: str) -> Node | None:
         resource = resource_of(name)
-        keys = None if resource is None else configs.get(resource)
-        return None if keys is None else _records(image, keys, kind)
+        if resource is None or resource not in image.configs:
+            return None
+        keys = _kept_on_load(image, resource) if is_kafka else image.configs[resource]
+        return _keys(image, keys, kind, resource) if keys else None
 
-    return Directory(lambda: map(resource_name, configs), get)
+    return Directory(names, get)
 
 
 def _kept_on_load(image: Image, resource: Resource) -> dict[str, int]:
@@ -177,37 +181,31 @@ def _kept_on_load(image: Image, resource: Resource) -> dict[str, int]:
 
 
 def _tokens(view: View) -> Node:
-    return _records(view.image, view.image.tokens, leaves.TOKEN)
+    image = view.image
 
+    def get(name: str) -> Node | None:
+        return Leaf(leaves.TOKEN, image, name) if name in image.tokens else None
 
-def _metadata_version(view: View) -> Node:
-    from kraftops.storage.releases import METADATA_VERSIONS
-
-    if view.image.metadata_version is None:
-        return Leaf(leaves.constant(None, "Optional.empty"), view.image)
-    level, address = view.image.metadata_version
-    name = next(version.name for version in METADATA_VERSIONS if version.level == level)
-    return Leaf(leaves.constant(name, f"Optional[{name}]", (address,)), view.image)
+    return Directory(lambda: image.tokens, get, is_flat=True)
 
 
 def _features(view: View) -> Node:
-    image, features = view.image, view.image.features
+    image = view.image
     prefix = "finalized_"
     metadata_version = "metadataVersion"
 
     def names() -> Iterator[str]:
         yield metadata_version
-        yield from (prefix + name for name in features)
+        yield from (prefix + name for name in image.features)
 
     def get(name: str) -> Node | None:
         if name == metadata_version:
-            return _metadata_version(view)
+            return Leaf(leaves.METADATA_VERSION, image)
         feature = name.removeprefix(prefix)
         if feature == name:
             return None
-        if feature in features:
-            level, address = features[feature]
-            return Leaf(leaves.constant(level, addresses=(address,)), image)
+        if feature in image.features:
+            return Leaf(leaves.FEATURE, image, feature)
         # Kafka shows a level of 0 for whatever is asked for.
         return Leaf(leaves.constant(0), image) if view.form is Has.KAFKA else None
 
@@ -215,10 +213,9 @@ def _features(view: View) -> Node:
 
 
 def _producer_ids(view: View) -> Node:
-    address = view.image.producer_ids
-    if address is None:
+    if view.image.producer_ids is None:
         return Leaf(leaves.constant(-1), view.image)
-    return Leaf(leaves.PRODUCER_IDS, view.image, address)
+    return Leaf(leaves.PRODUCER_IDS, view.image)
 
 
 def _provenance(view: View) -> Node:
@@ -237,168 +234,125 @@ def _scram(view: View) -> Node:
 
     def mechanism(number: int) -> Directory:
         def get(name: str) -> Node | None:
-            address = image.scram.get(number, {}).get(name)
-            return None if address is None else Leaf(kind, image, (number, address))
+            users = image.scram.get(number, {})
+            return Leaf(kind, image, (number, name)) if name in users else None
 
         return Directory(lambda: image.scram.get(number, {}), get)
 
-    names = dict(SCRAM_MECHANISMS)
+    numbers = set(SCRAM_MECHANISMS)
     if view.form is not Has.KAFKA:
-        names |= {
-            number: f"UNKNOWN({number})"
-            for number, users in image.scram.items()
-            if users and number not in names
-        }
-    return fixed({name: mechanism(number) for number, name in names.items()})
+        numbers |= {number for number, users in image.scram.items() if users}
+    return fixed({mechanism_name(number): mechanism(number) for number in numbers})
 
 
 def _topics_by_id(view: View) -> Node:
-    topics, image = view.image.topics, view.image
+    image = view.image
+    fold = image.fold
 
     def get(name: str) -> Node | None:
         topic_id = _uuid(name)
-        topic = None if topic_id is None else topics.get(topic_id)
-        return None if topic is None else _topic(image, topic)
+        return None if topic_id is None or fold.topic(topic_id) is None else _topic(image, topic_id)
 
-    return Directory(lambda: map(to_text, topics), get)
+    def ids() -> dict[str, bytes]:
+        return {to_text(topic_id): topic_id for topic_id in fold.topic_ids()}
+
+    return Directory(
+        lambda: map(to_text, fold.topic_ids()),
+        get,
+        newest=lambda: fold.newest_below(None, None),
+        last_change=lambda: _below(image, None),
+        topics=TopicsBelow(image, ids),
+    )
 
 
 def _topics_by_name(view: View) -> Node:
-    ids, image = view.image.topic_ids, view.image
+    image = view.image
 
     def get(name: str) -> Node | None:
-        topic_id = ids.get(name)
-        return None if topic_id is None else _topic(image, image.topics[topic_id])
+        topic_id = image.fold.topic_id(name)
+        return None if topic_id is None else _topic(image, topic_id)
 
-    return Directory(lambda: ids, get)
+    return Directory(
+        lambda: image.topic_ids, get, topics=TopicsBelow(image, lambda: image.topic_ids)
+    )
 
 
-def _topic(image: Image, topic: Topic) -> Directory:
+def _topic(image: Image, topic_id: bytes) -> Directory:
+    fold = image.fold
+
     def names() -> Iterator[str]:
-        yield from map(str, topic.numbers())
-        yield "id"
-        yield "name"
+        yield from map(str, fold.numbers(topic_id))
+        yield from _OF_TOPIC
 
     def get(name: str) -> Node | None:
-        if name == "id":
-            return Leaf(leaves.constant(to_text(topic.id), addresses=(topic.address,)), image)
-        if name == "name":
-            return Leaf(leaves.constant(topic.name, addresses=(topic.address,)), image)
+        if name in _OF_TOPIC:
+            return Leaf(_OF_TOPIC[name], image, topic_id)
         number = integer_of(name)
-        if number is None or topic.place(number) is None:
+        if number is None or fold.newest(topic_id, number) is None:
             return None
-        return Leaf(leaves.PARTITION, image, (topic, number))
+        return Leaf(leaves.PARTITION, image, (topic_id, number))
 
     def texts() -> dict[str, str]:
-        found = {str(number): text for number, text in leaves.partition_texts(image, topic)}
-        return found | {"id": to_text(topic.id), "name": topic.name}
+        found = {str(number): text for number, text in leaves.partition_texts(image, topic_id)}
+        return found | {name: kind.text(image, topic_id) for name, kind in _OF_TOPIC.items()}
 
-    return Directory(names, get, is_flat=True, texts=texts)
+    return Directory(
+        names,
+        get,
+        is_flat=True,
+        texts=texts,
+        newest=lambda: fold.newest_below(topic_id, None),
+        last_change=lambda: _below(image, topic_id),
+    )
 
 
-class _State(NamedTuple):
-    """A state in which a partition is in need of a look, and how to tell that it is in it.
+_OF_TOPIC = {"id": leaves.TOPIC_ID, "name": leaves.TOPIC_NAME}
 
-    *is_plain* tells it of a record that says all, in which many states do not occur.
-    """
 
-    is_decoded: Callable[[Data], bool]
-    is_plain: Callable[[PlainPartition], bool] = lambda _: False
+def _below(image: Image, topic_id: bytes | None) -> LastChange | None:
+    """Return the newest change of a topic, or of all."""
+
+    def look(at: Image) -> Newest | None:
+        return image.fold.newest_below(topic_id, None if at is image else at.fold)
+
+    return image.last_change(look)
 
 
 _STATES = {
-    "leaderless": _State(lambda state: cast("int", state["leader"]) < 0, is_leaderless),
-    "reassigning": _State(
-        lambda state: bool(state["addingReplicas"] or state["removingReplicas"]),
-    ),
-    "underReplicated": _State(
-        lambda state: (
-            len(cast("list[int]", state["isr"])) < len(cast("list[int]", state["replicas"]))
-        ),
-        is_under_replicated,
-    ),
-    "withElr": _State(lambda state: bool(state["eligibleLeaderReplicas"])),
+    "leaderless": Look.LEADERLESS,
+    "reassigning": Look.REASSIGNING,
+    "underReplicated": Look.UNDER_REPLICATED,
+    "withElr": Look.WITH_ELR,
 }
 
 
 def _topics_by_state(view: View) -> Node:
     """Return directories of the partitions that are in need of a look, by topic."""
-    image = view.image
-    found: dict[str, dict[str, list[int]]] = {}
-
-    def of(name: str) -> dict[str, list[int]]:
-        if not found:
-            found.update({state: {} for state in _STATES})
-            for topic, number, plain in needy_partitions(image):
-                if image.topic_ids.get(topic.name) != topic.id:
-                    continue  # another one has taken its name
-                for state in _states_of(image, topic, number, plain):
-                    found[state].setdefault(topic.name, []).append(number)
-        return found[name]
-
-    def state(name: str) -> Directory:
-        def get(topic_name: str) -> Node | None:
-            numbers = of(name).get(topic_name)
-            if numbers is None:
-                return None
-            topic = image.topics[image.topic_ids[topic_name]]
-            return fixed(
-                {str(number): Leaf(leaves.PARTITION, image, (topic, number)) for number in numbers},
-                is_flat=True,
-            )
-
-        return Directory(lambda: of(name), get)
-
-    return fixed({name: state(name) for name in _STATES})
+    return fixed({name: _in_state(view.image, look) for name, look in _STATES.items()})
 
 
-def _states_of(
-    image: Image, topic: Topic, number: int, plain: PlainPartition | None
-) -> Iterator[str]:
-    """Yield the states in which a partition is; *plain* is what its record says if that is all."""
-    if plain is not None:
-        yield from (name for name, state in _STATES.items() if state.is_plain(plain))
-        return
-    partition = image.partition(topic, number)
-    if partition is not None:
-        yield from (name for name, state in _STATES.items() if state.is_decoded(partition))
+def _in_state(image: Image, look: Look) -> Directory:
+    """Return a directory of the partitions that are in some state, by topic."""
 
+    @cache
+    def found() -> dict[str, tuple[bytes, list[int]]]:
+        names = {topic_id: name for name, topic_id in image.topic_ids.items()}
+        return {
+            names[topic_id]: (topic_id, numbers)
+            for topic_id, numbers in image.fold.having(look).items()
+            if topic_id in names  # another one may have taken its name
+        }
 
-def _leader(view: View) -> Node:
-    return _control(view, view.image.quorum.leader, lambda data: data.get("leaderId"))
+    def get(name: str) -> Node | None:
+        if name not in found():
+            return None
+        topic_id, numbers = found()[name]
+        return fixed(
+            {str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers},
+            is_flat=True,
+        )
 
-
-def _epoch(view: View) -> Node:
-    address = view.image.quorum.leader
-    epoch = None if address is None else view.image.record(address).epoch
-    return Leaf(leaves.constant(epoch, addresses=_some(address)), view.image)
-
-
-def _voters(view: View) -> Node:
-    quorum = view.image.quorum
-    if quorum.voters is None:
-        # A static quorum has no record of them: the leader names those that it knows.
-        return _control(view, quorum.leader, lambda data: data.get("voters"))
-    return _control(view, quorum.voters, lambda data: data.get("voters"))
-
-
-def _kraft_version(view: View) -> Node:
-    return _control(view, view.image.quorum.kraft_version, lambda data: data.get("kRaftVersion"))
-
-
-def _control(view: View, address: int | None, show: Callable[[Data], object]) -> Node:
-    """Return a leaf that shows something of a control record."""
-    value = None if address is None else show(view.image.read_control(address))
-    value = leaves.plain_value(value)
-    return Leaf(leaves.constant(value, addresses=_some(address)), view.image)
-
-
-def _some(address: int | None) -> tuple[int, ...]:
-    return () if address is None else (address,)
-
-
-def _failed_replicas(view: View) -> Node:
-    return _by_number(view.image, view.image.failed_replicas, leaves.FAILED_REPLICAS)
+    return Directory(found, get)
 
 
 def _findings(view: View) -> Node:
@@ -424,7 +378,7 @@ def findings_of(image: Image, first: int = 0) -> Directory:
             "position": finding.position,
             "offset": finding.offset,
         }
-        return Leaf(leaves.constant(value, addresses=_some(finding.address)), image)
+        return Leaf(leaves.constant(value, address=finding.address), image)
 
     return Directory(names, get, is_flat=True)
 
@@ -448,10 +402,10 @@ LAYOUT = (
     Row("/image/features", Has.BOTH, _features),
     Row("/image/producerIds/nextProducerId", Has.BOTH, _producer_ids),
     Row("/image/provenance", Has.BOTH, _provenance),
-    Row("/image/quorum/epoch", Has.OURS, _epoch),
-    Row("/image/quorum/kraftVersion", Has.OURS, _kraft_version),
-    Row("/image/quorum/leader", Has.OURS, _leader),
-    Row("/image/quorum/voters", Has.OURS, _voters),
+    Row("/image/quorum/epoch", Has.OURS, _leaf(leaves.EPOCH)),
+    Row("/image/quorum/kraftVersion", Has.OURS, _leaf(leaves.KRAFT_VERSION)),
+    Row("/image/quorum/leader", Has.OURS, _leaf(leaves.LEADER)),
+    Row("/image/quorum/voters", Has.OURS, _leaf(leaves.VOTERS)),
     Row("/image/scram", Has.BOTH, _scram),
     Row("/image/topics/byId", Has.BOTH, _topics_by_id),
     Row("/image/topics/byName", Has.BOTH, _topics_by_name),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
-from kraftops.image.image import Entity, Resource
+from kraftops.engine.folding import Entity, Resource
+from kraftops.memo import Memo
+from kraftops.uuids import to_text
 
 RESOURCE_TYPES = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
 """Types of configuration resources (`ConfigResource.Type`)."""
@@ -25,7 +27,10 @@ ACL_PERMISSIONS = ("UNKNOWN", "ANY", "DENY", "ALLOW")
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 SCRAM_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 RECOVERY_STATES = ("RECOVERED", "RECOVERING")
+UUIDS: Memo[str] = Memo(to_text)
+"""Their texts: those of topics and directories come again and again."""
 
+_MECHANISMS = {name: number for number, name in SCRAM_MECHANISMS.items()}
 _ENTITY_PARTS = {"client-id": "clientId", "ip": "ip", "user": "user"}
 _ENTITY_TYPES = {part: kind for kind, part in _ENTITY_PARTS.items()}
 _DEFAULT = "<default>"
@@ -34,9 +39,8 @@ _SPECIAL = re.compile(r"[\\()]")
 _PART = re.compile(r"(?:^|_)([^()<>]*?)(?:(<default>)|\(((?:[^\\()]|\\.)*)\))(?=_|$)", re.DOTALL)
 
 
-def code_name(names: tuple[str, ...], code: object) -> str:
+def code_name(names: tuple[str, ...], code: int) -> str:
     """Return what a code of an enumeration means; UNKNOWN, the first, where it means nothing."""
-    assert isinstance(code, int)
     return names[code] if 0 <= code < len(names) else names[0]
 
 
@@ -55,6 +59,17 @@ def resource_of(text: str) -> Resource | None:
             return number, name
     match = re.fullmatch(r"UNKNOWN\((-?\d{1,3})\)", label)
     return (int(match[1]), name) if match else None
+
+
+def mechanism_name(number: int) -> str:
+    """Return the name of the directory of a SCRAM mechanism."""
+    return SCRAM_MECHANISMS.get(number, f"UNKNOWN({number})")
+
+
+def mechanism_of(text: str) -> int | None:
+    """Return the number of a SCRAM mechanism by that name; None if it is no name."""
+    match = re.fullmatch(r"UNKNOWN\((-?\d{1,3})\)", text)
+    return int(match[1]) if match else _MECHANISMS.get(text)
 
 
 def entity_name(entity: Entity) -> str:

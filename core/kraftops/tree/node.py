@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
 
-from kraftops.image.image import Change, MetadataImage
+from kraftops.engine.folding import Newest
+from kraftops.image.image import Change, LastChange, MetadataImage
 
 
 class LeafKind(NamedTuple):
-    """What leaves of a sort have in common; each function takes the image and the leaf's key.
+    """What leaves of a sort have in common; each function takes an image and the leaf's key.
 
-    *addresses* gives those of the records that made the leaf, oldest first. Two are short ways:
-    *json* to the JSON of the data, without blanks, or None where it does not lead there, and
-    *newest* to the last of the addresses.
+    Keys are what the log calls things, so that another image can be asked for the same. *newest*
+    gives the record that changed the leaf last, None where no record made it.
     """
 
-    data: Callable[[MetadataImage, object], object]
-    text: Callable[[MetadataImage, object], str]
-    addresses: Callable[[MetadataImage, object], Sequence[int]]
-    json: Callable[[MetadataImage, object], str | None] | None = None
-    newest: Callable[[MetadataImage, object], int | None] | None = None
+    data: Callable[[MetadataImage, Any], object]
+    text: Callable[[MetadataImage, Any], str]
+    newest: Callable[[MetadataImage, Any], Newest | None]
 
 
 class Leaf(NamedTuple):
@@ -47,31 +46,42 @@ class Leaf(NamedTuple):
     @property
     def json(self) -> str:
         """The value as JSON on one line, without blanks; errors as those of `data`."""
-        made = self.kind.json(self.image, self.key) if self.kind.json else None
-        if made is None:
-            import json
-
-            made = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
-        return made
+        return _encode()(self.data)
 
     @property
-    def addresses(self) -> Sequence[int]:
-        """The addresses of the records that made the value, oldest first."""
-        return self.kind.addresses(self.image, self.key)
+    def newest(self) -> Newest | None:
+        """The record that changed the value last; None where no record made it."""
+        return self.kind.newest(self.image, self.key)
 
     @property
-    def newest(self) -> int | None:
-        """The last of them, which is another one after every change; None where there are none."""
-        if self.kind.newest:
-            return self.kind.newest(self.image, self.key)
-        addresses = self.addresses
-        return addresses[-1] if addresses else None
+    def last_change(self) -> LastChange | None:
+        """Where the value was last changed; None where no record made it.
+
+        Raises:
+            SourceError: a file cannot be read any more.
+        """
+        return self.image.last_change(lambda image: self.kind.newest(image, self.key))
 
     @property
     def change(self) -> Change | None:
-        """Where the value was last changed; None where no record made it."""
-        newest = self.newest
-        return None if newest is None else self.image.change(newest)
+        """When that was; errors as those of `last_change`."""
+        last = self.last_change
+        return None if last is None else last.change
+
+
+@cache
+def _encode() -> Callable[[object], str]:
+    """Return what makes JSON; one encoder for all is half the work of `json.dumps`."""
+    import json
+
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class TopicsBelow(NamedTuple):
+    """What a directory of topics shows: their *ids* by its names, in an image."""
+
+    image: MetadataImage
+    ids: Callable[[], Mapping[str, bytes]]
 
 
 class Directory(NamedTuple):
@@ -79,13 +89,19 @@ class Directory(NamedTuple):
 
     *names* gives them in no order, *get* finds one of them by a name, which need not be the one
     that is listed. Where *is_flat*, all of them are leaves: nobody need get them to know that.
-    *texts*, where it is there, is a short way to all of them as Kafka's shell prints them, by name.
+
+    The others are short ways, where they are there: *texts* to all children as Kafka's shell prints
+    them, by name; *newest* and *last_change* to those of the leaf below that was changed last;
+    *topics* to what a directory of topics shows.
     """
 
     names: Callable[[], Iterable[str]]
     get: Callable[[str], Node | None]
     is_flat: bool = False
     texts: Callable[[], dict[str, str]] | None = None
+    newest: Callable[[], Newest | None] | None = None
+    last_change: Callable[[], LastChange | None] | None = None
+    topics: TopicsBelow | None = None
 
     def sorted_names(self) -> list[str]:
         """Return the names of the children as Java sorts them, by UTF-16 code units."""

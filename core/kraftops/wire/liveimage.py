@@ -13,12 +13,14 @@ from typing import Self
 from kraftops.errors import UsageError, WireError
 from kraftops.image.findings import Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader, Progress, load
+from kraftops.image.loader import Loader, Progress
+from kraftops.image.loading import load
 from kraftops.image.replay import Limits
 from kraftops.image.sources import Piece, snapshot_time
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, FileName
 from kraftops.wire.addresses import Address, Bootstrap
+from kraftops.wire.ahead import ahead
 from kraftops.wire.fetching import SnapshotId
 from kraftops.wire.liveleader import put_leader, voters_in, voters_of
 from kraftops.wire.livelog import Begins, CaughtUp, Event, LiveBatch, LiveLog
@@ -147,11 +149,12 @@ class LiveImage:
     def _loaded(self, events: Iterator[Event]) -> _Reading:
         """Read to where the log is caught up, and close the connection until there is more."""
         try:
-            found: Event | None = next(events)
-            while isinstance(found, Begins):
-                _refuse_if_newer(found, self._limits)
-                reading = _Reading(found, self._limits, self._progress)
-                found = reading.read(events)
+            with ahead(events, _size_of, lambda event: isinstance(event, CaughtUp)) as coming:
+                found: Event | None = next(coming)
+                while isinstance(found, Begins):
+                    _refuse_if_newer(found, self._limits)
+                    reading = _Reading(found, self._limits, self._progress)
+                    found = reading.read(coming)
             if isinstance(found, CaughtUp):
                 endpoint = found.endpoint
                 reading.finish(found, lambda: voters_of(endpoint, self._settings, self._notes.put))
@@ -225,6 +228,10 @@ class LiveImage:
     def _tell(self) -> None:
         while not self._notes.empty():
             self._note(self._notes.get())
+
+
+def _size_of(event: Event) -> int:
+    return event.batch.size if isinstance(event, LiveBatch) else 0
 
 
 class _GoneError(Exception):

@@ -6,19 +6,21 @@ In files it is there still, before the end of the snapshot; controllers do not h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import cast
+from typing import TYPE_CHECKING
 
 from kraftops.errors import WireError
 from kraftops.image.image import MetadataImage
 from kraftops.image.store import held
 from kraftops.log.batch import CONTROL, Batch, Record, batch_bytes
 from kraftops.schema.compile import compiled
-from kraftops.schema.read import Data
 from kraftops.schema.tables.control import MESSAGES
 from kraftops.wire.addresses import Address
 from kraftops.wire.connection import Connection
 from kraftops.wire.deadline import Deadline
 from kraftops.wire.settings import Settings
+
+if TYPE_CHECKING:
+    from kraftops.records.control_types import LeaderChangeMessage
 
 _KEY = bytes([0, 0, 0, 2])  # of a leader change
 _VERSION = 0
@@ -64,5 +66,5 @@ def voters_in(image: MetadataImage) -> list[int]:
     """Return the ids of the voters that the leader of an image named."""
     if image.quorum.leader is None:
         return []
-    voters = cast("list[Data]", image.read_control(image.quorum.leader)["voters"])
-    return [cast("int", voter["voterId"]) for voter in voters]
+    said: LeaderChangeMessage = image.read_control(image.quorum.leader)
+    return [voter["voterId"] for voter in said["voters"]]

@@ -10,10 +10,12 @@ from weakref import finalize
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import Batch
-from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.reader import LogFile, LogReader
 from kraftops.log.streams import OpenName
 
 More = Callable[[], Batch | None]
+_AT_ONCE = 8 << 20
+"""Bytes that a reader waits for, unless there are no more: to read a batch by itself is slow."""
 
 
 class Spool:
@@ -82,23 +84,24 @@ class _SpoolFile(LogFile):
         self.size = os.fstat(fd).st_size
 
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
-        there = super().batches(start, stop)
-        return _GrowingReader(there, self._more[0]) if self._more else there
+        if not self._more:
+            return super().batches(start, stop)
+        return LogReader(_growing(self._file.fileno(), start, self._more[0]), start, None)
 
 
-class _GrowingReader(LogReader):
-    """Walks the batches that are there, and those that are added meanwhile."""
+def _growing(fd: int, start: int, more: More) -> Callable[[int], bytes]:
+    """Return what reads a file on from byte *start*, and has it grow at its end."""
+    at = start
 
-    def __init__(self, there: LogReader, more: More) -> None:
-        super().__init__(lambda _: b"", 0, None)
-        self._there = there
-        self._more = more
+    def read(size: int) -> bytes:
+        nonlocal at
+        found = os.pread(fd, size, at)
+        added = 0
+        while not found and added < _AT_ONCE and (batch := more()):
+            added += batch.size
+        if added:
+            found = os.pread(fd, size, at)
+        at += len(found)
+        return found
 
-    def __iter__(self) -> Iterator[Batch]:
-        yield from self._there
-        assert self._there.end
-        position = self._there.end.position
-        while batch := self._more():
-            position = batch.position + batch.size
-            yield batch
-        self.end = LogEnd(EndReason.END, position, 0)
+    return read

@@ -1,6 +1,6 @@
 //! A row as a line of JSON or CSV.
 use crate::batch::{Header, Record};
-use crate::decode::{Shown, TypeName};
+use crate::decode::{Part, Shown, TypeName};
 use crate::output::{Form, Output};
 use crate::row::{Cell, Column, Row};
 use crate::text::{self, put, truth};
@@ -130,9 +130,9 @@ pub fn json_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8])
         Some(version) => put!(out, version),
     }
     put!(out, ",\"key\":");
-    json_value(output, &meaning.key, &row.scratch.key, records);
+    json_value(output, &meaning.key, Part::Key, row, records);
     put!(&mut output.bytes, ",\"value\":");
-    json_value(output, &meaning.value, &row.scratch.value, records);
+    json_value(output, &meaning.value, Part::Value, row, records);
     let out = &mut output.bytes;
     put!(out, ",\"topicId\":");
     match &meaning.topic {
@@ -168,10 +168,10 @@ pub fn json_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8])
     put!(out, "}\n");
 }
 
-fn json_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
+fn json_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
     let (form, raw) = match shown {
         Shown::Null => return put!(&mut output.bytes, "null"),
-        Shown::Json => return output.bytes.extend_from_slice(json),
+        Shown::Json => return output.made(Form::Plain, part, row.scratch),
         Shown::Owned(text) => (Form::Json, &text[..]),
         Shown::Text(raw) => (Form::Json, *raw),
         Shown::Base64(raw) => (Form::Base64, *raw),
@@ -239,8 +239,8 @@ pub fn csv_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8]) 
     if let Some(version) = meaning.version {
         put!(out, version);
     }
-    csv_value(output, &meaning.key, &row.scratch.key, records);
-    csv_value(output, &meaning.value, &row.scratch.value, records);
+    csv_value(output, &meaning.key, Part::Key, row, records);
+    csv_value(output, &meaning.value, Part::Value, row, records);
     let out = &mut output.bytes;
     out.push(b',');
     if let Some(raw) = &meaning.topic {
@@ -269,12 +269,17 @@ pub fn csv_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8]) 
     out.push(b'\n');
 }
 
-fn csv_value(output: &mut Output, shown: &Shown, json: &[u8], records: &[u8]) {
+fn csv_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
     let out = &mut output.bytes;
     out.push(b',');
     match shown {
         Shown::Null => {}
-        Shown::Json => text::csv(out, json),
+        Shown::Json if text::is_quoted(row.scratch.part(part)) => {
+            out.push(b'"');
+            output.made(Form::Csv, part, row.scratch);
+            output.bytes.push(b'"');
+        }
+        Shown::Json => output.made(Form::Plain, part, row.scratch),
         Shown::Owned(text) => text::csv(out, text),
         Shown::Base64(raw) => output.value(Form::Base64, raw, records),
         Shown::Text(raw) if text::is_quoted(raw) => {

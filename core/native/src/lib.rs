@@ -14,6 +14,7 @@
 mod batch;
 mod columns;
 mod decode;
+mod fold;
 mod forms;
 mod json;
 mod output;
@@ -26,6 +27,7 @@ mod text;
 
 use batch::{Header, read_record};
 use decode::{Control, Decoder, Secrets};
+use fold::{PyFold, PyRules};
 use forms::File;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -275,5 +277,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDecoder>()?;
     module.add_class::<PyControl>()?;
     module.add_class::<PyScan>()?;
+    module.add_class::<PyRules>()?;
+    module.add_class::<PyFold>()?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))
 }

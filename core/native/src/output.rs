@@ -1,4 +1,5 @@
 //! Output that is handed on by size, also in the middle of a long value.
+use crate::decode::{Part, Scratch};
 use crate::text;
 use std::ops::Range;
 
@@ -18,11 +19,14 @@ pub enum Form {
     /// The same inside of a quoted field of CSV.
     CsvJson,
     Csv,
+    /// As it is.
+    Plain,
 }
 
 impl Form {
     fn put(self, out: &mut Vec<u8>, raw: &[u8]) {
         match self {
+            Form::Plain => out.extend_from_slice(raw),
             Form::Java => text::java_utf8(out, raw),
             Form::Hex => text::hex(out, raw),
             Form::Base64 => text::base64(out, raw),
@@ -55,12 +59,15 @@ impl Form {
 struct Cut {
     at: usize,
     form: Form,
+    /// Of what was made; nothing where it is of the records.
+    part: Option<Part>,
     range: Range<usize>,
 }
 
-/// What is left of a record's line.
+/// What is left of a record's line, and the texts that were made for it.
 struct Rest {
     literal: Vec<u8>,
+    made: Scratch,
     done: usize,
     cuts: std::vec::IntoIter<Cut>,
     current: Option<Cut>,
@@ -96,10 +103,25 @@ impl Output {
         {
             return form.put(&mut self.bytes, raw);
         }
+        self.cut(form, None, start..start + raw.len());
+    }
+
+    /// Append a text that was made, and lies in the scratch, as `value` does one of the records.
+    #[inline]
+    pub fn made(&mut self, form: Form, part: Part, scratch: &Scratch) {
+        let text = scratch.part(part);
+        if text.len() <= LONG || self.is_whole {
+            return form.put(&mut self.bytes, text);
+        }
+        self.cut(form, Some(part), 0..text.len());
+    }
+
+    fn cut(&mut self, form: Form, part: Option<Part>, range: Range<usize>) {
         self.cuts.push(Cut {
             at: self.bytes.len(),
             form,
-            range: start..start + raw.len(),
+            part,
+            range,
         });
     }
 
@@ -109,9 +131,9 @@ impl Output {
         self.cuts.retain(|cut| cut.at <= size && cut.at < size);
     }
 
-    /// End a line; its long values are written by `go_on`.
+    /// End a line; its long values are written by `go_on`, those in the scratch are taken away.
     #[inline]
-    pub fn end_line(&mut self) {
+    pub fn end_line(&mut self, scratch: &mut Scratch) {
         let Some(first) = self.cuts.first() else {
             return;
         };
@@ -125,6 +147,7 @@ impl Output {
         let current = cuts.next();
         self.rest = Some(Rest {
             literal,
+            made: std::mem::take(scratch),
             done: 0,
             cuts,
             current,
@@ -150,7 +173,8 @@ impl Output {
                     .extend_from_slice(rest.literal.get(rest.done..cut.at).unwrap_or(b""));
                 rest.done = cut.at;
             }
-            let raw = records.get(cut.range.clone()).unwrap_or(b"");
+            let whole = cut.part.map_or(records, |part| rest.made.part(part));
+            let raw = whole.get(cut.range.clone()).unwrap_or(b"");
             let size = cut.form.piece(raw);
             cut.form
                 .put(&mut self.bytes, raw.get(..size).unwrap_or(b""));
@@ -180,21 +204,27 @@ mod tests {
             Form::Json,
             Form::CsvJson,
             Form::Csv,
+            Form::Plain,
         ] {
             let mut whole = Vec::new();
             form.put(&mut whole, &records[1..]);
             let mut output = Output::default();
             output.bytes.extend_from_slice(b"<");
             output.value(form, &records[1..], &records);
+            let mut scratch = Scratch {
+                value: records.clone(),
+                ..Scratch::default()
+            };
+            output.made(Form::Plain, Part::Value, &scratch);
             output.bytes.extend_from_slice(b">\n");
-            output.end_line();
+            output.end_line(&mut scratch);
             let mut found = Vec::new();
             while output.has_rest() {
                 output.go_on(&records, 1 << 16);
                 assert!(output.bytes.len() < 1 << 20);
                 found.append(&mut output.bytes);
             }
-            assert_eq!(found, [b"<", &whole[..], b">\n"].concat());
+            assert_eq!(found, [b"<", &whole[..], &records[..], b">\n"].concat());
         }
     }
 }

@@ -3,7 +3,7 @@ use crate::batch::{
     CODECS, HEADER_SIZE, Header, Next, Record, holds_its_records, next_batch, read_record,
 };
 use crate::columns::Table;
-use crate::decode::{Control, Decoder, Meaning, Printed, Scratch, Secrets};
+use crate::decode::{Control, Decoder, Meaning, Part, Printed, Scratch, Secrets};
 use crate::forms::{File, Shared, csv_row, json_row};
 use crate::output::{Form, Output};
 use crate::read::Reader;
@@ -351,7 +351,7 @@ impl Scan {
             } else {
                 self.row(&header, &record, records, position, selects);
             }
-            self.output.end_line();
+            self.output.end_line(&mut self.scratch);
             if self.output.has_rest() {
                 self.output.go_on(records, MOST_OUTPUT);
                 if self.output.has_rest() {
@@ -445,7 +445,10 @@ impl Scan {
                 Ok(())
             } else {
                 self.output.bytes.push(b' ');
-                self.control.text(record, &mut self.output.bytes)
+                self.scratch.value.clear();
+                let found = self.control.text(record, &mut self.scratch.value);
+                self.output.made(Form::Plain, Part::Value, &self.scratch);
+                found
             }
         } else if self.asked.payload {
             self.payload(record, records, lead, (position, begun))
@@ -478,11 +481,23 @@ impl Scan {
         if !matches!(texts.key, Printed::Nothing) {
             put!(&mut self.output.bytes, lead, "key: ");
             lead = " ";
-            print(&texts.key, &self.scratch.key, &mut self.output, records);
+            print(
+                &texts.key,
+                Part::Key,
+                &self.scratch,
+                &mut self.output,
+                records,
+            );
         }
         if !matches!(texts.value, Printed::Nothing) {
             put!(&mut self.output.bytes, lead, "payload: ");
-            print(&texts.value, &self.scratch.value, &mut self.output, records);
+            print(
+                &texts.value,
+                Part::Value,
+                &self.scratch,
+                &mut self.output,
+                records,
+            );
         }
         if let Some(trouble) = texts.trouble.filter(|_| self.asked.check) {
             let reason = format!("offset {}: {trouble}", record.offset);
@@ -582,10 +597,10 @@ impl Scan {
 }
 
 #[inline]
-fn print(shown: &Printed, scratch: &[u8], output: &mut Output, records: &[u8]) {
+fn print(shown: &Printed, part: Part, scratch: &Scratch, output: &mut Output, records: &[u8]) {
     match shown {
         Printed::Nothing => {}
-        Printed::Scratch => output.bytes.extend_from_slice(scratch),
+        Printed::Scratch => output.made(Form::Plain, part, scratch),
         Printed::Utf8(raw) => output.value(Form::Java, raw, records),
         Printed::Hex(raw) => output.value(Form::Hex, raw, records),
     }

@@ -132,7 +132,7 @@ def test_max_bytes_shows_the_batches_that_lie_in_them(tmp_path: Path) -> None:
 
 def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
     bomb = batch_bytes([Record(0, 0, None, bytes(1_000_000))], attributes=1)
-    query = Query(decoder="user", deep_iteration=True, max_inflated_bytes=10_000)
+    query = Query(decoder="user", deep_iteration=True, inflation_limit=10_000)
 
     found = dump_bytes(bomb + TWO, tmp_path, query)
 

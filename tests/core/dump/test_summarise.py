@@ -22,6 +22,7 @@ from kraftops.log.reader import LogFile
 from kraftops.records.coordinator import messages
 from kraftops.records.dialects import snake_case
 from tests.corpus import DUMPS, Case, cases
+from tests.engines import using
 from tests.segments import COUNT_AT, IN, batch_around, batches_of, patched, plain_record, resealed
 
 DECODERS = {
@@ -42,6 +43,7 @@ FOLDERS = {
     "share_group_state": "share",
 }
 TXN = sorted((IN / "user/txn").glob("*.log"))
+each_engine = pytest.mark.parametrize("engine", ["native", "reference"])
 
 
 def decoder_of(path: Path) -> str:
@@ -367,6 +369,44 @@ def test_batch_that_inflates_too_far_is_damage(tmp_path: Path) -> None:
     found = summary_of(bomb, tmp_path, max_inflated_bytes=1_000)
 
     assert "inflates beyond 1000 bytes" in found["damage"]["first"][0]["reason"]
+
+
+def test_batch_of_metadata_may_inflate_to_less(tmp_path: Path) -> None:
+    bomb = batch_bytes([Record(0, 0, None, bytes(65 << 20))], attributes=4)
+
+    found = {decoder: summary_of(bomb, tmp_path, decoder) for decoder in ("metadata", "remote")}
+
+    first = found["metadata"]["damage"]["first"][0]
+    assert first["reason"] == "the batch inflates beyond 67108864 bytes"
+    assert found["remote"]["damage"]["count"] == 0
+    found["told"] = summary_of(bomb, tmp_path, "metadata", max_inflated_bytes=66 << 20)
+    assert found["told"]["damage"]["count"] == 0
+
+
+@each_engine
+@pytest.mark.parametrize("decoder", ["metadata", "offsets", "remote"])
+@pytest.mark.parametrize("codec", [0, 4], ids=["plain", "zstd"])
+def test_record_too_large_for_its_decoder_is_counted(
+    engine: str, decoder: str, codec: int, tmp_path: Path
+) -> None:
+    """One byte more than 8 MiB of key and value together; its type counts as ever."""
+    key = b"\0\1\0\1g\0\1t\0\0\0\0"
+    most = (8 << 20) - len(key)
+    values = [bytes(most - 1), bytes(most), bytes(most + 1), b"\0\0"]
+    records = [Record(number, 0, key, value) for number, value in enumerate(values)]
+
+    with using(engine):
+        found = summary_of(batch_bytes(records, attributes=codec), tmp_path, decoder)
+
+    large = [
+        one for one in found["undecodable"]["first"] if one["reason"].endswith("up to 8388608")
+    ]
+    assert [one["reason"] for one in large] == [
+        "offset 2: a record of 8388609 bytes, decoded up to 8388608"
+    ]
+    assert 8388609 < large[0]["bytes"] < 8388609 + 30
+    assert found["records"]["count"] == len(values)
+    assert sum(one["count"] for one in found["types"]) == len(values)
 
 
 def test_records_that_no_decoder_reads_are_counted(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from kraftops.engine import choice
-from kraftops.engine.choice import EngineScan, engine_name, open_scan, why_not_native
+from kraftops.engine.choice import engine_name, why_not_native
 from kraftops.engine.contract import Outcome, Request, Why
 from kraftops.engine.query import Query
 from kraftops.engine.reference.scan import ReferenceScan
+from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import UsageError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Record, batch_bytes

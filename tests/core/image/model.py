@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from kraftops.engine.folding import PartitionState
 from kraftops.image.image import MetadataImage
 from kraftops.log.batch import LOG_APPEND_TIME
 from tests.replays import ZERO, Lot, Made
@@ -332,18 +333,24 @@ def state_of(image: MetadataImage) -> State:
     """Return what an image holds, in the shape of the model."""
     provenance = image.provenance
     state = _empty()
+    fold = image.fold
     state["topics"] = {
         topic_id: {
             "name": topic.name,
             "partitions": {
-                number: _partition(image.partition(topic, number)) for number in topic.numbers()
+                number: partition_fields(partition)
+                for number, partition in fold.partitions(topic_id)
             },
         }
         for topic_id, topic in image.topics.items()
     }
-    for topic_id, topic in image.topics.items():
-        assert topic.id == topic_id
-        assert len(topic) == len(set(topic.numbers())) == len(list(topic.keys()))
+    for topic_id in image.topics:
+        numbers = fold.numbers(topic_id)
+        assert numbers == [number for number, _ in fold.partitions(topic_id)]
+        assert numbers == sorted(set(numbers))
+        assert fold.partition_count(topic_id) == len(numbers)
+    assert fold.partition_count() == sum(map(fold.partition_count, image.topics))
+    assert fold.topic_count() == len(list(image.topics))
     state["names"] = image.topic_ids
     state["brokers"] = {number: image.broker(number) for number in image.brokers}
     state["controllers"] = _data(image, image.controllers)
@@ -375,5 +382,29 @@ def _data(image: MetadataImage, addresses: Mapping[Any, int]) -> Any:
     return {key: image.read(address)[1] for key, address in addresses.items()}
 
 
-def _partition(state: Any) -> Any:
-    return {key: value for key, value in state.items() if key not in ("partitionId", "topicId")}
+def partition_fields(state: PartitionState) -> State:
+    """Return a partition's state in the fields of its record."""
+    return {
+        "replicas": state.replicas,
+        "directories": state.directories,
+        "isr": state.isr,
+        "removingReplicas": state.removing_replicas,
+        "addingReplicas": state.adding_replicas,
+        "eligibleLeaderReplicas": state.eligible_leader_replicas,
+        "lastKnownElr": state.last_known_elr,
+        "leader": state.leader,
+        "leaderRecoveryState": state.leader_recovery_state,
+        "leaderEpoch": state.leader_epoch,
+        "partitionEpoch": state.partition_epoch,
+    }
+
+
+def partition_states(image: MetadataImage) -> dict[tuple[bytes, int], PartitionState]:
+    """Return all partitions of an image, each asked for by itself."""
+    found = {}
+    for topic_id in image.topics:
+        for number in image.fold.numbers(topic_id):
+            state = image.partition(topic_id, number)
+            assert state is not None
+            found[topic_id, number] = state
+    return found

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kraftops.image.census import census
 from kraftops.image.loading import load
 from kraftops.image.logsize import log_size
+from tests.core.image.model import partition_states
 from tests.corpus import SHELL
 from tests.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.replays import log_bytes, random_log
@@ -22,22 +23,14 @@ def test_counts_are_those_of_the_decoded_states(
     path = tmp_path_factory.getbasetemp() / "census.log"
     path.write_bytes(log_bytes(random_log(Random(seed))))
     image = load(path)
-    states = [
-        image.partition(topic, number)
-        for topic in image.topics.values()
-        for number in topic.numbers()
-    ]
+    states = partition_states(image).values()
 
     found = census(image)
 
     assert found.topics == len(image.topics)
     assert found.partitions == len(states)
-    assert found.leaderless == sum(state["leader"] < 0 for state in states if state)  # type: ignore[operator]
-    assert found.under_replicated == sum(
-        len(state["isr"]) < len(state["replicas"])  # type: ignore[arg-type]
-        for state in states
-        if state
-    )
+    assert found.leaderless == sum(state.leader < 0 for state in states)
+    assert found.under_replicated == sum(len(state.isr) < len(state.replicas) for state in states)
     assert sum(found.brokers.values()) == len(image.brokers)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader
+from kraftops.image.loader import Loader
 from kraftops.tree.layout import Has, tree_of
-from tests.core.image.model import state_of
+from tests.core.image.model import partition_fields, state_of
 from tests.core.tree.walking import leaves_of
 from tests.replays import ZERO, Made, log_bytes, lots, made, uuid
 from tests.segments import batches_of
@@ -44,9 +44,9 @@ def broker(number: int = 1, **changes: Any) -> tuple[str, dict[str, Any]]:
 
 
 def state(image: MetadataImage) -> Any:
-    found = image.partition(image.topics[T], 0)
+    found = image.partition(T, 0)
     assert found
-    return found
+    return partition_fields(found)
 
 
 class TestLateDialect:

@@ -15,7 +15,8 @@ import pytest
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.findings import CUTS_SHORT, Kind
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader, load
+from kraftops.image.loader import Loader
+from kraftops.image.loading import load
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.reader import LogFile
 from kraftops.schema.compile import compiled
@@ -489,9 +490,9 @@ class TestContinuity:
 
         image = load([first, second])
 
-        state = image.partition(image.topics[uuid(1)], 0)
+        state = image.partition(uuid(1), 0)
         assert state
-        assert state["leaderEpoch"] == 2
+        assert state.leader_epoch == 2
         (finding,) = image.findings
         assert (finding.kind, finding.source) == (Kind.REPEAT, str(second))
 
@@ -663,11 +664,11 @@ class TestHeldImages:
         image = load(path)
 
         assert not kinds(image)
-        assert len(image.topics[uuid(1)]) == 30_000
+        assert image.fold.partition_count(uuid(1)) == 30_000
         for number in range(31):
-            state = image.partition(image.topics[uuid(1)], number)
+            state = image.partition(uuid(1), number)
             assert state
-            assert state["replicas"] == ([2, 3] if number < 30 else [1, 2])
+            assert state.replicas == ([2, 3] if number < 30 else [1, 2])
 
     def test_what_is_kept_of_files_is_bounded(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

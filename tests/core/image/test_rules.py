@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader
+from kraftops.image.loader import Loader
 from tests.core.image.model import state_of
 from tests.replays import ZERO, Made, log_bytes, lots, made, uuid
 from tests.segments import batches_of
@@ -453,7 +453,7 @@ class TestAllElse:
 
         assert list(reasons(image)) == [1]
         assert reason in reasons(image)[1]
-        assert len(image.topics[T]) == 1
+        assert image.fold.partition_count(T) == 1
 
 
 class TestTransactions:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
-from kraftops.log.codecs import CODECS, compress, decompress
+from kraftops.log.codecs import CODECS, _zstd_module, compress, decompress
 from kraftops.log.xxhash import xxhash32
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
@@ -61,11 +61,33 @@ def test_bomb_is_refused_before_it_is_inflated(codec: int) -> None:
     assert peak < 8 * limit + len(packed)
 
 
-@pytest.mark.parametrize("codec", [GZIP, SNAPPY, ZSTD], ids=["gzip", "snappy", "zstd"])
-def test_streams_behind_each_other_are_one(codec: int) -> None:
-    packed = compress(codec, b"one, ") + compress(codec, b"") + compress(codec, b"two")
+@each_codec
+def test_what_comes_out_is_held_once(codec: int) -> None:
+    data = bytes(32 << 20)
+    packed = compress(codec, data)
 
-    assert decompress(codec, packed) == b"one, two"
+    tracemalloc.start()
+    try:
+        assert len(decompress(codec, packed)) == len(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1.5 * len(data)
+
+
+@pytest.mark.parametrize("codec", [GZIP, SNAPPY, ZSTD], ids=["gzip", "snappy", "zstd"])
+@pytest.mark.parametrize(
+    "parts", [(b"one, ", b"", b"two"), (NOISE, TEXT, NOISE[:70_000], b"")], ids=["short", "long"]
+)
+def test_streams_behind_each_other_are_one(codec: int, parts: tuple[bytes, ...]) -> None:
+    packed = b"".join(compress(codec, part) for part in parts)
+    whole = b"".join(parts)
+
+    assert decompress(codec, packed) == whole
+    assert decompress(codec, packed, limit=len(whole)) == whole
+    with pytest.raises(InflationError):
+        decompress(codec, packed, limit=len(whole) - 1)
 
 
 def test_limit_holds_for_all_gzip_members_together() -> None:
@@ -127,6 +149,25 @@ def test_damage_raises_nothing_else(codec: int, data: bytes, flips: list[int]) -
         decompress(codec, bytes(packed), limit=100_000)
     except DecodeError:
         return
+
+
+# zstd
+
+
+def windowed(data: bytes, window_log: int) -> bytes:
+    """Return a frame that does not tell its size, and asks for a window of 2***window_log* bytes."""
+    zstd = _zstd_module()
+    frame = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: window_log})
+    packed: bytes = frame.compress(data) + frame.flush()
+    return packed
+
+
+def test_zstd_window_is_at_most_half_of_the_limit() -> None:
+    """It is held beside what comes out. A limit of less than 16 MiB does not count for it."""
+    for window_log, limit in ((27, 256 << 20), (25, 64 << 20), (23, 16 << 20), (23, 1000)):
+        assert decompress(ZSTD, windowed(b"data", window_log), limit) == b"data"
+        with pytest.raises(DecodeError, match="too much memory"):
+            decompress(ZSTD, windowed(b"data", window_log + 1), limit)
 
 
 # Snappy

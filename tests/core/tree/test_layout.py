@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from kraftops.image.image import MetadataImage
-from kraftops.image.loading import Loader, load
-from kraftops.tree import leaves
-from kraftops.tree.kafkatext import partition_text
+from kraftops.image.loader import Loader
+from kraftops.image.loading import load
 from kraftops.tree.layout import LAYOUT, Has, tree_of
 from kraftops.tree.node import Directory, Leaf, Node, descend, java_sorted
 from kraftops.uuids import to_text
@@ -104,32 +103,42 @@ class TestForms:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_short_ways_lead_where_the_long_ones_do(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """JSON is that of the data, the newest address the last one, whatever was looked at how."""
+def test_short_ways_lead_where_the_long_ones_do(seed: int) -> None:
+    """JSON is that of the data; directories know what their leaves would say."""
     image = image_in(log_bytes(random_log(Random(seed))))
-    for form in (Has.OURS, Has.KAFKA):
-        root = tree_of(image, form=form)
-        quick = {path: (leaf.json, leaf.text) for path, leaf in leaves_of(root)}
-        newest = {path: leaf.newest for path, leaf in leaves_of(root)}
-        with monkeypatch.context() as patch:
-            patch.setattr(leaves, "plain_partition", lambda *_: None)
-            slow = {
-                path: (
-                    json.dumps(leaf.data, ensure_ascii=False, separators=(",", ":")),
-                    leaf.text,
-                )
-                for path, leaf in leaves_of(tree_of(image, form=form))
-            }
 
-        assert quick == slow
-        for path, leaf in leaves_of(root):
-            assert newest[path] == (leaf.addresses[-1] if leaf.addresses else None), path
-    for topic in image.topics.values():
-        for number in topic.numbers():
-            state = image.partition(topic, number)
-            assert state
-            leaf = Leaf(leaves.PARTITION, image, (topic, number))
-            assert leaf.text == partition_text(state)
+    def walk(node: Node) -> None:
+        if isinstance(node, Leaf):
+            assert node.json == json.dumps(node.data, ensure_ascii=False, separators=(",", ":"))
+            return
+        leaves = [leaf for _, leaf in leaves_of(node)]
+        if node.last_change:
+            addresses = [leaf.newest.address for leaf in leaves if leaf.newest]
+            found = node.last_change()
+            assert (found and found.address) == max(addresses, default=None)
+        if node.texts:
+            children = {name: child for name, child in node.children() if isinstance(child, Leaf)}
+            assert node.texts() == {name: leaf.text for name, leaf in children.items()}
+        if node.topics:
+            assert sorted(node.topics.ids()) == sorted(node.names())
+        for _, child in node.children():
+            walk(child)
+
+    for form in (Has.OURS, Has.KAFKA):
+        walk(tree_of(image, form=form))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_keys_of_leaves_mean_the_same_in_another_image(seed: int) -> None:
+    """So that one can be asked what another shows."""
+    raw = log_bytes(random_log(Random(seed)))
+    image, other = image_in(raw), image_in(raw)
+
+    for path, leaf in leaves_of(tree_of(image)):
+        there = leaf._replace(image=other)
+        assert (there.data, there.text, there.newest) == (leaf.data, leaf.text, leaf.newest), path
+        gone = leaf._replace(image=MetadataImage())
+        assert gone.newest is None or path.startswith("/local/findings/"), path
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -189,7 +198,7 @@ class TestTopics:
         assert names(root, f"{by_state}/withElr") == ["orders"]
         assert data(root, f"{by_state}/withElr/orders/5")["eligibleLeaderReplicas"] == [2]
 
-    def test_states_of_plain_partitions_are_told_without_decoding(
+    def test_states_are_told_without_a_look_at_the_partitions(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         full = {"replicas": [1, 2], "directories": [uuid(1), uuid(2)]}
@@ -455,15 +464,15 @@ class TestWhereFrom:
 
         found = at(root, "/image/topics/byName/orders/0")
         assert isinstance(found, Leaf)
-        assert found.change is not None
-        assert tuple(found.change) == (3, FIRST_TIME + 5, 1, False)
+        assert found.last_change is not None
+        assert tuple(found.last_change.change) == (3, FIRST_TIME + 5, 1, False)
         topic = at(root, "/image/topics/byName/orders/name")
         assert isinstance(topic, Leaf)
-        assert topic.change
-        assert topic.change.offset == 0
+        assert topic.last_change
+        assert topic.last_change.change.offset == 0
         version = at(root, "/local/version")
         assert isinstance(version, Leaf)
-        assert version.change is None
+        assert version.last_change is None
 
     def test_in_a_snapshot_it_was_before_its_end(self, tmp_path: Path) -> None:
         path = tmp_path / "00000000000000000042-0000000001.checkpoint"
@@ -471,8 +480,9 @@ class TestWhereFrom:
 
         found = at(tree_of(load(path)), "/image/topics/byName/orders/name")
         assert isinstance(found, Leaf)
-        assert found.change
-        assert (found.change.offset, found.change.is_in_snapshot) == (41, True)
+        assert found.last_change
+        change = found.last_change.change
+        assert (change.offset, change.is_in_snapshot) == (41, True)
 
     def test_findings_are_listed(self) -> None:
         image = image_of(TOPIC, made("RemoveTopicRecord", topicId=uuid(7)))

@@ -105,7 +105,7 @@ def test_records_of_the_image_can_be_read_again() -> None:
              for number in (1, 2)}  # fmt: skip
     assert names[1] == f"{place}/{4:020}-{1:010}.checkpoint"
     assert names[2] == f"{place}/{4:020}.log"
-    assert [image.partition(one, 0) is not None for one in image.topics.values()] == [True, True]
+    assert [image.partition(one, 0) is not None for one in image.topics] == [True, True]
 
 
 def test_log_without_records_is_refused() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from kraftops.engine.longtext import LONG
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect
+from kraftops.varint import read_varint
 
 Counted = tuple[int | None, int | None, int, int]
 """Number of a type and its version, where a frame has them; records, and the bytes they take."""
@@ -20,9 +24,12 @@ def count_framed(
     """
     spoken = dialect("remote-log-metadata" if decoder == "remote" else dialect_name)
     found: dict[tuple[int | None, int | None], list[int]] = {}
+    has_long = len(buffer) > LONG
+    view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
     for _ in range(count):
         start = pos
-        record, pos = read_record(buffer, pos, 0, 0)
+        is_long = has_long and read_varint(buffer, pos)[0] > LONG
+        record, pos = read_record(view if is_long else buffer, pos, 0, 0)
         kind: tuple[int | None, int | None]
         try:
             frame = spoken.read_frame(record.value or b"")

@@ -7,13 +7,13 @@ from functools import cache
 
 from kraftops.engine.longtext import LongText, is_utf8
 from kraftops.engine.query import Query
-from kraftops.engine.reference.payloads import LARGEST_DECODED, shown_by
+from kraftops.engine.reference.payloads import shown_by
 from kraftops.engine.reference.records import whole
 from kraftops.engine.rows import BASE64, COLUMNS, CONTROL, USER, Meaning, Row, base64_of, id_fields
 from kraftops.errors import DecodeError
 from kraftops.javatext import json_string
 from kraftops.log.batch import Record
-from kraftops.records.meaning import Decoded, Unknown
+from kraftops.records.meaning import LARGEST_DECODED, Decoded, Unknown
 from kraftops.records.secrets import (
     CONFIGURATION,
     REDACTED,
@@ -99,9 +99,12 @@ def _coordinator_head(decoder: str) -> Read:
 
 def control(record: Record) -> Meaning:
     """Return the meaning of a record of a control batch."""
+    return _bounded(CONTROL, _control)(record)
+
+
+def _control(record: Record) -> Meaning:
     from kraftops.records.control import decode_text
 
-    record = whole(record)
     found = decode_text(record.key, record.value)
     if isinstance(found, Unknown):
         return _unknown(CONTROL, record, found.reason, found.type, found.version)

@@ -9,9 +9,7 @@ from kraftops.engine.query import Query
 from kraftops.engine.reference.records import whole
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
-
-LARGEST_DECODED = 8 * 1024 * 1024
-"""Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`)."""
+from kraftops.records.meaning import refusal
 
 Texts = tuple[str | None, str | None]
 Decode = Callable[[Record, str], Texts]
@@ -39,14 +37,21 @@ def _bounded(decode: Decode) -> Decode:
     """Return *decode*, but for records whose fields could take a hundred times their bytes."""
 
     def texts(record: Record, overrun: str) -> Texts:
-        size = len(record.key or b"") + len(record.value or b"")
-        if size > LARGEST_DECODED:
-            raise DecodeError(
-                f"a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
-            )
+        refuse_large(record)
         return decode(whole(record), overrun)
 
     return texts
+
+
+def refuse_large(record: Record) -> None:
+    """Refuse a record that is not decoded.
+
+    Raises:
+        DecodeError: it is one.
+    """
+    too_large = refusal(record.key, record.value)
+    if too_large is not None:
+        raise DecodeError(too_large)
 
 
 def _user(query: Query) -> Decode:

@@ -21,7 +21,7 @@ from kraftops.engine.reference.batchline import (
 )
 from kraftops.engine.reference.checks import check_crc
 from kraftops.engine.reference.output import Output
-from kraftops.engine.reference.payloads import payload_decoder
+from kraftops.engine.reference.payloads import payload_decoder, refuse_large
 from kraftops.engine.reference.records import records, whole
 from kraftops.errors import DecodeError
 from kraftops.javatext import decode_utf8
@@ -256,6 +256,7 @@ class TextScan:
 def _control_text(record: Record) -> str:
     from kraftops.records.control import control_text
 
+    refuse_large(record)
     _, _, key, value, _ = whole(record)
     return control_text(key, value)
 

@@ -1,5 +1,5 @@
 //! Control records: transaction markers and those of KRaft (`ControlRecordType`).
-use super::{Described, Meaning, Scratch, Shown, TypeName, Unknown, int16};
+use super::{Described, Meaning, Scratch, Shown, TypeName, Unknown, excess, int16, refuse_large};
 use crate::batch::Record;
 use crate::plan::{Changes, Message, Slots};
 use crate::read::Reader;
@@ -36,6 +36,7 @@ impl Control {
 
     /// Append what Kafka's tool prints; the error is what it dies of.
     pub fn text(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), String> {
+        refuse_large(record)?;
         let number = Control::number(record.key)?;
         let Some(found) = self.types.get(&number) else {
             put!(out, "controlType: UNKNOWN(", number, ")");
@@ -78,6 +79,9 @@ impl Control {
     }
 
     pub fn meaning<'a>(&'a self, record: &Record<'a>, scratch: &mut Scratch) -> Meaning<'a> {
+        if let Some(size) = excess(record) {
+            return Meaning::too_large("control", size);
+        }
         let number = match Control::number(record.key) {
             Ok(number) => number,
             Err(reason) => return Meaning::unknown("control", record, Unknown::of(reason)),

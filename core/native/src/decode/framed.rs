@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-enum Framing {
+pub enum Framing {
     Kafka,
     Kip631,
     Draft,
@@ -77,28 +77,12 @@ fn frame_number(reader: &mut Reader, what: &str) -> Result<i32, String> {
     }
 }
 
-impl Framed {
-    /// The types that it knows, by number.
-    pub fn type_names(&self) -> Vec<(i32, String)> {
-        let known = self.types.iter().enumerate();
-        known
-            .filter_map(|(number, one)| Some((number as i32, one.as_ref()?.name.to_string())))
-            .collect()
-    }
-
-    #[inline(always)]
-    pub fn type_of(&self, number: i32) -> Option<&Type> {
-        usize::try_from(number)
-            .ok()
-            .and_then(|at| self.types.get(at))?
-            .as_ref()
-    }
-
+impl Framing {
     /// Read what is before a record's body; the error is in Kafka's words.
     #[inline(always)]
     pub fn frame(&self, value: &[u8]) -> Result<Frame, String> {
         let mut reader = Reader::new(value, 0);
-        match self.framing {
+        match self {
             Framing::Kafka => match frame_number(&mut reader, "frame version")? {
                 1 => {}
                 0 => {
@@ -129,6 +113,30 @@ impl Framed {
             version,
             body: reader.at,
         })
+    }
+}
+
+impl Framed {
+    /// The types that it knows, by number.
+    pub fn type_names(&self) -> Vec<(i32, String)> {
+        let known = self.types.iter().enumerate();
+        known
+            .filter_map(|(number, one)| Some((number as i32, one.as_ref()?.name.to_string())))
+            .collect()
+    }
+
+    #[inline(always)]
+    pub fn type_of(&self, number: i32) -> Option<&Type> {
+        usize::try_from(number)
+            .ok()
+            .and_then(|at| self.types.get(at))?
+            .as_ref()
+    }
+
+    /// Read what is before a record's body; the error is in Kafka's words.
+    #[inline(always)]
+    pub fn frame(&self, value: &[u8]) -> Result<Frame, String> {
+        self.framing.frame(value)
     }
 
     /// What a value has for `--where`, without more of it than that: a plan and its body.

@@ -7,7 +7,7 @@ mod user;
 
 use crate::batch::Record;
 pub use control::Control;
-pub use framed::{Framed, Secrets};
+pub use framed::{Framed, Framing, Secrets};
 pub use keyed::Keyed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -59,6 +59,22 @@ pub struct Scratch {
     pub value: Vec<u8>,
 }
 
+/// One of the texts in the scratch.
+#[derive(Clone, Copy)]
+pub enum Part {
+    Key,
+    Value,
+}
+
+impl Scratch {
+    pub fn part(&self, part: Part) -> &[u8] {
+        match part {
+            Part::Key => &self.key,
+            Part::Value => &self.value,
+        }
+    }
+}
+
 /// What Kafka's tool prints of a record's key and value.
 pub struct Texts<'a> {
     pub key: Printed<'a>,
@@ -97,6 +113,14 @@ impl<'a> Meaning<'a> {
         }
     }
 
+    fn too_large(kind: &'a str, size: usize) -> Self {
+        let error = format!("a record of {size} bytes, decoded up to {LARGEST_DECODED}");
+        Meaning {
+            error: Some(error),
+            ..Meaning::of(kind)
+        }
+    }
+
     fn unknown(kind: &'a str, record: &Record<'a>, found: Unknown) -> Self {
         Meaning {
             type_name: found.number.map_or(TypeName::None, TypeName::Number),
@@ -124,6 +148,20 @@ fn int16(raw: &[u8]) -> Option<i32> {
         .map(|two| i16::from_be_bytes(*two) as i32)
 }
 
+/// The bytes of a record whose fields could take a hundred times as many, if they are too many.
+fn excess(record: &Record) -> Option<usize> {
+    let size = record.key.map_or(0, <[u8]>::len) + record.value.map_or(0, <[u8]>::len);
+    (size > LARGEST_DECODED).then_some(size)
+}
+
+fn refuse_large(record: &Record) -> Result<(), String> {
+    excess(record).map_or(Ok(()), |size| {
+        Err(format!(
+            "a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
+        ))
+    })
+}
+
 impl Decoder {
     pub fn kind(&self) -> &str {
         match self {
@@ -133,10 +171,8 @@ impl Decoder {
         }
     }
 
-    /// The bytes of a record whose fields could take a hundred times as many, if they are too many.
-    fn excess(&self, record: &Record) -> Option<usize> {
-        let size = record.key.map_or(0, <[u8]>::len) + record.value.map_or(0, <[u8]>::len);
-        (size > LARGEST_DECODED && !matches!(self, Decoder::User(..))).then_some(size)
+    fn is_bounded(&self) -> bool {
+        !matches!(self, Decoder::User(..))
     }
 
     /// The type of a record that is in no control batch, from as few bytes as can be.
@@ -169,12 +205,8 @@ impl Decoder {
         deep: bool,
         secrets: Option<&Secrets>,
     ) -> Meaning<'a> {
-        if let Some(size) = self.excess(record) {
-            let error = format!("a record of {size} bytes, decoded up to {LARGEST_DECODED}");
-            return Meaning {
-                error: Some(error),
-                ..Meaning::of(self.kind())
-            };
+        if let Some(size) = excess(record).filter(|_| self.is_bounded()) {
+            return Meaning::too_large(self.kind(), size);
         }
         match self {
             Decoder::Framed(framed) if deep => framed.meaning(record, scratch, secrets),
@@ -191,10 +223,8 @@ impl Decoder {
         record: &Record<'a>,
         scratch: &mut Scratch,
     ) -> Result<Texts<'a>, String> {
-        if let Some(size) = self.excess(record) {
-            return Err(format!(
-                "a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
-            ));
+        if self.is_bounded() {
+            refuse_large(record)?;
         }
         match self {
             Decoder::Framed(framed) => Ok(framed.texts(record, scratch)),
@@ -232,7 +262,7 @@ impl Decoder {
 
 type Described<'py> = Bound<'py, PyAny>;
 
-fn item<'py>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Described<'py>> {
+pub fn item<'py>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Described<'py>> {
     of.get_item(name)?
         .ok_or_else(|| PyValueError::new_err(format!("no {name}")))
 }

@@ -1,12 +1,14 @@
 //! What a message version looks like on the wire and in Kafka's JSON, and what reads it.
 //!
 //! Plans are made from the message tables (`kraftops.schema.message`); nothing here knows a message.
+mod capture;
 mod check;
 mod json;
 mod walk;
 
 use crate::read::Reader;
 use crate::text::{self, Fixed, put, truth};
+pub use capture::Captured;
 pub use check::Reason;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

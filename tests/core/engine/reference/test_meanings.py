@@ -7,13 +7,12 @@ import pytest
 
 from kraftops.engine.query import Query
 from kraftops.engine.reference.meanings import control, reader
-from kraftops.engine.reference.payloads import LARGEST_DECODED
 from kraftops.engine.rows import Meaning, id_fields
 from kraftops.log.batch import Record, read_record
 from kraftops.log.batch import records as records_of
 from kraftops.records import coordinator, metadata
 from kraftops.records.control import decode as decode_control
-from kraftops.records.meaning import Decoded
+from kraftops.records.meaning import LARGEST_DECODED, Decoded
 from kraftops.records.user import DECODERS
 from kraftops.uuids import to_text
 from tests.messages import table

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.dump.report import Report
-from kraftops.engine.choice import open_scan
 from kraftops.engine.contract import Request
 from kraftops.engine.query import Query
+from kraftops.engine.scanning import open_scan
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.codecs import CODECS

@@ -1,0 +1,152 @@
+"""The state of one partition: what its record says, and what changes make of it.
+
+The rules are those of Kafka's `PartitionRegistration` and `TopicDelta`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from kraftops.engine.folding import KEPT_LEADER, RECOVERY_STATES, Look, PartitionState
+from kraftops.records.shipped import KEPT_RECOVERY
+from kraftops.uuids import ZERO, is_reserved
+
+if TYPE_CHECKING:
+    from kraftops.records.metadata_types import PartitionRecord
+    from kraftops.records.shipped_types import AnyPartitionChangeRecord
+
+T = TypeVar("T")
+_LOST = bytes(15) + b"\x02"
+_WRONG_COUNT = "its directories are not as many as its replicas"
+
+
+def registered(record: PartitionRecord) -> PartitionState | str:
+    """Return the state that a PartitionRecord makes, or why it makes none.
+
+    Fields that its version lacks have their defaults.
+    """
+    replicas, given = record["replicas"], record.get("directories", [])
+    directories = _directories(given, len(replicas))
+    if directories is None or (given and len(given) != len(replicas)):
+        return _WRONG_COUNT
+    recovery = record["leaderRecoveryState"]
+    if recovery not in RECOVERY_STATES:
+        return _wrong_recovery(recovery)
+    return PartitionState(
+        replicas=replicas,
+        directories=directories,
+        isr=record["isr"],
+        removing_replicas=record["removingReplicas"],
+        adding_replicas=record["addingReplicas"],
+        eligible_leader_replicas=record.get("eligibleLeaderReplicas") or [],
+        last_known_elr=record.get("lastKnownElr") or [],
+        leader=record["leader"],
+        leader_recovery_state=recovery,
+        leader_epoch=record["leaderEpoch"],
+        partition_epoch=record["partitionEpoch"],
+    )
+
+
+def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> PartitionState | str:
+    """Return the state after a PartitionChangeRecord, or why that cannot apply."""
+    replicas = _said(change["replicas"], state.replicas)
+    given = change.get("directories")
+    if given and change["replicas"] is not None and len(given) != len(replicas):
+        return _WRONG_COUNT
+    directories = _directories(_said(given, state.directories), len(replicas))
+    if directories is None:
+        return _WRONG_COUNT
+    leader, epoch = state.leader, state.leader_epoch
+    if change["leader"] != KEPT_LEADER:
+        leader, epoch = change["leader"], _next(epoch)
+    recovery = change["leaderRecoveryState"]
+    if recovery == KEPT_RECOVERY:
+        recovery = state.leader_recovery_state
+    elif recovery not in RECOVERY_STATES:
+        return _wrong_recovery(recovery)
+    elr = _said(change.get("eligibleLeaderReplicas"), state.eligible_leader_replicas)
+    return PartitionState(
+        replicas=replicas,
+        directories=directories,
+        isr=_said(change["isr"], state.isr),
+        removing_replicas=_said(change["removingReplicas"], state.removing_replicas),
+        adding_replicas=_said(change["addingReplicas"], state.adding_replicas),
+        eligible_leader_replicas=elr,
+        last_known_elr=_said(change.get("lastKnownElr"), state.last_known_elr),
+        leader=leader,
+        leader_recovery_state=recovery,
+        leader_epoch=change.get("leaderEpoch", epoch),  # a draft's change says it
+        partition_epoch=_next(state.partition_epoch),
+    )
+
+
+def without_elr(state: PartitionState) -> PartitionState:
+    """Return the state after a ClearElrRecord, where there was something to clear."""
+    epoch = _next(state.partition_epoch)
+    return state._replace(eligible_leader_replicas=[], last_known_elr=[], partition_epoch=epoch)
+
+
+def outside_isr(state: PartitionState, broker: int) -> PartitionState:
+    """Return the state after a broker's leaving, in the dialects where that changes the ISRs."""
+    return state._replace(isr=[one for one in state.isr if one != broker])
+
+
+def looks_of(state: PartitionState) -> Look:
+    """Return what is known of a partition without reading it again."""
+    found = Look(0)
+    if state.leader < 0:
+        found |= Look.LEADERLESS
+    if len(state.isr) < len(state.replicas):
+        found |= Look.UNDER_REPLICATED
+    if state.adding_replicas or state.removing_replicas:
+        found |= Look.REASSIGNING
+    if state.eligible_leader_replicas:
+        found |= Look.WITH_ELR
+    if any(one != ZERO for one in state.directories):
+        found |= Look.WITH_DIRECTORIES
+    return found
+
+
+def is_suspect(state: PartitionState, directories: Mapping[int, frozenset[bytes]]) -> bool:
+    """Tell whether no server would have made a state; *directories* are those of brokers."""
+    replicas, isr, leader = state.replicas, state.isr, state.leader
+    subsets = isr, state.eligible_leader_replicas, state.adding_replicas, state.removing_replicas
+    among, in_sync = set(replicas), set(isr)
+    return (
+        not replicas
+        or len(among) < len(replicas)
+        or any(one not in directories for one in replicas)
+        or any(one not in among for subset in subsets for one in subset)
+        or leader < -1
+        or (leader >= 0 and leader not in in_sync)
+        or any(
+            (one == _LOST and broker in in_sync) or _is_elsewhere(one, directories[broker])
+            for broker, one in zip(replicas, state.directories, strict=True)
+        )
+    )
+
+
+def _is_elsewhere(directory: bytes, known: frozenset[bytes]) -> bool:
+    return bool(known) and directory not in known and not is_reserved(directory)
+
+
+def _said(new: T | None, old: T) -> T:
+    """Return what a change says of a field; without a word it stays."""
+    return old if new is None else new
+
+
+def _wrong_recovery(state: int) -> str:
+    return f"there is no leader recovery state {state}"
+
+
+def _next(epoch: int) -> int:
+    """Return the next epoch as Java's int keeps it."""
+    return (epoch + 1 + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def _directories(given: list[bytes], count: int) -> list[bytes] | None:
+    """Return one directory a replica; all are migrating where none is said to be anything else."""
+    if all(one == ZERO for one in given):
+        return [ZERO] * count
+    return given if len(given) == count else None

@@ -1,0 +1,118 @@
+"""A scan by the engine that is used; the reference does what the native one leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kraftops.engine.choice import engine_name
+from kraftops.engine.contract import Outcome, Request, Scan, Why
+from kraftops.log.batch import HEADER_SIZE, Batch
+from kraftops.log.reader import LogReader
+
+if TYPE_CHECKING:
+    from kraftops.engine.reference.scan import ReferenceScan
+
+
+def open_scan(request: Request) -> EngineScan:
+    """Return a scan of one file by the engine that is used.
+
+    Raises:
+        UsageError: see `engine_name`.
+    """
+    return EngineScan(request)
+
+
+def count_framed(
+    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
+) -> list[tuple[int | None, int | None, int, int]]:
+    """Count records by their frames; see `kraftops.engine.reference.counting.count_framed`.
+
+    Raises:
+        DecodeError: the records do not take all bytes from *pos* on.
+        UsageError: see `engine_name`.
+    """
+    if engine_name() == "native":
+        from kraftops.engine import native
+
+        return native.count_framed(decoder, dialect_name, buffer, pos, count)
+    from kraftops.engine.reference.counting import count_framed as count_in_python
+
+    return count_in_python(decoder, dialect_name, buffer, pos, count)
+
+
+class EngineScan:
+    """Reads the batches of one file, in order."""
+
+    def __init__(self, request: Request) -> None:
+        """Read as *request* says."""
+        self._request = request
+        self._is_native = engine_name() == "native"
+        if self._is_native:
+            from kraftops.engine import native
+
+            self._scan: Scan = native.scan(request)
+        else:
+            self._scan = self._reference
+        self.first_offset: int | None = None
+        """See `Scan`, as for the last."""
+        self.last_offset: int | None = None
+        self.position = -1
+        """Up to where the file was read, of what has positions."""
+
+    def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
+        """Yield what is made of the batches of a file; what is in the way ends the reader's walk.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        while True:
+            window = reader.window()
+            if window is None:
+                batch = reader.next_batch()
+                if batch is None:
+                    return
+                yield from self.batch(batch)
+                continue
+            data, start, position = window
+            outcome = self._scan.feed(data, start, position)
+            reader.advance(outcome.next)
+            self.position = position + outcome.next - start
+            self._see(self._scan)
+            yield outcome
+            is_stuck = outcome.why == Why.MORE and outcome.next == start
+            if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):
+                yield from self._add(batch)
+
+    def batch(self, batch: Batch) -> Iterator[Outcome]:
+        """Yield what is made of one batch, of any kind."""
+        if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
+            while True:
+                outcome = self._scan.feed(batch.data, 0, batch.position)
+                self._see(self._scan)
+                yield outcome
+                if outcome.next == batch.size:
+                    self.position = batch.position + batch.size
+                    return
+                if outcome.why != Why.FULL:
+                    break
+        yield from self._add(batch)
+
+    def _add(self, batch: Batch) -> Iterator[Outcome]:
+        reference = self._reference
+        reference.first_offset, reference.last_offset = self.first_offset, self.last_offset
+        for outcome in reference.add(batch):
+            self._see(reference)
+            yield outcome
+        self._scan.first_offset, self._scan.last_offset = self.first_offset, self.last_offset
+        self.position = batch.position + batch.size
+
+    @cached_property
+    def _reference(self) -> ReferenceScan:
+        from kraftops.engine.reference.scan import ReferenceScan  # often not needed
+
+        return ReferenceScan(self._request)
+
+    def _see(self, scan: Scan) -> None:
+        self.first_offset, self.last_offset = scan.first_offset, scan.last_offset

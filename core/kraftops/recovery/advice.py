@@ -1,0 +1,185 @@
+"""What comes next after a recovery, in order: sentences, and commands with their real values."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kraftops.recovery.plan import Ranked, RecoveryPlan
+from kraftops.storage.bootstrap import FILE_NAME as BOOTSTRAP_FILE
+from kraftops.storage.directories import METADATA_PARTITION
+from kraftops.storage.meta_properties import FILE_NAME as META_FILE
+from kraftops.storage.voters import Voter
+
+_AUTO_JOIN = "controller.quorum.auto.join.enable"
+
+
+class Advice(NamedTuple):
+    """Something to be done, on a node (None: on this or any), with its command if there is one."""
+
+    text: str
+    command: str | None = None
+    node_id: int | None = None
+
+
+def advice(plan: RecoveryPlan, asked: Sequence[str]) -> list[Advice]:
+    """Return what is to be done after a recovery.
+
+    Args:
+        plan: the recovery.
+        asked: the arguments that said which voters there are to be, for the other voters.
+    """
+    steps = [*_stops(plan), *_configuration(plan), *_others_first(plan, asked)]
+    steps += _brokers_ahead(plan)
+    steps += _starts(plan)
+    for node_id in plan.lost_ids:
+        steps += _rejoin(plan, node_id)
+    return steps
+
+
+def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
+    """Yield what must not run while this node begins."""
+    if ids := plan.lost_ids:
+        yield Advice(
+            f"see to it that the controllers {_listed(ids)} do not start with the disks that they "
+            "had"
+        )
+    if brokers := _other_brokers(plan):
+        yield Advice(
+            f"stop the brokers {_listed(brokers)} that still run: one that has applied more than "
+            f"what is before offset {plan.chosen.end} would die of it"
+        )
+
+
+def _other_brokers(plan: RecoveryPlan) -> list[int]:
+    return [broker for broker in plan.brokers if broker != plan.config.node_id]
+
+
+def _listed(ids: Sequence[int]) -> str:
+    return ", ".join(map(str, ids))
+
+
+def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
+    """Yield what is to be changed in configurations."""
+    servers = ",".join(f"{_host(one)}:{one.port}" for one in plan.after)
+    if plan.config.voters:
+        yield Advice(
+            "in the configuration of every node, put this in the place of "
+            f"controller.quorum.voters: controller.quorum.bootstrap.servers={servers}"
+        )
+        return
+    known = set(plan.config.bootstrap_servers)
+    if not known.intersection(servers.split(",")):
+        yield Advice(
+            f"in the configuration of every node, set controller.quorum.bootstrap.servers={servers}"
+        )
+
+
+def _host(voter: Voter) -> str:
+    return f"[{voter.host}]" if ":" in voter.host else voter.host
+
+
+def _others_first(plan: RecoveryPlan, asked: Sequence[str]) -> Iterator[Advice]:
+    """Yield how the other voters get the same log, before any of them starts."""
+    for voter in plan.after:
+        if voter.node_id == plan.config.node_id:
+            continue
+        log = next((one for one in plan.ranked if one.log.owner.node_id == voter.node_id), None)
+        if log and log.ahead.start == log.log.end == plan.chosen.end and plan.offset is None:
+            continue
+        command = ["kafka-storage", "recover", "-c", plan.config.path, "--from", plan.own.folder]
+        yield Advice(
+            f"copy {plan.own.folder} to the host of voter {voter.node_id}, and give that node the "
+            "same log, with its own configuration",
+            shlex.join([*command, *asked]),
+            voter.node_id,
+        )
+
+
+def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
+    """Yield which brokers had more than the chosen log has, and what they must forget."""
+    for one in plan.ranked:
+        if not _is_observer_ahead(plan, one):
+            continue
+        folder = os.path.realpath(one.log.folder)
+        away = os.path.join(
+            os.path.dirname(os.path.dirname(folder)),
+            f"{METADATA_PARTITION}.of-{one.log.owner.node_id}",
+        )
+        yield Advice(
+            f"broker {one.log.owner.node_id} has applied what is lost: before it starts, move its "
+            "metadata log away, which it fetches anew",
+            shlex.join(["mv", folder, away]),
+            one.log.owner.node_id,
+        )
+    given = {one.log.owner.node_id for one in plan.ranked}
+    if unknown := [broker for broker in _other_brokers(plan) if broker not in given]:
+        yield Advice(
+            f"how far the brokers {_listed(unknown)} have read is not known: before they start, "
+            f"move their {METADATA_PARTITION} away too, or undo this and give it with --from"
+        )
+
+
+def _is_observer_ahead(plan: RecoveryPlan, one: Ranked) -> bool:
+    node_id = one.log.owner.node_id
+    return bool(one.ahead) and node_id in plan.brokers and node_id != plan.config.node_id
+
+
+def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
+    """Yield what is started, in which order, and how that is checked."""
+    own = plan.config.node_id
+    yield Advice(f"start node {own}", shlex.join(["kafka-server-start.sh", plan.config.path]), own)
+    for voter in plan.after:
+        if voter.node_id != own:
+            yield Advice(f"start node {voter.node_id}", node_id=voter.node_id)
+    yield Advice("see whether it leads", shlex.join([*_quorum_tool(plan), "describe", "--status"]))
+    if brokers := _other_brokers(plan):
+        yield Advice(f"once it does, start the brokers {_listed(brokers)}")
+
+
+def _quorum_tool(plan: RecoveryPlan) -> list[str]:
+    listener = plan.config.controller_listener
+    host = f"[{listener.host}]" if ":" in listener.host else listener.host
+    return ["kafka-metadata-quorum.sh", "--bootstrap-controller", f"{host}:{listener.port}"]
+
+
+def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
+    """Yield how a controller that is no voter any more becomes one."""
+    directory = plan.directory.path
+    for one in plan.ranked:
+        if one.log.owner.node_id == node_id and _is_inside(one.log.folder):
+            directory = os.path.dirname(os.path.realpath(one.log.folder))
+    names = (METADATA_PARTITION, META_FILE, BOOTSTRAP_FILE)
+    wipe = shlex.join(["rm", "-rf", *(os.path.join(directory, name) for name in names)])
+    # On the wrong host, where the path may be the same, it must do nothing.
+    is_there = ["grep", "-qsx", f"node.id={node_id}", os.path.join(directory, META_FILE)]
+    yield Advice(
+        f"node {node_id}: wipe its metadata log, if its disk is still there (its path may be "
+        "another one)",
+        f"if {shlex.join(is_there)}; then {wipe}; fi",
+        node_id,
+    )
+    assert plan.directory.meta
+    cluster_id = plan.directory.meta.cluster_id or ""
+    form = ["kafka-storage", "format", f"--cluster-id={cluster_id}", "-c", plan.config.path]
+    form += ["--no-initial-controllers", "--ignore-formatted"]
+    # A server cannot read what a later release would begin with.
+    form += ["--release-version", plan.release] if plan.release else []
+    form += ["--force"] if node_id in plan.brokers else []
+    yield Advice(f"node {node_id}: format it, with a new id", shlex.join(form), node_id)
+    start = shlex.join(["kafka-server-start.sh", plan.config.path])
+    yield Advice(f"node {node_id}: start it", start, node_id)
+    if plan.config.values.get(_AUTO_JOIN):
+        yield Advice(f"node {node_id} joins by itself ({_AUTO_JOIN})", node_id=node_id)
+    else:
+        tool = [*_quorum_tool(plan), "--command-config", plan.config.path, "add-controller"]
+        yield Advice(f"node {node_id}: let it vote", shlex.join(tool), node_id)
+
+
+def _is_inside(folder: str) -> bool:
+    path = os.path.realpath(folder)
+    return os.path.basename(path) == METADATA_PARTITION and os.path.isfile(
+        os.path.join(os.path.dirname(path), META_FILE)
+    )

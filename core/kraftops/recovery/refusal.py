@@ -1,0 +1,54 @@
+"""Why a recovery is not done: errors with codes that stay the same."""
+
+from __future__ import annotations
+
+from kraftops.errors import StorageError
+
+CODES = {
+    "changed": "the log has changed since it was looked at",
+    "damaged": "whole batches lie behind damage, a snapshot is not whole, or offsets are missing",
+    "empty-voter": "a directory without a log would vote, or get the id back that a voter had",
+    "last-epoch": "there is no epoch above those that were heard of",
+    "minority": "several voters go on, and most of the logs that they had are not given",
+    "no-archive": "a file is no tar archive",
+    "no-backup": "there is nothing to undo with",
+    "no-controller": "the configuration is that of a mere broker",
+    "no-identity": "the meta.properties has no cluster.id or no directory.id",
+    "no-log": "a directory or archive holds no metadata log",
+    "no-records": "no server has ever written to any of the logs",
+    "no-room": "an archive is larger than what the temporary directory has room for",
+    "not-a-voter": "this node is none of the voters that there are to be",
+    "not-confirmed": "nobody has agreed",
+    "not-formatted": "the metadata directory has no meta.properties that can be read",
+    "not-there": "what was named does not exist",
+    "old-release": "the server is older than 3.9, which cannot read the record of the voters",
+    "other-backup": "the copy is that of another directory",
+    "other-cluster": "a log is of another cluster id",
+    "other-directory-id": "a voter is to have another directory.id than its meta.properties says",
+    "other-identity": "the directories are of another node or cluster, or two have one id",
+    "other-log": "two logs were never equal",
+    "running": "a server holds the lock of a directory",
+    "started": "a server has been started since the recovery that is to be undone",
+    "static-quorum": "there are no addresses in the log that could change",
+    "unknown-host": "no voter is at a host that is to change",
+    "unknown-voter": "a voter is new, and its log is not given",
+    "unreadable": "a file cannot be read",
+}
+"""What the codes mean."""
+
+
+class Refused(StorageError):
+    """It would do harm, or a person must decide; *code* is one of `CODES`."""
+
+    exit_code = 3
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message, hint)
+        assert code in CODES
+        self.code = code
+
+
+class NotThere(Refused):
+    """What was named does not exist."""
+
+    exit_code = 4

@@ -1,0 +1,386 @@
+//! The fold as Python has it: `kraftops.engine.native` puts its answers into the contract's tuples.
+use super::index::index;
+use super::rules::Rules;
+use super::running::Bounds;
+use super::state::Batches;
+use super::topics::Id;
+use super::touch::Entity;
+use super::{Fold, Stop};
+use crate::guarded;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What records do; made once, shared by folds.
+#[pyclass(frozen, name = "Rules")]
+pub struct PyRules(Arc<Rules>);
+
+#[pymethods]
+impl PyRules {
+    #[new]
+    fn new(described: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(PyRules(Arc::new(Rules::compile(described)?)))
+    }
+
+    /// List the records of a batch; see `kraftops.engine.folding.Seen`.
+    fn index<'py>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        position: usize,
+        number: i64,
+        stop: i64,
+    ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let found = guarded(|| py.detach(|| index(&self.0, data, position, number, stop)))?;
+        let tuples = found.into_iter().map(|seen| {
+            let (kind, version) = seen.label.unzip();
+            let (id, partition) = seen.partition.unzip();
+            let id = id.map(|id| PyBytes::new(py, &id));
+            let (number, total, start, end) = (seen.number, seen.total, seen.start, seen.end);
+            (number, total, start, end, kind, version, id, partition).into_pyobject(py)
+        });
+        tuples.collect()
+    }
+}
+
+#[pyclass(name = "Fold")]
+pub struct PyFold {
+    fold: Fold,
+    fetch: Py<PyAny>,
+}
+
+/// Of a broker: id, epoch, addresses, and the newest change.
+type Registered = (i32, i64, Vec<u64>, (u64, u32));
+type Found<'py, T> = PyResult<Vec<(Bound<'py, PyBytes>, T)>>;
+
+fn id_of(raw: &[u8]) -> PyResult<Id> {
+    raw.try_into()
+        .map_err(|_| PyValueError::new_err("an id has 16 bytes"))
+}
+
+/// The fields of a `Stop`.
+fn told<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyTuple>> {
+    (
+        stop.position,
+        stop.number,
+        stop.last,
+        stop.marker.map(|(_, number)| number),
+        stop.is_odd,
+        stop.is_touched,
+        stop.applied,
+        stop.dropped,
+        stop.unreadable,
+    )
+        .into_pyobject(py)
+}
+
+#[pymethods]
+impl PyFold {
+    #[new]
+    fn new(rules: &PyRules, described: &Bound<PyDict>, fetch: Py<PyAny>) -> PyResult<Self> {
+        Ok(PyFold {
+            fold: Fold::new(Arc::clone(&rules.0), described)?,
+            fetch,
+        })
+    }
+
+    fn begin_unit(&mut self) {
+        self.fold.begin_unit();
+    }
+
+    fn seed(&mut self, is_seeded: bool) {
+        self.fold.is_seeded = is_seeded;
+    }
+
+    fn apply<'py>(
+        &mut self,
+        py: Python<'py>,
+        data: &[u8],
+        address: u64,
+        position: usize,
+        number: i64,
+        stop: i64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let fold = &mut self.fold;
+        let work = || fold.apply(data, address, position, number, stop);
+        told(py, &guarded(|| py.detach(work))?)
+    }
+
+    fn skim<'py>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        position: usize,
+        number: i64,
+        stop: i64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let work = || self.fold.skim(data, position, number, stop);
+        told(py, &guarded(|| py.detach(work))?)
+    }
+
+    /// Apply ordinary batches; *bounds* are the fields of `kraftops.engine.folding.Bounds`.
+    fn run<'py>(
+        &mut self,
+        py: Python<'py>,
+        window: &[u8],
+        start: usize,
+        first: u64,
+        bounds: (Option<i64>, i32, i64, i64, i64),
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let (expected, epoch, after, until, time) = bounds;
+        let bounds = Bounds {
+            expected,
+            epoch,
+            after,
+            until,
+            time,
+        };
+        let fold = &mut self.fold;
+        let ran = guarded(|| py.detach(|| fold.run(window, start, first, bounds)))?;
+        let raw: Vec<u8> = ran.batches.iter().flat_map(|n| n.to_ne_bytes()).collect();
+        let inside = ran.inside.map(|stop| told(py, &stop)).transpose()?;
+        let batches = PyBytes::new(py, &raw);
+        (ran.next, batches, ran.transactions, ran.last, inside).into_pyobject(py)
+    }
+
+    fn drop(&mut self, address: u64, reason: &str) {
+        self.fold.dropped.add(address, reason);
+    }
+
+    #[getter]
+    fn dropped(&self) -> usize {
+        self.fold.dropped.addresses.len()
+    }
+
+    fn dropped_record(&self, number: usize) -> PyResult<(u64, &str)> {
+        let found = self.fold.dropped.get(number);
+        found.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("no record of this number"))
+    }
+
+    fn forget_dropped(&mut self) {
+        self.fold.dropped = super::Dropped::default();
+    }
+
+    fn watch(&mut self, watches: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
+        self.fold.watches.set(watches)
+    }
+
+    fn touched<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let touched = self.fold.watches.touched.iter();
+        touched.map(|touch| touch.to_python(py)).collect()
+    }
+
+    fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        for (name, id) in self.fold.topics.names_in_order() {
+            found.set_item(&**name, PyBytes::new(py, &id))?;
+        }
+        Ok(found)
+    }
+
+    fn topic_ids<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let topics = self.fold.topics.in_order();
+        topics
+            .iter()
+            .map(|topic| PyBytes::new(py, &topic.id))
+            .collect()
+    }
+
+    fn topic_id<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, PyBytes>> {
+        let id = self.fold.topics.of_name(name)?;
+        Some(PyBytes::new(py, &id))
+    }
+
+    fn topic(&self, topic_id: &[u8]) -> PyResult<Option<(&str, u64)>> {
+        let topic = self.fold.topics.get(&id_of(topic_id)?);
+        Ok(topic.map(|topic| (&*topic.name, topic.address)))
+    }
+
+    #[pyo3(signature = (topic_id=None))]
+    fn partition_count(&self, topic_id: Option<&[u8]>) -> PyResult<usize> {
+        let id = topic_id.map(id_of).transpose()?;
+        Ok(self.fold.partition_count(id.as_ref()))
+    }
+
+    fn topic_count(&self) -> usize {
+        self.fold.topics.len()
+    }
+
+    fn numbers(&self, topic_id: &[u8]) -> PyResult<Vec<i32>> {
+        let topic = self.fold.topics.get(&id_of(topic_id)?);
+        Ok(topic.map_or(Vec::new(), |topic| {
+            topic.partitions().map(|(number, _)| number).collect()
+        }))
+    }
+
+    fn newest(&self, topic_id: &[u8], number: i32) -> PyResult<Option<(u64, u32, bool)>> {
+        let topic = self.fold.topics.get(&id_of(topic_id)?);
+        let partition = topic.and_then(|topic| topic.get(number));
+        Ok(partition.map(|partition| self.fold.newest_of(partition)))
+    }
+
+    fn newest_below(
+        &self,
+        topic_id: Option<&[u8]>,
+        exact: Option<PyRef<PyFold>>,
+    ) -> PyResult<Option<(u64, u32, bool)>> {
+        let id = topic_id.map(id_of).transpose()?;
+        let exact = exact.as_ref().map(|other| &other.fold);
+        Ok(self.fold.newest_below(id.as_ref(), exact))
+    }
+
+    fn partition<'py>(
+        &self,
+        py: Python<'py>,
+        topic_id: &[u8],
+        number: i32,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let topic = self.fold.topics.get(&id_of(topic_id)?);
+        let Some(partition) = topic.and_then(|topic| topic.get(number)) else {
+            return Ok(None);
+        };
+        let mut batches = Batches::new(py, &self.fetch);
+        let state = self.fold.state_of(partition, &mut batches)?;
+        state.to_python(py).map(Some)
+    }
+
+    fn partitions<'py>(
+        &self,
+        py: Python<'py>,
+        topic_id: &[u8],
+    ) -> PyResult<Vec<(i32, Bound<'py, PyTuple>)>> {
+        let Some(topic) = self.fold.topics.get(&id_of(topic_id)?) else {
+            return Ok(Vec::new());
+        };
+        let mut batches = Batches::new(py, &self.fetch);
+        let mut found = Vec::new();
+        for (number, partition) in topic.partitions() {
+            let state = self.fold.state_of(partition, &mut batches)?;
+            found.push((number, state.to_python(py)?));
+        }
+        Ok(found)
+    }
+
+    fn count(&self, py: Python, look: u32) -> usize {
+        py.detach(|| self.fold.count(look))
+    }
+
+    fn having<'py>(&self, py: Python<'py>, look: u32) -> Found<'py, Vec<i32>> {
+        let found = py.detach(|| self.fold.having(look)).into_iter();
+        Ok(found
+            .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
+            .collect())
+    }
+
+    fn suspects<'py>(
+        &self,
+        py: Python<'py>,
+        directories: HashMap<i32, Vec<Vec<u8>>>,
+    ) -> Found<'py, Vec<i32>> {
+        let mut known: HashMap<i32, HashSet<Id>> = HashMap::new();
+        for (broker, ids) in directories {
+            let ids = ids.iter().map(|id| id_of(id)).collect::<PyResult<_>>()?;
+            known.insert(broker, ids);
+        }
+        let mut batches = Batches::new(py, &self.fetch);
+        let found = self.fold.suspects(&mut batches, &known)?.into_iter();
+        Ok(found
+            .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
+            .collect())
+    }
+
+    fn different<'py>(&self, py: Python<'py>, other: PyRef<PyFold>) -> Found<'py, Vec<i32>> {
+        let mine = self.fold.digests(&mut Batches::new(py, &self.fetch))?;
+        let theirs = other.fold.digests(&mut Batches::new(py, &other.fetch))?;
+        let found = self.fold.different(&mine, &other.fold, &theirs).into_iter();
+        Ok(found
+            .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
+            .collect())
+    }
+
+    fn holdings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        let mut batches = Batches::new(py, &self.fetch);
+        for (broker, held) in self.fold.holdings(&mut batches)? {
+            let topics = PyDict::new(py);
+            for (id, count) in held {
+                topics.set_item(PyBytes::new(py, &id), count)?;
+            }
+            found.set_item(broker, topics)?;
+        }
+        Ok(found)
+    }
+
+    fn brokers(&self) -> Vec<Registered> {
+        let brokers = self.fold.brokers.in_order().into_iter();
+        brokers
+            .map(|(id, broker)| {
+                let mut addresses: Vec<u64> = broker.said.iter().flatten().copied().collect();
+                addresses.push(broker.base);
+                addresses.sort_unstable();
+                addresses.dedup();
+                let newest = (broker.newest, broker.records);
+                (*id, broker.epoch, addresses, newest)
+            })
+            .collect()
+    }
+
+    /// The fields of `kraftops.engine.folding.Tables` but the second, which it has no records for.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let fold = &self.fold;
+        let controllers = PyDict::new(py);
+        for (id, address) in fold.controllers.in_order() {
+            controllers.set_item(id, address)?;
+        }
+        let configs = PyDict::new(py);
+        for ((kind, name), keys) in fold.configs.in_order() {
+            configs.set_item((kind, name), inner(py, keys)?)?;
+        }
+        let quotas = PyDict::new(py);
+        for (entity, keys) in fold.quotas.in_order() {
+            quotas.set_item(entity_of(py, entity)?, inner(py, keys)?)?;
+        }
+        let acls = PyDict::new(py);
+        for (id, address) in fold.acls.in_order() {
+            acls.set_item(PyBytes::new(py, id), address)?;
+        }
+        let scram = PyDict::new(py);
+        for (mechanism, users) in fold.scram.in_order() {
+            scram.set_item(mechanism, inner(py, users)?)?;
+        }
+        let tokens = inner(py, &fold.tokens)?;
+        let features = PyDict::new(py);
+        for (name, found) in fold.features.in_order() {
+            features.set_item(name, *found)?;
+        }
+        (
+            controllers,
+            configs,
+            quotas,
+            acls,
+            scram,
+            tokens,
+            features,
+            fold.metadata_version,
+            fold.producer_ids,
+        )
+            .into_pyobject(py)
+    }
+}
+
+fn inner<'py>(
+    py: Python<'py>,
+    table: &super::tables::Table<String, u64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    for (key, address) in table.in_order() {
+        found.set_item(key, address)?;
+    }
+    Ok(found)
+}
+
+fn entity_of<'py>(py: Python<'py>, entity: &Entity) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, entity)
+}

@@ -1,0 +1,176 @@
+//! What records do to the state: operations, and which fields of which messages they take.
+//!
+//! Which record does what, and what its fields are called, the description says.
+use crate::batch::Record;
+use crate::decode::{Framing, item};
+use crate::plan::{Captured, Changes, Message, Plan};
+use crate::read::Reader;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Bytes of key and value of a record; a batch of KRaft metadata has no more (`KafkaRaftClient`).
+const LARGEST: usize = 8 * 1024 * 1024;
+
+/// What a record does; the slots of its fields are in the modules that do it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Op {
+    Nothing,
+    PutTopic,
+    RemoveTopic,
+    PutPartition,
+    ChangePartition,
+    ClearElr,
+    RegisterBroker,
+    UnregisterBroker,
+    FenceBroker,
+    UnfenceBroker,
+    ChangeBroker,
+    RegisterController,
+    PutConfig,
+    PutQuota,
+    PutProducerIds,
+    PutAcl,
+    RemoveAcl,
+    PutScram,
+    RemoveScram,
+    PutToken,
+    RemoveToken,
+    PutFeature,
+    Begin,
+    End,
+    Abort,
+}
+
+const OPS: [(&str, Op); 25] = [
+    ("nothing", Op::Nothing),
+    ("put topic", Op::PutTopic),
+    ("remove topic", Op::RemoveTopic),
+    ("put partition", Op::PutPartition),
+    ("change partition", Op::ChangePartition),
+    ("clear elr", Op::ClearElr),
+    ("register broker", Op::RegisterBroker),
+    ("unregister broker", Op::UnregisterBroker),
+    ("fence broker", Op::FenceBroker),
+    ("unfence broker", Op::UnfenceBroker),
+    ("change broker", Op::ChangeBroker),
+    ("register controller", Op::RegisterController),
+    ("put config", Op::PutConfig),
+    ("put quota", Op::PutQuota),
+    ("put producer ids", Op::PutProducerIds),
+    ("put acl", Op::PutAcl),
+    ("remove acl", Op::RemoveAcl),
+    ("put scram", Op::PutScram),
+    ("remove scram", Op::RemoveScram),
+    ("put token", Op::PutToken),
+    ("remove token", Op::RemoveToken),
+    ("put feature", Op::PutFeature),
+    ("begin transaction", Op::Begin),
+    ("end transaction", Op::End),
+    ("abort transaction", Op::Abort),
+];
+
+struct Type {
+    op: Op,
+    message: Message,
+}
+
+impl Op {
+    pub fn is_marker(self) -> bool {
+        matches!(self, Op::Begin | Op::End | Op::Abort)
+    }
+}
+
+/// The types of records, by number, and what they do.
+pub struct Rules {
+    types: Vec<Option<Type>>,
+}
+
+/// A record that could be read.
+pub struct Read<'a> {
+    pub op: Op,
+    pub number: i32,
+    pub version: i32,
+    pub plan: &'a Plan,
+    pub fields: Captured<'a>,
+}
+
+impl Rules {
+    /// Take a list of (number, message, operation, fields in the order of their slots).
+    pub fn compile(described: &Bound<PyAny>) -> PyResult<Rules> {
+        let mut types: Vec<Option<Type>> = Vec::new();
+        for one in described.try_iter()? {
+            let one = one?.cast_into::<PyDict>()?;
+            let number: usize = item(&one, "number")?.extract()?;
+            if number > i16::MAX as usize {
+                return Err(PyValueError::new_err(format!("no type {number}")));
+            }
+            let name: String = item(&one, "op")?.extract()?;
+            let op = OPS.iter().find(|(known, _)| *known == name);
+            let op = op.ok_or_else(|| PyValueError::new_err(format!("no operation {name}")))?;
+            let fields: Vec<String> = item(&one, "fields")?.extract()?;
+            let changes = Changes {
+                slots: fields.into_iter().zip(0..).collect(),
+                ..Changes::default()
+            };
+            if types.len() <= number {
+                types.resize_with(number + 1, || None);
+            }
+            types[number] = Some(Type {
+                op: op.1,
+                message: Message::compile(&item(&one, "message")?, &changes)?,
+            });
+        }
+        Ok(Rules { types })
+    }
+
+    /// Read a record, or say in Kafka's words why nobody can (`MetadataRecordSerde`).
+    #[inline]
+    pub fn read<'a>(&'a self, record: &Record<'a>) -> Result<Read<'a>, String> {
+        if record.key.is_some() || record.headers.count != 0 {
+            return Err("a metadata record with a key or headers".into());
+        }
+        let raw = record.value.unwrap_or(b"");
+        if raw.len() > LARGEST {
+            return Err(format!(
+                "a record of {} bytes is not decoded, only up to {LARGEST}",
+                raw.len()
+            ));
+        }
+        let frame = Framing::Kafka.frame(raw)?;
+        let found = usize::try_from(frame.number)
+            .ok()
+            .and_then(|at| self.types.get(at)?.as_ref());
+        let Some(found) = found else {
+            return Err(format!(
+                "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id {}",
+                frame.number
+            ));
+        };
+        let unreadable = || format!("Failed to deserialize record with type {}", frame.number);
+        let message = &found.message;
+        let plan = message.nearest(frame.version).ok_or_else(unreadable)?;
+        let mut reader = Reader::new(raw, frame.body);
+        let fields = plan.capture(&mut reader).map_err(|_| unreadable())?;
+        if message.plan(frame.version).is_none()
+            && frame.version > message.first
+            && message.has_structs(plan, &Reader::new(raw, frame.body))
+        {
+            return Err(unreadable());
+        }
+        if reader.left() > 0 {
+            return Err(format!(
+                "Found {} byte(s) of garbage after {}",
+                reader.left(),
+                frame.number
+            ));
+        }
+        Ok(Read {
+            op: found.op,
+            number: frame.number,
+            version: frame.version,
+            plan,
+            fields,
+        })
+    }
+}

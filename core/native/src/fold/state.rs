@@ -1,0 +1,204 @@
+//! The whole state of a partition: what its record says, and what later ones changed.
+use super::Fold;
+use super::changing::slot;
+use super::rules::{Op, Rules};
+use super::topics::{Changes, Id, Partition};
+use crate::batch::{Header, read_record};
+use crate::read::Reader;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::OnceLock;
+
+const POSITION_BITS: u32 = 28;
+const POSITION: u64 = (1 << POSITION_BITS) - 1;
+
+/// See `kraftops.engine.folding.PartitionState`.
+#[derive(Hash)]
+pub struct State {
+    pub replicas: Box<[i32]>,
+    pub directories: Box<[Id]>,
+    pub isr: Box<[i32]>,
+    pub removing: Box<[i32]>,
+    pub adding: Box<[i32]>,
+    pub elr: Box<[i32]>,
+    pub last_known_elr: Box<[i32]>,
+    pub leader: i32,
+    recovery: i8,
+    leader_epoch: i32,
+    partition_epoch: i32,
+}
+
+impl State {
+    /// Read the record at a position as one that makes a partition.
+    fn read(rules: &Rules, data: &[u8], position: usize) -> Option<State> {
+        let record = read_record(&mut Reader::new(data, position), &Header::bare(0)).ok()?;
+        let read = rules.read(&record).ok()?;
+        if read.op != Op::PutPartition {
+            return None;
+        }
+        let fields = read.fields;
+        let list = |at: usize| fields.ids(at).collect();
+        let mut made = State {
+            replicas: list(slot::REPLICAS),
+            directories: fields.uuids(slot::DIRECTORIES).collect(),
+            isr: list(slot::ISR),
+            removing: list(slot::REMOVING),
+            adding: list(slot::ADDING),
+            elr: list(slot::ELR),
+            last_known_elr: list(slot::LAST_KNOWN_ELR),
+            leader: fields.int32(slot::LEADER)?,
+            recovery: fields.int8(slot::RECOVERY).unwrap_or(0),
+            leader_epoch: fields.int32(slot::LEADER_EPOCH)?,
+            partition_epoch: fields.int32(slot::PARTITION_EPOCH)?,
+        };
+        made.fill_directories();
+        Some(made)
+    }
+
+    /// Have a directory for each replica, where none is said to be anything but migrating.
+    fn fill_directories(&mut self) {
+        if self.directories.iter().flatten().all(|byte| *byte == 0) {
+            self.directories = vec![[0; 16]; self.replicas.len()].into();
+        }
+    }
+
+    fn change(&mut self, changes: &Changes) {
+        if let Some(isr) = changes.isr() {
+            self.isr = isr.into();
+        }
+        if let Some(rare) = &changes.rare {
+            let put = |place: &mut Box<[i32]>, list: &Option<Box<[i32]>>| {
+                if let Some(list) = list {
+                    place.clone_from(list);
+                }
+            };
+            put(&mut self.replicas, &rare.replicas);
+            put(&mut self.removing, &rare.removing);
+            put(&mut self.adding, &rare.adding);
+            put(&mut self.elr, &rare.elr);
+            put(&mut self.last_known_elr, &rare.last_known_elr);
+            if let Some(directories) = &rare.directories {
+                self.directories.clone_from(directories);
+            }
+            self.fill_directories();
+        }
+        self.leader = changes.leader().unwrap_or(self.leader);
+        self.recovery = changes.recovery.unwrap_or(self.recovery);
+        self.leader_epoch = self.leader_epoch.wrapping_add(changes.leaders as i32);
+        let epochs = changes.records.wrapping_sub(1) as i32;
+        self.partition_epoch = self.partition_epoch.wrapping_add(epochs);
+    }
+
+    /// A number that two states have in common if they are equal, and else by a rare chance.
+    pub fn digest(&self) -> u64 {
+        static KEYS: OnceLock<RandomState> = OnceLock::new();
+        KEYS.get_or_init(RandomState::new).hash_one(self)
+    }
+
+    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let list = |brokers: &[i32]| PyList::new(py, brokers);
+        let directories = self.directories.iter().map(|id| PyBytes::new(py, id));
+        (
+            list(&self.replicas)?,
+            PyList::new(py, directories)?,
+            list(&self.isr)?,
+            list(&self.removing)?,
+            list(&self.adding)?,
+            list(&self.elr)?,
+            list(&self.last_known_elr)?,
+            self.leader,
+            self.recovery,
+            self.leader_epoch,
+            self.partition_epoch,
+        )
+            .into_pyobject(py)
+    }
+}
+
+/// Gives batches by their numbers, the last of which it keeps.
+pub struct Batches<'a, 'py> {
+    py: Python<'py>,
+    fetch: &'a Py<PyAny>,
+    last: Option<(u64, Bound<'py, PyBytes>)>,
+}
+
+impl<'a, 'py> Batches<'a, 'py> {
+    pub fn new(py: Python<'py>, fetch: &'a Py<PyAny>) -> Self {
+        Batches {
+            py,
+            fetch,
+            last: None,
+        }
+    }
+
+    fn get(&mut self, number: u64) -> PyResult<&Bound<'py, PyBytes>> {
+        let is_last = matches!(&self.last, Some((last, _)) if *last == number);
+        if !is_last {
+            self.last = None;
+            let found = self.fetch.bind(self.py).call1((number,))?;
+            self.last = Some((number, found.cast_into::<PyBytes>()?));
+        }
+        match &self.last {
+            Some((_, data)) => Ok(data),
+            None => Err(gone()),
+        }
+    }
+}
+
+fn gone() -> PyErr {
+    pyo3::exceptions::PyLookupError::new_err("a record of a partition is not where it was")
+}
+
+impl Fold {
+    /// The address of the record that made a partition.
+    pub(super) fn base_of(&self, partition: &Partition) -> u64 {
+        match self.topics.changes_of(partition) {
+            Some(changes) => changes.base,
+            None => partition.address(),
+        }
+    }
+
+    pub(super) fn state_of(&self, partition: &Partition, batches: &mut Batches) -> PyResult<State> {
+        let base = self.base_of(partition);
+        let data = batches.get(base >> POSITION_BITS)?.as_bytes();
+        let made = State::read(&self.rules, data, (base & POSITION) as usize);
+        let mut state = made.ok_or_else(gone)?;
+        if let Some(changes) = self.topics.changes_of(partition) {
+            state.change(changes);
+        }
+        Ok(state)
+    }
+
+    /// Look at the states of all partitions in the order of their records, which is the files'.
+    ///
+    /// *see* is given the number of the topic among those in order, and that of the partition among
+    /// all, as topics and partitions are in order.
+    pub(super) fn each_state(
+        &self,
+        batches: &mut Batches,
+        mut see: impl FnMut(usize, i32, usize, &State),
+    ) -> PyResult<()> {
+        let topics = self.topics.in_order();
+        let mut places: Vec<(u64, u32, i32, u32)> = Vec::new();
+        for (at, topic) in topics.iter().enumerate() {
+            for (number, partition) in topic.partitions() {
+                let count = places.len() as u32;
+                places.push((self.base_of(partition), at as u32, number, count));
+            }
+        }
+        if !places.is_sorted_by_key(|place| place.0) {
+            places.sort_unstable_by_key(|place| place.0);
+        }
+        for (_, at, number, count) in places {
+            let Some(topic) = topics.get(at as usize) else {
+                continue;
+            };
+            if let Some(partition) = topic.get(number) {
+                let state = self.state_of(partition, batches)?;
+                see(at as usize, number, count as usize, &state);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Entries by key, in the order in which they came, as Python's dicts have them.
+use std::collections::HashMap;
+use std::hash::Hash;
+
+pub struct Table<K, V> {
+    entries: HashMap<K, (u64, V)>,
+    next: u64,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Table {
+            entries: HashMap::new(),
+            next: 0,
+        }
+    }
+}
+
+impl<K: Eq + Hash, V> Table<K, V> {
+    /// Put an entry in; one that is there keeps its place. Return what was there.
+    pub fn put(&mut self, key: K, value: V) -> Option<V> {
+        match self.entries.get_mut(&key) {
+            Some((_, place)) => Some(std::mem::replace(place, value)),
+            None => {
+                self.entries.insert(key, (self.next, value));
+                self.next += 1;
+                None
+            }
+        }
+    }
+
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.entries.get_mut(key).map(|(_, value)| value)
+    }
+
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.entries.remove(key).map(|(_, value)| value)
+    }
+
+    pub fn has(&self, key: &K) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn in_order(&self) -> Vec<(&K, &V)> {
+        let mut found: Vec<_> = self.entries.iter().collect();
+        found.sort_by_key(|(_, (since, _))| *since);
+        found
+            .into_iter()
+            .map(|(key, (_, value))| (key, value))
+            .collect()
+    }
+}
+
+/// Tables of tables, of which none is empty.
+pub type Nested<K, L> = Table<K, Table<L, u64>>;
+
+impl<K: Eq + Hash + Clone, L: Eq + Hash> Table<K, Table<L, u64>> {
+    pub fn put_in(&mut self, outer: &K, inner: L, address: u64) -> Option<u64> {
+        if let Some(table) = self.get_mut(outer) {
+            return table.put(inner, address);
+        }
+        let mut table = Table::default();
+        table.put(inner, address);
+        self.put(outer.clone(), table);
+        None
+    }
+
+    pub fn remove_from(&mut self, outer: &K, inner: &L) -> Option<u64> {
+        let table = self.get_mut(outer)?;
+        let found = table.remove(inner);
+        if table.is_empty() {
+            self.remove(outer);
+        }
+        found
+    }
+}

@@ -1,0 +1,202 @@
+//! Where in a message the fields with slots are, without reading more of them than their lengths.
+use super::json::length;
+use super::{Field, Kind, Plan, Value};
+use crate::read::{Odd, Reader, Res};
+
+pub const MOST_SLOTS: usize = 13;
+const ABSENT: i32 = i32::MIN;
+const NULL: i32 = -1;
+
+type Member<'a> = (&'a str, Value<'a>);
+
+/// A field: where its value, or the first of several, begins; how many there are, or bytes of text.
+#[derive(Clone, Copy)]
+pub struct Place {
+    at: u32,
+    count: i32,
+}
+
+/// The fields of a record that have slots, in the bytes that they were captured from.
+pub struct Captured<'a> {
+    raw: &'a [u8],
+    places: [Place; MOST_SLOTS],
+}
+
+impl Plan {
+    /// Go over the struct at the reader, and note where the fields are that have slots.
+    #[inline]
+    pub fn capture<'a>(&self, reader: &mut Reader<'a>) -> Res<Captured<'a>> {
+        let nowhere = Place {
+            at: 0,
+            count: ABSENT,
+        };
+        let mut places = [nowhere; MOST_SLOTS];
+        for field in &self.wire {
+            field.capture(reader, self.flexible, &mut places)?;
+        }
+        if self.flexible {
+            for _ in 0..reader.uvarint()? as i32 {
+                let tag = reader.uvarint()?;
+                let size = reader.uvarint()? as i32;
+                if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
+                    field.capture(reader, true, &mut places)?;
+                } else if self.absent.contains(&tag) {
+                    return Err(Odd);
+                } else {
+                    reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                }
+            }
+        }
+        Ok(Captured {
+            raw: reader.bytes,
+            places,
+        })
+    }
+
+    /// Look at the structs of a list that `capture` found in a slot, one by one.
+    pub fn each_struct(&self, captured: &Captured, slot: u8, mut see: impl FnMut(&[Member])) {
+        let all = self.wire.iter().chain(&self.tagged);
+        let Some(field) = all.into_iter().find(|field| field.slot == Some(slot)) else {
+            return;
+        };
+        let Some(place) = captured.place(slot as usize) else {
+            return;
+        };
+        let mut reader = Reader::new(captured.raw, place.at as usize);
+        let Ok(Some(count)) = length(&mut reader, self.flexible, false, field.nullable) else {
+            return;
+        };
+        for _ in 0..count {
+            match field.one_value(&mut reader, self.flexible, false) {
+                Ok(Value::Struct(members)) => see(&members),
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Field {
+    #[inline(always)]
+    fn capture(
+        &self,
+        reader: &mut Reader,
+        flexible: bool,
+        places: &mut [Place; MOST_SLOTS],
+    ) -> Res<()> {
+        let Some(place) = self.slot.and_then(|slot| places.get_mut(slot as usize)) else {
+            return self.skip(reader, flexible);
+        };
+        place.at = reader.at as u32;
+        place.count = 1;
+        let width = self.kind.width();
+        if self.kind == Kind::Struct || (self.array && width == 0) {
+            return self.skip(reader, flexible);
+        }
+        if self.array || width == 0 {
+            let is_text = !self.array && self.kind == Kind::String;
+            let Some(size) = length(reader, flexible, is_text, self.nullable)? else {
+                place.count = NULL;
+                return Ok(());
+            };
+            if is_text && size > 0x7FFF {
+                return Err(Odd);
+            }
+            place.at = reader.at as u32;
+            place.count = size as i32;
+            return reader.take(size * width.max(1)).map(|_| ());
+        }
+        reader.take(width).map(|_| ())
+    }
+}
+
+impl<'a> Captured<'a> {
+    #[inline(always)]
+    fn place(&self, slot: usize) -> Option<Place> {
+        let place = *self.places.get(slot)?;
+        (place.count >= 0).then_some(place)
+    }
+
+    #[inline(always)]
+    fn reader(&self, slot: usize) -> Option<(Reader<'a>, usize)> {
+        let place = self.place(slot)?;
+        Some((
+            Reader::new(self.raw, place.at as usize),
+            place.count as usize,
+        ))
+    }
+
+    /// Tell whether a field is there, and not null.
+    #[inline(always)]
+    pub fn has(&self, slot: usize) -> bool {
+        self.place(slot).is_some()
+    }
+
+    /// The size of a list that is there.
+    #[inline(always)]
+    pub fn size(&self, slot: usize) -> Option<usize> {
+        self.place(slot).map(|place| place.count as usize)
+    }
+
+    #[inline(always)]
+    pub fn int8(&self, slot: usize) -> Option<i8> {
+        self.reader(slot)?.0.u8().ok().map(|byte| byte as i8)
+    }
+
+    #[inline(always)]
+    pub fn int16(&self, slot: usize) -> Option<i16> {
+        self.reader(slot)?.0.i16().ok()
+    }
+
+    #[inline(always)]
+    pub fn int32(&self, slot: usize) -> Option<i32> {
+        self.reader(slot)?.0.i32().ok()
+    }
+
+    #[inline(always)]
+    pub fn int64(&self, slot: usize) -> Option<i64> {
+        self.reader(slot)?.0.i64().ok()
+    }
+
+    #[inline(always)]
+    pub fn uuid(&self, slot: usize) -> Option<[u8; 16]> {
+        self.reader(slot)?.0.array().ok()
+    }
+
+    #[inline(always)]
+    pub fn text(&self, slot: usize) -> Option<&'a [u8]> {
+        let (mut reader, size) = self.reader(slot)?;
+        reader.take(size).ok()
+    }
+
+    fn chunks<const N: usize>(&self, slot: usize) -> impl Iterator<Item = [u8; N]> + use<'a, N> {
+        let listed = self.reader(slot).and_then(|(mut reader, count)| {
+            let raw = reader.take(count.saturating_mul(N)).ok()?;
+            Some(raw.chunks_exact(N))
+        });
+        listed
+            .into_iter()
+            .flatten()
+            .filter_map(|raw| raw.try_into().ok())
+    }
+
+    /// A list of brokers; it is empty where there is none.
+    #[inline(always)]
+    pub fn ids(&self, slot: usize) -> impl Iterator<Item = i32> + use<'a> {
+        self.chunks(slot).map(i32::from_be_bytes)
+    }
+
+    pub fn uuids(&self, slot: usize) -> impl Iterator<Item = [u8; 16]> + use<'a> {
+        self.chunks(slot)
+    }
+
+    /// Tell whether a list of UUIDs has one that is not zero.
+    #[inline(always)]
+    pub fn has_nonzero_uuid(&self, slot: usize) -> bool {
+        let Some((mut reader, count)) = self.reader(slot) else {
+            return false;
+        };
+        reader
+            .take(count.saturating_mul(16))
+            .is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0))
+    }
+}

@@ -1,0 +1,57 @@
+"""Each rule says that it takes what records of its type have, whatever the dialect."""
+
+from typing import Any, get_args, is_typeddict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftops.engine.reference.folding.rules import _RULES
+from kraftops.records import metadata_types, shipped_types
+from kraftops.records.dialects import DIALECTS, dialect
+from kraftops.records.recordtypes import TRANSACTION_MARKERS
+from kraftops.records.shipped import record_reader
+from kraftops.schema.message import Message
+from tests.core.records.test_record_types import differences
+from tests.messages import data_for, versions_of
+from tests.replays import made
+
+TYPES = vars(metadata_types) | vars(shipped_types)
+
+
+def taken(number: int) -> list[Any]:
+    """Return the types that the rule of a record's type takes, none where that takes anything."""
+    _, name, *_ = _RULES[number].__annotations__.values()
+    said = eval(name, TYPES)  # its own module has them for mypy alone
+    return [one for one in get_args(said) or (said,) if is_typeddict(one)]
+
+
+def is_what(said: Any, data: Any) -> bool:
+    """Tell whether data has what a type says; of a dialect's, it may have more."""
+    return all(one.endswith("is not known") for one in differences(data, said))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        pytest.param(name, message, id=f"{name}-{message.name}")
+        for name in DIALECTS
+        for number, message in dialect(name).messages.items()
+        if name != "kafka" or number not in TRANSACTION_MARKERS
+    ],
+)
+@given(data=st.data())
+def test_rule_takes_what_records_have(name: str, message: Message, data: st.DataObject) -> None:
+    for version in versions_of(message):
+        fields = data.draw(data_for(message, version))
+
+        found = record_reader(name)(made(message.name, version, dialect=name, **fields).value)
+
+        assert isinstance(found, tuple)
+        number, said = found
+        types = taken(number)
+        assert not types or any(is_what(one, said) for one in types)
+
+
+def test_only_the_rule_that_does_nothing_takes_anything() -> None:
+    assert {rule.__name__ for number, rule in _RULES.items() if not taken(number)} == {"do_nothing"}

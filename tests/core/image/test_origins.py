@@ -1,0 +1,122 @@
+"""Last changes are exact as far back as the log behind a snapshot goes."""
+
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kraftops.image.history import history
+from kraftops.image.image import Change
+from kraftops.image.loading import load
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import Leaf, descend
+from kraftops.tree.watching import watched
+from tests.core.image.snapshots import snapshot_of
+from tests.core.tree.walking import leaves_of
+from tests.metadata_logs import write_log
+from tests.replays import Lot, RandomLog, Taste, lots, made, uuid
+
+LOGS = int(os.environ.get("KRAFTOPS_FUZZ_ORIGINS", "200"))
+PLAIN = Taste(unknown_topics=True, shared_names=False, after_abort=False, double_begin=False)
+
+
+def _changes(folder: Path, end: int) -> dict[str, Change | None]:
+    image = load(folder, at_offset=end)
+    return {
+        path: leaf.change
+        for path, leaf in leaves_of(tree_of(image))
+        if path.startswith("/image/") and "byState" not in path
+    }
+
+
+def _without_gaps(log: list[Lot]) -> list[Lot]:
+    """Return a log whose offsets follow on each other."""
+    found, offset = [], 0
+    for lot in log:
+        found.append(lot._replace(base_offset=offset))
+        offset = found[-1].end
+    return found
+
+
+def _closed(log: list[Lot]) -> list[int]:
+    """Return the numbers of the batches at whose beginning no transaction is open."""
+    found, is_open = [], False
+    for number, lot in enumerate(log):
+        if not is_open:
+            found.append(number)
+        for one in lot.records:
+            if one.name.endswith("TransactionRecord"):
+                is_open = one.name == "BeginTransactionRecord"
+    return found
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
+    exactly = 0
+    for at in range(part, LOGS, 4):
+        random = Random(at)
+        log = _without_gaps(RandomLog(random, PLAIN).log(most_batches=14, most_records=6))
+        closed = _closed(log)
+        if len(closed) < 3:
+            continue
+        whole = write_log(tmp_path / f"{at}-whole", {0: [bytes(lot) for lot in log]})
+        ends = sorted(random.sample(closed[1:], min(random.choice((1, 2, 3)), len(closed) - 1)))
+        snapshots = {}
+        for number in ends:
+            end = log[number].base_offset
+            image = load(whole, at_offset=end - 1)
+            snapshots[end, log[number - 1].epoch] = snapshot_of(image, random.randrange(1 << 40))
+        first = random.choice([one for one in closed if one <= ends[0]])
+        cuts = sorted({first, *random.sample(range(first, len(log)), min(2, len(log) - first))})
+        segments = {
+            log[cut].base_offset: [bytes(lot) for lot in log[cut:until]]
+            for cut, until in zip(cuts, [*cuts[1:], len(log)], strict=True)
+        }
+        folder = write_log(tmp_path / f"{at}-cut", segments, snapshots)
+        start, last = log[first].base_offset, log[-1].end - 1
+
+        clears = any(one.name == "ClearElrRecord" for lot in log[first:] for one in lot.records)
+        exact, found = _changes(whole, last), _changes(folder, last)
+
+        assert exact.keys() == found.keys()
+        for path, change in found.items():
+            true = exact[path]
+            if true is None or change is None:
+                assert true == change
+            elif clears and change.is_in_snapshot and "/topics/" in path:
+                # Nobody can tell whether a partition had an ELR before the log that is there.
+                assert change.offset >= max(true.offset, start - 1), path
+            elif true.offset < start:
+                assert (change.offset, change.is_in_snapshot) == (start - 1, True), path
+            else:
+                assert change == true, path
+                exactly += 1
+    assert exactly > LOGS
+
+
+def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
+    """A history begins with a snapshot, and what that has is told with its own change."""
+    log = lots(
+        [made("TopicRecord", topicId=uuid(1), name="a")],
+        [made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="1")],
+        [made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="2")],
+        [made("NoOpRecord")],
+    )
+    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    snapshot = snapshot_of(load(whole, at_offset=2))
+    folder = write_log(tmp_path / "cut", {1: [bytes(lot) for lot in log[1:]]}, {(3, 1): snapshot})
+    names = ("image", "configs", "TOPIC:a", "k")
+
+    (step,) = history(folder, watched(names))
+    leaf = descend(tree_of(load(folder)), names)
+
+    assert isinstance(leaf, Leaf)
+    assert leaf.last_change
+    assert step.change == leaf.last_change.change
+    assert (step.change.offset, step.change.is_in_snapshot) == (2, False)
+    assert leaf.last_change.image.store.place(leaf.last_change.address)[0].endswith("1.log")
+    topic = descend(tree_of(load(folder)), ("image", "topics", "byName", "a", "name"))
+    assert isinstance(topic, Leaf)
+    assert topic.last_change
+    assert (topic.last_change.change.offset, topic.last_change.change.is_in_snapshot) == (0, True)
