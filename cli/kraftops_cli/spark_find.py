@@ -208,6 +208,7 @@ def run_find(
             limits,
             state.dialect,
             Find(words, state),
+            with_past="-newer-than" in call.flags,
             with_findings=not state.is_kafka and any(map(_may_be_finding, targets)),
             show=progress.show,
         )

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from kraftops.engine.folding import RANGE_BITS
 from kraftops.errors import KraftopsError
-from kraftops.image.dryreplay import RANGE_BITS, Run
+from kraftops.image.dryreplay import Run
 from kraftops.image.image import MetadataImage
 from kraftops.image.loading import limits_of, load
 from kraftops.image.replay import Limits
@@ -38,6 +39,8 @@ from kraftops_cli.spark_find import Find, State, printed
 from kraftops_shell.origin import Origin
 from kraftops_shell.session import Session as Shell
 from tests.console import METADATA_SHELL, Done, run_here
+from tests.core.image.snapshots import snapshot_of
+from tests.metadata_logs import write_log
 from tests.replays import FIRST_TIME, Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
 from tests.rowlogs import EVERY_LOG, decoder_of
 from tests.segments import IN
@@ -93,12 +96,12 @@ def in_groups(
     """Return the lines of find, and which records failed and why, by the work of Spark's tasks."""
     state = State(path, None, None, dialect, False, False, "", NOW)
     runs = known_of(path, limits, dialect)
-    (first_pass,) = FirstPassWork((path,), limits, dialect)([runs])
+    (first_pass,) = FirstPassWork((path,), limits, dialect, True)([runs])
     if isinstance(first_pass, KraftopsError):
         raise first_pass
-    assert first_pass == make_first_pass([path], limits, dialect)
+    assert first_pass == make_first_pass([path], limits, dialect, with_past=True)
     known, find = Known(first_pass), Find(tuple(words), state)
-    shares = list(ShareWork(known, count, dialect)(cut_stretches(first_pass.stretches, runs)))
+    shares = list(ShareWork(known, count, dialect)(cut_stretches(first_pass.all_stretches, runs)))
     shares.append((FIRST, NOTHING))
     Random(1).shuffle(shares)  # a shuffle keeps no order
     shares.sort(key=itemgetter(0))
@@ -225,6 +228,34 @@ def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int
     assert found == at_once(str(path), words, Limits(), "kip-631")
     assert len(found[1]) == 3
     assert sum("byName" in line for line in found[0]) == 27
+
+
+@pytest.mark.parametrize("seed", [*range(30), 243])
+@pytest.mark.parametrize("count", [1, 7])
+def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> None:
+    """What changed when, as far back as the log goes, of which the first segment may be gone."""
+    random = Random(seed)
+    made_up = [*random_log(random), *random_log(random), *random_log(random)]
+    log = spread(lots(*(lot.records for lot in made_up)))
+    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    ends = sorted(random.sample(range(1, len(log)), min(2, len(log) - 1)))
+    snapshots = {}
+    for number in ends:
+        end = log[number].base_offset
+        snapshots[end, log[number - 1].epoch] = snapshot_of(load(whole, at_offset=end - 1))
+    first = random.choice((0, random.randrange(ends[0] + 1)))
+    cuts = sorted({first, *random.sample(range(first, len(log)), 1)})
+    segments = {
+        log[cut].base_offset: [bytes(lot) for lot in log[cut:until]]
+        for cut, until in zip(cuts, [*cuts[1:], len(log)], strict=True)
+    }
+    folder = str(write_log(tmp_path / "cut", segments, snapshots))
+    for offset in random.sample(range(log[-1].end), min(4, log[-1].end)):
+        words = ["find", "/", "-newer-than", str(offset)]
+
+        found = in_groups(folder, words, count, Limits())
+
+        assert found == at_once(folder, words, Limits())
 
 
 @pytest.mark.parametrize("path", METADATA_LOGS, ids=lambda path: str(Path(path).relative_to(IN)))

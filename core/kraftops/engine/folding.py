@@ -359,13 +359,17 @@ class Fold(Protocol):
         """Return all else."""
 
 
+RANGE_BITS = 13
+"""Partitions of a topic go together by all but so many bits of their numbers."""
+
+
 class Seen(NamedTuple):
     """Records of a batch that follow one another, from byte *start* to *end*.
 
     There are *total* of them, of which the first is *number* of the batch. Several are of one type
     and version and, where that has one, of one topic, with partition numbers that have all but the
-    last 13 bits in common. *type* is None where nobody can read the record, or it has a key or
-    headers; *topic_id* and *partition*, the first of them, are those of partitions and their
+    last `RANGE_BITS` bits in common. *type* is None where nobody can read the record, or it has a
+    key or headers; *topic_id* and *partition*, the first of them, are those of partitions and their
     changes alone.
     """
 

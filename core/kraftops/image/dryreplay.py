@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import proxy
 
 from kraftops.engine.choice import index_records
-from kraftops.engine.folding import Seen, Stop
+from kraftops.engine.folding import RANGE_BITS, Seen, Stop
 from kraftops.errors import DecodeError, SourceError
 from kraftops.image.events import Controlled, Event, Folded
 from kraftops.image.image import MetadataImage, Provenance
@@ -30,8 +30,6 @@ from kraftops.records.shipped import record_reader
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import TopicRecord
 
-RANGE_BITS = 13
-"""Partitions of a topic are dealt out by ranges of so many bits of their numbers."""
 _RANGES = 64  # several ranges may go together, so that a mask of them is small
 
 
@@ -218,14 +216,17 @@ class DryLoader(Loader):
 
     def __init__(
         self,
-        dialect: str,
+        image: MetadataImage,
         limits: Limits | None = None,
         *,
         may_grow: bool = False,
         runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
     ) -> None:
-        """Load as far as *limits* allow; the end of the last file *may* be growing."""
-        self.dry = DryReplay(MetadataImage(dialect))
+        """Load as far as *limits* allow; the end of the last file *may* be growing.
+
+        The *image* gets findings and provenance alone.
+        """
+        self.dry = DryReplay(image)
         known, weak = runs or {}, proxy(self)  # or its store would never close a file
 
         def opened(path: str) -> LogFile | LogStream:
@@ -236,6 +237,13 @@ class DryLoader(Loader):
             return open_log(path)
 
         super().__init__(self.dry.image, limits, may_grow=may_grow, replay=self.dry, opened=opened)
+        others: list[DryLoader] = []
+
+        def another(image: MetadataImage, limits: Limits) -> DryLoader:
+            others.append(DryLoader(image, limits))
+            return others[-1]
+
+        self.another, self.others = another, others
 
     def run_of_part(self, log: LogFile, split: Split, *, is_snapshot: bool) -> Run | None:
         """Return what is in a part of a file; None where that depends on what is before it.
@@ -361,6 +369,8 @@ def run_of(split: Split, dialect: str, *, is_snapshot: bool) -> Run | None:
     """Return what is in a part of a log, None where only the load of all of it can tell."""
     try:
         with LogFile(split.path) as log:
-            return DryLoader(dialect).run_of_part(log, split, is_snapshot=is_snapshot)
+            return DryLoader(MetadataImage(dialect)).run_of_part(
+                log, split, is_snapshot=is_snapshot
+            )
     except SourceError:
         return None

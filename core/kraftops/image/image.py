@@ -254,6 +254,13 @@ class MetadataImage:
         """Let *find* be asked once, when that is needed, for what led to the snapshot."""
         self._find_past = find
 
+    @property
+    def past(self) -> Past | None:
+        """What led to the snapshot, if that was read and the log before it is there."""
+        if self._find_past is not None:
+            self._past, self._find_past = self._find_past(), None
+        return self._past
+
     def last_change(self, look: Callable[[MetadataImage], Newest | None]) -> LastChange | None:
         """Return where something was changed last; None if no record made it.
 
@@ -270,9 +277,7 @@ class MetadataImage:
         found = LastChange(change, self, newest.address, newest.records)
         if not change.is_in_snapshot:
             return found
-        if self._find_past is not None:
-            self._past, self._find_past = self._find_past(), None
-        past = self._past
+        past = self.past
         exact = None if past is None else look(past.image)
         if past is None or exact is None:
             return found

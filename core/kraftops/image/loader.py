@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kraftops.engine.folding import RAN_FIELDS, Bounds, Ran, Stop
 from kraftops.errors import DecodeError, SourceError
@@ -35,6 +35,13 @@ class Tail(NamedTuple):
     path: str
     position: int = 0
     last: Batch | None = None
+
+
+class Make(Protocol):
+    """Makes a loader."""
+
+    def __call__(self, image: MetadataImage, limits: Limits) -> Loader:
+        """Return one that loads into an image, as far as limits allow."""
 
 
 class Loader:
@@ -77,6 +84,8 @@ class Loader:
         self._listen = listen
         self._opened = opened
         self._sources: dict[str, int] = {}
+        self.another: Make = Loader
+        """Gives another loader of this sort."""
 
     @property
     def is_over(self) -> bool:

@@ -113,5 +113,5 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     sources = map(image.store.source, image.store.sources())
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
-        image.has_past(partial(past_of, files, ends[0], image.dialect))
+        image.has_past(partial(past_of, files, ends[0], image.dialect, loader.another))
     return loader

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from kraftops.errors import KraftopsError
 from kraftops.image.findings import Kind
 from kraftops.image.image import Change, MetadataImage, Past
-from kraftops.image.loader import Loader
+from kraftops.image.loader import Loader, Make
 from kraftops.image.replay import Limits
 from kraftops.image.sources import LogFiles, Piece
 from kraftops.log.batch import Batch
@@ -24,17 +24,19 @@ _BREAKS = frozenset({Kind.DAMAGE, Kind.GAP, Kind.REPEAT})
 """Findings after which nobody knows what was between."""
 
 
-def past_of(files: LogFiles, end_offset: int, dialect: str) -> Past | None:
+def past_of(files: LogFiles, end_offset: int, dialect: str, make: Make = Loader) -> Past | None:
     """Return what the log before a snapshot's end says; None if there is none without a break.
 
     Args:
         files: of the log.
         end_offset: of the snapshot.
         dialect: of its records.
+        make: makes the loader of all, or else one after the other, for the same image: that of an
+            older snapshot, that of what the log has before its end, and that of the rest.
     """
     segments = [one for one in files.segments if _base(one) < end_offset]
     while segments:
-        found, broken = _read(segments, files.snapshots, end_offset, dialect)
+        found, broken = _read(segments, files.snapshots, end_offset, dialect, make)
         if broken is None:
             return found
         # What is before a break is of no use: what it says may have been changed in there.
@@ -43,7 +45,11 @@ def past_of(files: LogFiles, end_offset: int, dialect: str) -> Past | None:
 
 
 def _read(
-    segments: Sequence[FileName], snapshots: Sequence[FileName], end_offset: int, dialect: str
+    segments: Sequence[FileName],
+    snapshots: Sequence[FileName],
+    end_offset: int,
+    dialect: str,
+    make: Make,
 ) -> tuple[Past | None, int | None]:
     """Return what segments say, and the number of the last in which something is missing."""
     pieces = [Piece(one.path, None, is_snapshot=False) for one in segments]
@@ -55,16 +61,16 @@ def _read(
         image = MetadataImage(dialect)
         after = -1
         if start > 0:
-            seed = _seed(image, snapshots, start, end_offset)
+            seed = _seed(image, snapshots, start, end_offset, make)
             if seed is None:
                 return None, None
             after = seed - 1
             image.fold.seed(is_seeded=True)
-            before = Loader(image, Limits(until=after))
+            before = make(image, Limits(until=after))
             before.order.next_offset = start
             before.read(pieces)
             image.fold.seed(is_seeded=False)
-        rest = Loader(image, Limits(after=after, until=end_offset - 1))
+        rest = make(image, Limits(after=after, until=end_offset - 1))
         rest.order.next_offset = start
         rest.read(pieces)
     except KraftopsError:
@@ -82,14 +88,14 @@ def _read(
 
 
 def _seed(
-    image: MetadataImage, snapshots: Sequence[FileName], start: int, end_offset: int
+    image: MetadataImage, snapshots: Sequence[FileName], start: int, end_offset: int, make: Make
 ) -> int | None:
     """Load the oldest snapshot that the log from *start* follows; return where it ends."""
     for one in reversed(snapshots):
         seed, _ = one.snapshot_id
         if not start <= seed <= end_offset:
             continue
-        loader = Loader(image)
+        loader = make(image, Limits())
         if loader.read([Piece(one.path, seed, is_snapshot=True)]):
             return seed
         return None

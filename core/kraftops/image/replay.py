@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Generator, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from kraftops.engine.folding import POSITION_BITS, RAN_FIELDS, Bounds, Ran, Stop
 from kraftops.errors import DecodeError
@@ -234,9 +234,10 @@ class Replay:
         Where a snapshot has them already, *is_behind*, they say nothing new but who leads.
         """
         quorum, at = self.image.quorum, span.position
+        view = cast("bytes", memoryview(inside.data))  # a slice of it copies nothing
         for number in range(span.first, span.stop):
             address = span.address + at
-            record, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
+            record, at = read_record(view, at, inside.base_offset, inside.base_timestamp)
             found = control.decode(record.key, record.value, whole=False)
             if isinstance(found, Unknown):
                 self._applier.drop(address, found.reason)

@@ -75,12 +75,12 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
 def decode(key: bytes | None, value: bytes | None, *, whole: bool = True) -> Decoded | Unknown:
     """Return the meaning of a control record; its type is Kafka's name, as KRAFT_VOTERS.
 
-    Where it need not be *whole*, lists of structs are empty.
+    Key and value may be views. Where it need not be *whole*, lists of structs are empty.
     """
     too_large = refusal(key, value)
     if too_large is not None:
         return Unknown(too_large, value)
-    found = _read(key, value, whole=whole)
+    found = _read(key, None if value is None else bytes(value), whole=whole)
     if isinstance(found, Unknown):
         return found
     return Decoded(found.type, found.version, found.data)

@@ -77,12 +77,15 @@ class FirstPassWork:
     names: tuple[str, ...]
     limits: Limits
     dialect: str
+    with_past: bool = False
 
     def __call__(self, runs: Iterable[Runs]) -> Iterator[FirstPass | SourceError | UsageError]:
         """Yield what was found, given what is known of parts; or why nothing can be."""
         for known in runs:
             try:
-                yield make_first_pass(self.names, self.limits, self.dialect, known)
+                yield make_first_pass(
+                    self.names, self.limits, self.dialect, known, with_past=self.with_past
+                )
             except (SourceError, UsageError) as error:
                 yield error
 
@@ -180,6 +183,7 @@ def ask_log(
     ask: Ask,
     *,
     with_findings: bool = True,
+    with_past: bool = False,
     show: Show | None = None,
 ) -> Answer:
     """Return what *ask* says of the state that a metadata log holds, without an image of it all.
@@ -191,6 +195,7 @@ def ask_log(
         dialect: of its records.
         ask: is called in workers.
         with_findings: whether to ask of findings about records, too.
+        with_past: whether what is asked for depends on when something was changed last.
         show: is told what is done.
 
     Raises:
@@ -200,14 +205,14 @@ def ask_log(
     """
     runs = runs_of_parts(session, names, limits, dialect, show)
     with reading_whole_log(session, names):
-        work = FirstPassWork(tuple(names), limits, dialect)
+        work = FirstPassWork(tuple(names), limits, dialect, with_past)
         (first_pass,) = run(session, [runs], work, show)
     if not isinstance(first_pass, FirstPass):
         raise first_pass
-    size = sum(stretch.stop - stretch.start for stretch in first_pass.stretches)
+    size = sum(stretch.stop - stretch.start for stretch in first_pass.all_stretches)
     count = max(session.cores, min(_MOST_GROUPS, size // _GROUP_BYTES))
     count = session.settings.groups or count
-    pieces = list(cut_stretches(first_pass.stretches, runs))
+    pieces = list(cut_stretches(first_pass.all_stretches, runs))
     context = session.context
     groups = _replayed(session, pieces, first_pass, count, dialect, ask)
     try:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from kraftops.image.dryreplay import DryLoader, Names, Run, Stretch
 from kraftops.image.findings import Finding
-from kraftops.image.image import Provenance
+from kraftops.image.image import Change, MetadataImage, Provenance
 from kraftops.image.loading import loaded_by
 from kraftops.image.replay import Limits
 from kraftops.log.splits import Split
@@ -56,13 +56,28 @@ def hash_of(name: str) -> int:
     return crc32(name.encode("utf-8", "surrogatepass"))
 
 
+class Before(NamedTuple):
+    """What the log before a snapshot has: see `kraftops.image.origins.past_of`.
+
+    *loads* are the stretches of each load of an image, one after the other.
+    """
+
+    loads: list[list[Stretch]]
+    untouched: Change | None
+
+    @property
+    def source(self) -> int:
+        """The first number of its sources, which come after all others."""
+        return min(one.source for load in self.loads for one in load)
+
+
 class FirstPass(NamedTuple):
     """What the first pass found: stretches in order, names of topics, findings about the log.
 
     *groups* has for a topic's id what all that is about the topic goes together by: the hash of its
     own name, or of that of another which had the same id, which *aliases* has by the own. *ranges*
     has, by such hashes, masks of the ranges of partitions that there are besides the first.
-    *offset* is the last that the state covers.
+    *offset* is the last that the state covers. *before* is not looked for unless it is asked for.
     """
 
     stretches: list[Stretch]
@@ -72,6 +87,17 @@ class FirstPass(NamedTuple):
     findings: list[Finding]
     provenance: Provenance
     offset: int
+    before: Before | None
+
+    @property
+    def all_stretches(self) -> list[Stretch]:
+        """All stretches, in the order of their sources."""
+        return [*self.stretches, *(one for load in self.loads for one in load)]
+
+    @property
+    def loads(self) -> list[list[Stretch]]:
+        """The loads of what is before."""
+        return self.before.loads if self.before else []
 
 
 def make_first_pass(
@@ -79,6 +105,8 @@ def make_first_pass(
     limits: Limits,
     dialect: str,
     runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
+    *,
+    with_past: bool = False,
 ) -> FirstPass:
     """Return what counts of the metadata log that *names* stand for.
 
@@ -87,6 +115,7 @@ def make_first_pass(
         limits: how far it counts.
         dialect: of its records.
         runs: what is known of all parts of some files, by their paths.
+        with_past: look for what led to a snapshot, too.
 
     Raises:
         SourceError: it cannot be read, or holds no metadata records.
@@ -94,9 +123,10 @@ def make_first_pass(
     """
 
     def make(may_grow: bool) -> DryLoader:
-        return DryLoader(dialect, limits, may_grow=may_grow, runs=runs)
+        return DryLoader(MetadataImage(dialect), limits, may_grow=may_grow, runs=runs)
 
     loader = loaded_by(make, list(names), limits)
+    before = _before(loader) if with_past else None
     groups, aliases = _groups(loader.dry.names)
     ranges: dict[int, int] = {}
     for topic_id, mask in loader.dry.names.ranges.items():
@@ -106,7 +136,23 @@ def make_first_pass(
     image = loader.image
     findings = _plain(image.log_findings)
     stretches = loader.dry.stretches
-    return FirstPass(stretches, groups, aliases, ranges, findings, image.provenance, image.offset)
+    end = image.provenance, image.offset
+    return FirstPass(stretches, groups, aliases, ranges, findings, *end, before)
+
+
+def _before(loader: DryLoader) -> Before | None:
+    """Return what led to the snapshot that was loaded; its names are added to the loader's."""
+    past = loader.image.past
+    if past is None:
+        return None
+    first, loads = len(loader.image.store.sources()), []
+    for one in loader.others:
+        if one.image is past.image:
+            loads.append(
+                [stretch._replace(source=first + stretch.source) for stretch in one.dry.stretches]
+            )
+            loader.dry.names.add(one.dry.names)
+    return Before(loads, past.untouched)
 
 
 def _plain(findings: Iterable[Finding]) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kraftops.engine.folding import POSITION_BITS
 from kraftops.image.events import Ended
 from kraftops.image.findings import Finding, Kind
-from kraftops.image.image import MetadataImage
+from kraftops.image.image import MetadataImage, Past
 from kraftops.image.replay import Limits, Replay
 from kraftops.image.store import Held, LoggedRecord
 from kraftops.log.batch import (
@@ -21,11 +21,13 @@ from kraftops.log.batch import (
     Header,
     read_record,
 )
-from kraftops.spark.firstpass import FirstPass
+from kraftops.spark.firstpass import Before, FirstPass
 from kraftops.spark.routing import FIRST, Router, Share
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 
+Source = tuple[str, int | None]
+"""Path and end offset, of a snapshot, of a file."""
 Order = tuple[int, int, int, int]
 """What findings about records are sorted by: where the replay of the whole log comes upon them.
 
@@ -63,14 +65,14 @@ class GroupReplay:
 
     def replay(self, dealt: Iterable[Dealt]) -> None:
         """Apply the batches of a group."""
-        for source, after, share in dealt:
-            self._replay.limits = Limits(after)
-            batch = Batch(share.position, len(share.data), share.data)
-            for event in self._replay.add(batch, source):
+        for one in dealt:
+            batch = one.share.batch
+            self._replay.limits = Limits(one.after)
+            for event in self._replay.add(batch, one.source):
                 if isinstance(event, Ended):
                     self._ends.append(len(self._image.record_findings) - event.dropped)
             if len(self._image.store.numbers()) > len(self._batches):
-                self._batches.append((share.numbers, batch.header.is_control))
+                self._batches.append((one.share.numbers, batch.header.is_control))
 
     def noted(self, finding: Finding) -> Finding:
         """Return a finding about the log with the address of its record here, if it has one."""
@@ -78,9 +80,7 @@ class GroupReplay:
         is_here = finding.kind is Kind.TRANSACTION and began is not None
         return finding._replace(address=began) if is_here else finding
 
-    def findings(
-        self, sources: Sequence[tuple[str, int | None]]
-    ) -> Iterator[tuple[LoggedRecord | None, Noted]]:
+    def findings(self, sources: Sequence[Source]) -> Iterator[tuple[LoggedRecord | None, Noted]]:
         """Yield records, None for those of control batches, and what was found about them.
 
         *sources* are paths and end offsets of all files.
@@ -99,21 +99,24 @@ class GroupReplay:
 
 
 def image_of(
-    dealt: Iterable[Dealt], number: int, router: Router, first_pass: FirstPass, dialect: str
+    dealt: Sequence[Dealt], number: int, router: Router, first_pass: FirstPass, dialect: str
 ) -> tuple[MetadataImage, list[Noted]]:
     """Return the image of a group, and what was found about records for which it answers.
 
     The first group's has the findings about the log.
     """
-    image = MetadataImage(dialect)
+    stretches = first_pass.all_stretches
+    sources: list[Source] = [("", None)] * (1 + max(one.source for one in stretches))
+    for stretch in stretches:
+        sources[stretch.source] = stretch.path, stretch.end_offset
+    image = _image_of(sources, dialect)
     replay = GroupReplay(image)
-    sources: list[tuple[str, int | None]] = [("", None)] * (
-        1 + max(one.source for one in first_pass.stretches)
-    )
-    for one in first_pass.stretches:
-        sources[one.source] = one.path, one.end_offset
-    for path, end_offset in sources:
-        image.store.add_source(path, None, end_offset)
+    before = first_pass.before
+    if before:
+        old = [one for one in dealt if one.source >= before.source]
+        dealt = [one for one in dealt if one.source < before.source]
+        past = _past(old, before, _image_of(sources, dialect))
+        image.has_past(lambda: past)
     replay.replay(dealt)
     noted = []
     for record, finding in replay.findings(sources):
@@ -127,6 +130,29 @@ def image_of(
     if number == FIRST:
         image.log_findings += map(replay.noted, first_pass.findings)
     return image, noted
+
+
+def _image_of(sources: Iterable[Source], dialect: str) -> MetadataImage:
+    """Return an image with these sources, which are read once, and nothing else."""
+    image = MetadataImage(dialect)
+    for path, end_offset in sources:
+        image.store.add_source(path, None, end_offset)
+    return image
+
+
+def _past(dealt: Iterable[Dealt], before: Before, image: MetadataImage) -> Past:
+    """Return what led to a snapshot, given the shares of that, loaded into an image."""
+    loads = [{one.source for one in load} for load in before.loads]
+    for at, sources in enumerate(loads):
+        replay = Replay(image)
+        # An older snapshot comes first, if there is one, and then what the log has before its end.
+        image.fold.seed(is_seeded=at == 1)
+        for one in dealt:
+            if one.source in sources:
+                replay.limits = Limits(one.after)
+                for _ in replay.add(one.share.batch, one.source):
+                    pass
+    return Past(image, before.untouched)
 
 
 def image_of_findings(noted: Iterable[Noted], dialect: str) -> MetadataImage:

@@ -176,6 +176,11 @@ class Share(NamedTuple):
     data: bytes
     numbers: bytes
 
+    @property
+    def batch(self) -> Batch:
+        """The batch."""
+        return Batch(self.position, len(self.data), self.data)
+
 
 class _Lot:
     """Records of a group, as they are gathered: where they are, and their numbers."""

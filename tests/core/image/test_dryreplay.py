@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kraftops.engine.folding import RANGE_BITS
 from kraftops.errors import KraftopsError
-from kraftops.image.dryreplay import RANGE_BITS, DryLoader, Run, Stretch, range_of, run_of
+from kraftops.image.dryreplay import DryLoader, Run, Stretch, range_of, run_of
 from kraftops.image.findings import Finding
 from kraftops.image.image import MetadataImage, Provenance
 from kraftops.image.loader import Loader
@@ -49,7 +50,7 @@ def dry(
     known = {} if runs is None else {str(path): runs}
     chosen = limits or Limits()
     return loaded_by(
-        lambda may_grow: DryLoader("kafka", chosen, may_grow=may_grow, runs=known),
+        lambda may_grow: DryLoader(MetadataImage(), chosen, may_grow=may_grow, runs=known),
         [str(path)],
         chosen,
     )

@@ -5,7 +5,8 @@ import struct
 import pytest
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.records.control import control_text, control_type
+from kraftops.records.control import control_text, control_type, decode
+from kraftops.records.meaning import LARGEST_DECODED, Decoded, Unknown
 from kraftops.schema.compile import compiled
 from tests.messages import Data, table
 
@@ -126,3 +127,24 @@ def test_bytes_behind_a_value_do_not_count() -> None:
 def test_short_key_is_an_underflow() -> None:
     with pytest.raises(Underflow):
         control_type(b"\0")
+
+
+def test_record_that_is_too_large_is_unknown() -> None:
+    raw = value("SnapshotFooterRecord", {})
+    largest = raw + bytes(LARGEST_DECODED - len(raw) - len(key(4)))
+
+    assert isinstance(decode(key(4), largest), Decoded)
+    found = decode(key(4), largest + b"\0")
+
+    assert isinstance(found, Unknown)
+    assert found.reason == "a record of 8388609 bytes is not decoded, only up to 8388608"
+
+
+def test_voters_are_left_out_where_nobody_looks_at_them() -> None:
+    raw = value("VotersRecord", {"voters": [VOTER]})
+
+    whole, outline = decode(key(6), raw), decode(key(6), raw, whole=False)
+
+    assert isinstance(whole, Decoded)
+    assert isinstance(outline, Decoded)
+    assert outline == whole._replace(data={**whole.data, "voters": []})

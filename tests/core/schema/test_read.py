@@ -153,3 +153,25 @@ def test_defaults_are_not_shared() -> None:
     them.append(1)
 
     assert face.read(b"\0", 0) == ({"them": []}, 1)
+
+
+def test_outline_has_all_but_what_lists_of_structs_hold() -> None:
+    """They are read all the same: what is wrong in them is told."""
+    message = parse(
+        """
+Thing - 0 0+
+  id int32
+  parts []Part
+    name string
+    numbers []int32
+  names []string
+"""
+    )["Thing"]
+    face = compiled(message, 0)
+    part = {"name": "a", "numbers": [1]}
+    raw = face.write({"id": 7, "parts": [part, part], "names": ["x"]})
+
+    assert face.outline(raw, 0) == ({"id": 7, "parts": [], "names": ["x"]}, len(raw))
+    for cut in range(len(raw)):
+        with pytest.raises(DecodeError):
+            face.outline(raw[:cut], 0)

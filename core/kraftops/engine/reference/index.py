@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftops.engine.folding import Seen
+from kraftops.engine.folding import RANGE_BITS, Seen
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _OF_PARTITIONS = (PARTITION, PARTITION_CHANGE)
 _GROUPED = (NO_OP, ZK_MIGRATION_STATE, *_OF_PARTITIONS)
-_NUMBER_BITS = 13  # of a partition's number that may differ in a group
 
 
 def index_records(
@@ -69,4 +68,4 @@ def _is_like(group: Seen, seen: Seen) -> bool:
 
 def _essence(seen: Seen) -> tuple[object, ...]:
     number = seen.partition
-    return seen.type, seen.version, seen.topic_id, number and number >> _NUMBER_BITS
+    return seen.type, seen.version, seen.topic_id, number and number >> RANGE_BITS
