@@ -70,14 +70,14 @@ def _admin(address: str) -> Iterator[Any]:
 
 
 def _patiently(ask: Callable[[], Any], limit: float = 60) -> Any:
-    """Ask again while the coordinator is not there yet."""
+    """Ask again while the coordinator is not there, or a broker does not know the topic yet."""
     from kafka.errors import KafkaError
 
     end = time.monotonic() + limit
     while True:
         try:
             return ask()
-        except KafkaError:
+        except (KafkaError, ValueError):  # of a configuration that it does not find
             if time.monotonic() > end:
                 raise
         time.sleep(0.2)
@@ -99,7 +99,8 @@ def _fill(address: str, replicas: int = 1) -> None:
 
     with _admin(address) as admin:
         _add_topic(address, TOPIC, PARTITIONS, replicas)
-        admin.alter_configs([ConfigResource("TOPIC", TOPIC, {"retention.ms": "987654321"})])
+        retention = ConfigResource("TOPIC", TOPIC, {"retention.ms": "987654321"})
+        _patiently(lambda: admin.alter_configs([retention]))
         pattern = ResourcePattern(ResourceType.TOPIC, TOPIC)
         admin.create_acls(
             [ACL("User:bob", "*", ACLOperation.READ, ACLPermissionType.ALLOW, pattern)]
