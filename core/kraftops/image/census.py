@@ -28,7 +28,7 @@ def census(image: MetadataImage) -> Census:
         KraftopsError: a source cannot be read any more.
     """
     fold = image.fold
-    states = map(image.broker_state, image.brokers.values())
+    states = (image.broker_state(broker, whole=False) for broker in image.brokers.values())
     return Census(
         dict(Counter(map(standing, states))),
         len(image.controllers),

@@ -15,7 +15,7 @@ from kraftops.image.findings import Kind
 from kraftops.image.image import Change, MetadataImage, Past
 from kraftops.image.loader import Loader, Make
 from kraftops.image.replay import Limits
-from kraftops.image.sources import LogFiles, Piece
+from kraftops.image.sources import LogFiles, Piece, base_offset_of
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileName
 from kraftops.log.streams import open_log
@@ -34,7 +34,7 @@ def past_of(files: LogFiles, end_offset: int, dialect: str, make: Make = Loader)
         make: makes the loader of all, or else one after the other, for the same image: that of an
             older snapshot, that of what the log has before its end, and that of the rest.
     """
-    segments = [one for one in files.segments if _base(one) < end_offset]
+    segments = [one for one in files.segments if base_offset_of(one) < end_offset]
     while segments:
         found, broken = _read(segments, files.snapshots, end_offset, dialect, make)
         if broken is None:
@@ -105,7 +105,3 @@ def _seed(
 def _first_batch(path: str) -> Batch | None:
     with open_log(path) as log:
         return next(iter(log.batches()), None)
-
-
-def _base(segment: FileName) -> int:
-    return segment.base_offset

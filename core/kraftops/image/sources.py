@@ -80,7 +80,7 @@ def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[F
     """
     findings: list[Finding] = []
     chosen = [one for one in files.snapshots if _is_within(one, limits)]
-    reaches_back = bool(files.segments) and _base_offset(files.segments[0]) == 0
+    reaches_back = bool(files.segments) and base_offset_of(files.segments[0]) == 0
     if files.snapshots and not chosen and not reaches_back:
         oldest = files.snapshots[-1]
         earliest = (_end_offset(oldest) or 0) - 1
@@ -113,7 +113,7 @@ def whole_log(files: LogFiles) -> Iterator[list[Piece]]:
     That is from the first record, or from the oldest snapshot with which the segments go on.
     """
     segments = [Piece(one.path, None, False) for one in files.segments]
-    start = _base_offset(files.segments[0]) if files.segments else None
+    start = base_offset_of(files.segments[0]) if files.segments else None
     if start == 0:
         yield segments
     elif start is None:
@@ -160,7 +160,7 @@ def _names(directory: str) -> list[str]:
 
 def _after(segments: tuple[FileName, ...], end: int) -> list[FileName]:
     """Return the segments that may hold offsets from *end* on."""
-    bases = [_base_offset(one) for one in segments[1:]]
+    bases = [base_offset_of(one) for one in segments[1:]]
     kept = [one for one, following in zip(segments, bases, strict=False) if following > end]
     return [*kept, *segments[-1:]]
 
@@ -228,7 +228,8 @@ def _snapshot_order(snapshot: FileName) -> tuple[int, int]:
     return epoch, end
 
 
-def _base_offset(segment: FileName) -> int:
+def base_offset_of(segment: FileName) -> int:
+    """Return the first offset that a segment may have; 0 where its name does not say it."""
     try:
         return segment.base_offset
     except UsageError:
@@ -236,4 +237,4 @@ def _base_offset(segment: FileName) -> int:
 
 
 def _segment_order(segment: FileName) -> tuple[int, str]:
-    return _base_offset(segment), segment.path
+    return base_offset_of(segment), segment.path

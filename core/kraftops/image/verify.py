@@ -76,7 +76,7 @@ class _Gate(NamedTuple):
 
 def _brokers_with(has: Callable[[BrokerState], bool], image: MetadataImage) -> Iterator[Watch]:
     for broker_id, broker in image.brokers.items():
-        if has(image.broker_state(broker)):
+        if has(image.broker_state(broker, whole=False)):
             yield Watch("brokers", (broker_id,))
 
 
@@ -143,7 +143,7 @@ def _topics(image: MetadataImage) -> Iterator[Finding]:
 def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
     """Return the directories of brokers."""
     return {
-        broker_id: image.broker_state(broker)["logDirs"]
+        broker_id: image.broker_state(broker, whole=False)["logDirs"]
         for broker_id, broker in image.brokers.items()
     }
 

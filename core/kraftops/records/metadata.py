@@ -27,8 +27,13 @@ def decode(value: bytes | None, dialect_name: str = "kafka") -> Decoded | Unknow
     return Decoded(type_name(message), version, data)
 
 
-def read_body(value: bytes | None, spoken: Dialect) -> tuple[int, int, Data] | Unknown:
-    """Return type, version and data of a framed value; the reason of an unknown is Kafka's."""
+def read_body(
+    value: bytes | None, spoken: Dialect, *, whole: bool = True
+) -> tuple[int, int, Data] | Unknown:
+    """Return type, version and data of a framed value; the reason of an unknown is Kafka's.
+
+    Unless the *whole* of it is wanted, lists of structs are empty.
+    """
     try:
         frame = spoken.read_frame(value or b"")
     except DecodeError as error:
@@ -47,8 +52,10 @@ def read_body(value: bytes | None, spoken: Dialect) -> tuple[int, int, Data] | U
     failed = Unknown(
         f"Failed to deserialize record with type {frame.type}", value, frame.type, frame.version
     )
+    face = compiled(message, version)
+    read = face.read if whole or frame.version > version else face.outline
     try:
-        data, end = compiled(message, version).read(value, frame.body)
+        data, end = read(value, frame.body)
     except DecodeError:
         return failed
     if frame.version > version and _has_structs(message, data):

@@ -50,8 +50,10 @@ _Shape = tuple[int, Callable[[_Data], Any]]
 _NO_EPOCH = -1  # of a broker whose dialect has none: a record that names one fits
 
 
-def record_reader(dialect_name: str) -> RecordReader:
+def record_reader(dialect_name: str, *, whole: bool = True) -> RecordReader:
     """Return what reads the records of a dialect, those that are not too large.
+
+    Unless the *whole* of them is wanted, lists of structs are empty.
 
     Raises:
         UsageError: there is no such dialect.
@@ -63,7 +65,7 @@ def record_reader(dialect_name: str) -> RecordReader:
         too_large = refusal(None, value)
         if too_large is not None:
             return Unknown(too_large, value)
-        found = read_body(value, spoken)
+        found = read_body(value, spoken, whole=whole)
         if isinstance(found, Unknown):
             return found
         number, _, data = found

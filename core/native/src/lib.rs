@@ -1,6 +1,7 @@
 //! The compiled record engine of kraftops: `kraftops.engine.native` alone imports it.
 //!
-//! It interprets plans made from the message tables and knows no message.
+//! It interprets plans made from the message tables and knows no message; which records of the
+//! metadata do what to the state, `kraftops.engine.nativefold` says.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -120,3 +120,18 @@ def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
     assert isinstance(topic, Leaf)
     assert topic.last_change
     assert (topic.last_change.change.offset, topic.last_change.change.is_in_snapshot) == (0, True)
+
+
+def test_log_of_any_name_beside_a_snapshot_is_no_trouble(tmp_path: Path) -> None:
+    log = lots([made("TopicRecord", topicId=uuid(1), name="a")], [made("NoOpRecord")])
+    folder = write_log(tmp_path, {0: [bytes(lot) for lot in log]})
+    snapshot = folder / f"{1:020}-{1:010}.checkpoint"
+    snapshot.write_bytes(snapshot_of(load(folder, at_offset=0)))
+    odd = folder / "copy of a log"
+    (folder / f"{0:020}.log").rename(odd)
+
+    leaf = descend(tree_of(load([snapshot, odd])), ("image", "topics", "byName", "a", "id"))
+
+    assert isinstance(leaf, Leaf)
+    assert leaf.change
+    assert (leaf.change.offset, leaf.change.is_in_snapshot) == (0, False)
