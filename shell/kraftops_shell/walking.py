@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kraftops.image.image import LastChange
+from kraftops.image.image import LastChange, MetadataImage
 from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.paths import escaped
 
@@ -43,23 +43,28 @@ def _walk(found: Found, deepest: int | None) -> Iterator[Found]:
 
 def newest_change(node: Node) -> LastChange | None:
     """Return where a node, or anything below it, was last changed; None where no record did it."""
-    newest = _newest(node)
-    found = None if newest is None else _last_change(newest[1])
-    if found and found.change.is_in_snapshot:
-        # All below is as old, and the log behind the snapshot knows better which is the newest.
+    found = None if isinstance(node, Leaf) else _newest(node)
+    if found is None:
         return _last_change(node)
-    return found
+    image, address = found
+    change = image.change(address)
+    if change.is_in_snapshot or change.offset < image.snapshot_end:
+        # Addresses in a snapshot say nothing of what was changed last; the log behind it may.
+        return _last_change(node)
+    return LastChange(change, image, address, 1)
 
 
-def _newest(node: Node) -> tuple[int, Node] | None:
-    """Return what below a node was changed last, and the address of the record that did it."""
+def _newest(node: Node) -> tuple[MetadataImage, int] | None:
+    """Return the highest address of a record that changed anything below a node, and its image.
+
+    Addresses grow with the log.
+    """
     if isinstance(node, Leaf):
-        return (node.newest.address, node) if node.newest else None
+        return (node.image, node.newest.address) if node.newest else None
     if node.newest:
-        newest = node.newest()
-        return (newest.address, node) if newest else None
+        return node.newest()
     found = (one for child in _below(node) if (one := _newest(child)))
-    return max(found, key=lambda one: one[0], default=None)
+    return max(found, key=lambda one: one[1], default=None)
 
 
 def _last_change(node: Node) -> LastChange | None:

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.replays import RandomLog
+from tests.replays import Made, RandomLog, log_bytes, lots, made, uuid
 from tests.segments import batches_of
 
 pytest.importorskip("kraftops.engine._native", reason="there is no compiled engine")
@@ -47,3 +47,46 @@ def test_folds_of_spoilt_records_agree(part: int) -> None:
                     spoilt[random.randrange(len(spoilt))] = random.choice((0, 1, 2, 127, 255))
             both.add(bytes(spoilt), count, random)
         both.compare()
+
+
+def _partition(count: int, in_sync: int, number: int = 0) -> Made:
+    return made(
+        "PartitionRecord",
+        partitionId=number,
+        topicId=uuid(1),
+        replicas=list(range(count)),
+        isr=list(range(in_sync)),
+        leader=0,
+        directories=[uuid(200)] * count,
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "in_sync"), [(65_534, 65_534), (65_535, 65_534), (70_000, 65_536)]
+)
+def test_folds_agree_on_very_many_replicas(count: int, in_sync: int) -> None:
+    both = Both()
+    changes = [
+        made("PartitionChangeRecord", partitionId=0, topicId=uuid(1), **change)
+        for change in (
+            {"directories": [uuid(201)] * count},
+            {"replicas": list(range(65_535))},
+            {"isr": list(range(count))},
+        )
+    ]
+    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    for one in (topic, _partition(count, in_sync), *changes):
+        records, total = inside(next(iter(batches_of(log_bytes(lots([one]))))))
+        both.add(records, total, Random(0))
+        both.compare()
+
+
+def test_partitions_far_apart_take_no_room_between() -> None:
+    both = Both()
+    made_ones = [_partition(1, 1, number * 1023) for number in range(300)]
+    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    random = Random(1)
+    random.shuffle(made_ones)
+    records, total = inside(next(iter(batches_of(log_bytes(lots([topic, *made_ones]))))))
+    both.add(records, total, random)
+    both.compare()

@@ -49,7 +49,7 @@ class Following:
         if tail.path not in segments:
             # After a snapshot comes the segment that holds its end.
             return not segments and _is_snapshot(tail.path)
-        if not _is_still_there(tail):
+        if not (loader.has_open(tail.path) and _is_still_there(tail)):
             return False
         findings = loader.image.log_findings
         findings[:] = [one for one in findings if one.kind is not Kind.TRANSACTION]

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from kraftops.engine.folding import Newest, Watch
 from kraftops.errors import SourceError
-from kraftops.image.events import Applied, Controlled, Event
+from kraftops.image.events import Applied, Controlled, Event, SnapshotEnded
 from kraftops.image.fields import FieldChange, field_changes
 from kraftops.image.image import Change, LastChange, MetadataImage
 from kraftops.image.loader import Loader, Progress
@@ -153,6 +153,8 @@ class _Watcher:
             self.image.fold.watch(self._watched.watches(self.image))
         elif isinstance(event, Controlled) and self._watched.is_control:
             self._look(event.address)
+        elif isinstance(event, SnapshotEnded):
+            self.steps.sort(key=lambda step: step.change.offset)
 
     def _look(self, address: int) -> None:
         """Note what the record at *address* has changed."""

@@ -126,6 +126,11 @@ class MetadataImage:
         provenance, end = self._snapshot
         return end - 1 if self.provenance is provenance else self.provenance.offset
 
+    @property
+    def snapshot_end(self) -> int:
+        """The offset of the log at which the snapshot in it ends; 0 if there is none."""
+        return self._snapshot[1]
+
     def note_end_of_snapshot(self, end_offset: int) -> None:
         """Note that the state is that of a snapshot which ends before an offset of the log."""
         self._snapshot = self.provenance, end_offset

@@ -145,6 +145,11 @@ class Loader:
                 break
         return True
 
+    def has_open(self, path: str) -> bool:
+        """Tell whether the file of this name is still the one that was read."""
+        source = self._sources.get(path)
+        return source is None or self.image.store.is_current(source)
+
     def read_on(self, path: str, start: int = 0) -> bool:
         """Read a segment from byte *start*, where a batch begins; tell whether all is sound.
 

@@ -8,6 +8,8 @@ from kraftops.engine.folding import BatchHead
 from kraftops.image.findings import Kind
 from kraftops.log.batch import Header
 
+_NO_OFFSET = 1 << 63
+
 
 class Order:
     """Where in a log reading is."""
@@ -48,8 +50,8 @@ class Order:
         self.next_offset = max(header.last_offset + 1, expected or 0)
 
     def can_run(self) -> bool:
-        """Tell whether it is known what comes next."""
-        return not self.is_log or self.next_offset is not None
+        """Tell whether it is known what comes next, and can come."""
+        return not self.is_log or (self.next_offset is not None and self.next_offset < _NO_OFFSET)
 
     def ran(self, last: BatchHead) -> None:
         """Go on behind batches that followed on each other as they should."""

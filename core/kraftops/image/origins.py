@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.findings import Kind
 from kraftops.image.image import Change, MetadataImage, Past
 from kraftops.image.loader import Loader, Make
-from kraftops.image.replay import Limits
+from kraftops.image.replay import NOT_OPEN, Limits
 from kraftops.image.sources import LogFiles, Piece, base_offset_of
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileName
@@ -58,27 +58,22 @@ def _read(
         if first is None:
             return None, 0
         start = first.header.base_offset
-        image = MetadataImage(dialect)
-        after = -1
-        if start > 0:
-            seed = _seed(image, snapshots, start, end_offset, make)
-            if seed is None:
+        if start == 0:
+            image, known = MetadataImage(dialect), -1
+        else:
+            found = _seeded(pieces, snapshots, start, end_offset, dialect, make)
+            if found is None:
                 return None, None
-            after = seed - 1
-            image.fold.seed(is_seeded=True)
-            before = make(image, Limits(until=after))
-            before.order.next_offset = start
-            before.read(pieces)
-            image.fold.seed(is_seeded=False)
-        rest = make(image, Limits(after=after, until=end_offset - 1))
-        rest.order.next_offset = start
+            image, known, start = found
+        rest = make(image, Limits(after=known, until=end_offset - 1))
+        rest.order.next_offset = first.header.base_offset
         rest.read(pieces)
     except KraftopsError:
-        return None, len(pieces) - 1
+        return None, 0
     broken = [one.source for one in image.log_findings if one.kind in _BREAKS]
     if broken:
         return None, max(at for at, one in enumerate(pieces) if one.path in broken)
-    if image.provenance.offset < end_offset - 1:
+    if (rest.order.next_offset or 0) < end_offset:
         return None, None  # it ends too early
     untouched = None
     if start > 0:
@@ -87,18 +82,49 @@ def _read(
     return Past(image, untouched), None
 
 
-def _seed(
-    image: MetadataImage, snapshots: Sequence[FileName], start: int, end_offset: int, make: Make
-) -> int | None:
-    """Load the oldest snapshot that the log from *start* follows; return where it ends."""
+def _seeded(
+    pieces: list[Piece],
+    snapshots: Sequence[FileName],
+    start: int,
+    end_offset: int,
+    dialect: str,
+    make: Make,
+) -> tuple[MetadataImage, int, int] | None:
+    """Return the oldest snapshot in the log from *start* on, and what the log says before its end.
+
+    With its image come the last offset that it covers, and the first one that counts: the log may
+    begin within a transaction, of which nobody knows whether it was aborted.
+    """
     for one in reversed(snapshots):
-        seed, _ = one.snapshot_id
+        try:
+            seed, _ = one.snapshot_id
+        except UsageError:
+            continue
         if not start <= seed <= end_offset:
             continue
-        loader = make(image, Limits())
-        if loader.read([Piece(one.path, seed, is_snapshot=True)]):
-            return seed
-        return None
+        begin = start
+        while True:
+            image = MetadataImage(dialect)
+            if not make(image, Limits()).read([Piece(one.path, seed, is_snapshot=True)]):
+                break
+            image.fold.seed(is_seeded=True)
+            before = make(image, Limits(after=begin - 1, until=seed - 1))
+            before.order.next_offset = start
+            before.read(pieces)
+            image.fold.seed(is_seeded=False)
+            stray = _stray_marker(image)
+            if stray is None or begin > start:
+                return image, seed - 1, begin
+            begin = stray + 1
+    return None
+
+
+def _stray_marker(image: MetadataImage) -> int | None:
+    """Return the offset of the first marker that ends a transaction from before the log."""
+    for number in range(image.fold.dropped):
+        address, reason = image.fold.dropped_record(number)
+        if reason == NOT_OPEN:
+            return image.record(address).offset
     return None
 
 

@@ -27,6 +27,8 @@ from kraftops.records import control
 from kraftops.records.meaning import Unknown
 from kraftops.records.recordtypes import ABORT_TRANSACTION, BEGIN_TRANSACTION
 
+NOT_OPEN = "no metadata transaction is open"
+"""Why a marker that ends one is left out."""
 _FAR = (1 << 63) - 1
 
 
@@ -311,7 +313,7 @@ class Replay:
                 if found.marker == BEGIN_TRANSACTION:
                     began = address
                 else:
-                    self._applier.drop(address, "no metadata transaction is open")
+                    self._applier.drop(address, NOT_OPEN)
                     dropped += 1
             yield from self._left_out()
             position, number = found.position, found.number

@@ -106,6 +106,11 @@ class RecordStore:
         """Tell whether the batches of a source need not be held."""
         return self._files[source] is not None
 
+    def is_current(self, source: int) -> bool:
+        """Tell whether a source's name still stands for the file that is open."""
+        file = self._files[source]
+        return file is None or file.is_current()
+
     def add_many(self, source: int, positions: Iterable[int], crcs: Iterable[int]) -> None:
         """Add batches that can be read again: their positions in the source and checksums."""
         place = source << _FILE_SHIFT

@@ -279,6 +279,15 @@ class LogFile:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    def is_current(self) -> bool:
+        """Tell whether its path still stands for the file that is open."""
+        if self._remote or "://" in self.path:
+            return True
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
+        except OSError:
+            return False
+
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 

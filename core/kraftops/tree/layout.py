@@ -122,7 +122,7 @@ def _quotas(view: View) -> Node:
 
 
 def _keys(image: Image, keys: Mapping[str, int], kind: LeafKind, whom: object) -> Directory:
-    """Return a directory of the leaves that are *whose*."""
+    """Return a directory of the leaves of *whom*."""
 
     def get(name: str) -> Node | None:
         return Leaf(kind, image, (whom, name)) if name in keys else None
@@ -259,7 +259,7 @@ def _topics_by_id(view: View) -> Node:
     return Directory(
         lambda: map(to_text, fold.topic_ids()),
         get,
-        newest=lambda: fold.newest_below(None, None),
+        newest=lambda: _newest(image, None),
         last_change=lambda: _below(image, None),
         topics=TopicsBelow(image, ids),
     )
@@ -301,12 +301,17 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
         get,
         is_flat=True,
         texts=texts,
-        newest=lambda: fold.newest_below(topic_id, None),
+        newest=lambda: _newest(image, topic_id),
         last_change=lambda: _below(image, topic_id),
     )
 
 
 _OF_TOPIC = {"id": leaves.TOPIC_ID, "name": leaves.TOPIC_NAME}
+
+
+def _newest(image: Image, topic_id: bytes | None) -> tuple[Image, int] | None:
+    newest = image.fold.newest_below(topic_id, None)
+    return None if newest is None else (image, newest.address)
 
 
 def _below(image: Image, topic_id: bytes | None) -> LastChange | None:

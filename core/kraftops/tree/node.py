@@ -91,15 +91,15 @@ class Directory(NamedTuple):
     that is listed. Where *is_flat*, all of them are leaves: nobody need get them to know that.
 
     The others are short ways, where they are there: *texts* to all children as Kafka's shell prints
-    them, by name; *newest* and *last_change* to those of the leaf below that was changed last;
-    *topics* to what a directory of topics shows.
+    them, by name; *newest* to the highest address of a record that changed anything below, with its
+    image, *last_change* to the newest change below; *topics* to what a directory of topics shows.
     """
 
     names: Callable[[], Iterable[str]]
     get: Callable[[str], Node | None]
     is_flat: bool = False
     texts: Callable[[], dict[str, str]] | None = None
-    newest: Callable[[], Newest | None] | None = None
+    newest: Callable[[], tuple[MetadataImage, int] | None] | None = None
     last_change: Callable[[], LastChange | None] | None = None
     topics: TopicsBelow | None = None
 

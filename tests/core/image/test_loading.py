@@ -708,3 +708,11 @@ def open_files() -> set[str]:
 
 def test_cut_is_what_it_says() -> None:
     assert [len(lot.records) for lot in cut(LOG, 4)] == [3, 1, 1]
+
+
+def test_batch_behind_the_last_offset_there_is_costs_no_more_than_itself(tmp_path: Path) -> None:
+    last = (1 << 63) - 1
+    log = lots([made("NoOpRecord")], first=last) + lots([made("NoOpRecord")], first=5)
+    folder = write_log(tmp_path, {0: [bytes(lot) for lot in log]})
+
+    assert load(folder).log_findings

@@ -176,12 +176,12 @@ impl Fold {
                 topics::DIRECTORIES,
             );
         let made = Partition::new(address, flags, replicas, size(slot::ISR));
-        let before = self
-            .topics
-            .at_mut(at)
-            .and_then(|topic| topic.put(number, made));
-        if let Some(before) = &before {
-            self.topics.forget_changes(before);
+        let before = self.topics.put(at, number, made);
+        if made.is_large() {
+            if let Some((_, changes)) = self.topics.changes_for(at, number) {
+                changes.rare().replicas = Some(fields.ids(slot::REPLICAS).collect());
+                changes.set_isr(size(slot::ISR), fields.ids(slot::ISR));
+            }
         }
         let before = before.map(|one| one.address());
         self.watches
@@ -208,7 +208,8 @@ impl Fold {
         let Some(partition) = self.topics.at(at).and_then(|topic| topic.get(number)) else {
             return Err(UNKNOWN_PARTITION.into());
         };
-        let count = fields.size(slot::REPLICAS).unwrap_or(partition.replicas());
+        let replicas = self.topics.replicas(partition);
+        let count = fields.size(slot::REPLICAS).unwrap_or(replicas);
         let mut has_directories = partition.flags() & topics::DIRECTORIES != 0;
         if let Some(given) = fields.size(slot::DIRECTORIES) {
             if given != 0 && fields.has(slot::REPLICAS) && given != count {
@@ -218,7 +219,7 @@ impl Fold {
             if has_directories && given != count {
                 return Err(WRONG_COUNT.into());
             }
-        } else if has_directories && count != partition.replicas() {
+        } else if has_directories && count != replicas {
             return Err(WRONG_COUNT.into());
         }
         let kept_leader = self.limits.kept_leader;
@@ -275,7 +276,10 @@ impl Fold {
                 rare.directories = Some(fields.uuids(slot::DIRECTORIES).collect());
             }
         }
+        let had = partition.has_elr();
         partition.put(address, flags);
+        let has = partition.has_elr();
+        self.topics.note_elr(had, has);
         self.watches
             .note(TableName::Partitions, Some(before), Some(address), || {
                 vec![Part::Id(id), Part::Int(number.into())]
@@ -287,7 +291,9 @@ impl Fold {
         let name = some_text(fields, FIRST);
         let mut chosen = Vec::new();
         if name.is_empty() {
-            chosen.extend(self.topics.in_order().iter().map(|topic| topic.id));
+            if self.topics.has_any_elr() || self.is_seeded {
+                chosen.extend(self.topics.in_order().iter().map(|topic| topic.id));
+            }
         } else if let Some(id) = self.topics.of_name(&name) {
             chosen.push(id);
         } else if !self.unit.names.get(&*name).copied().unwrap_or(false) {
@@ -314,6 +320,7 @@ impl Fold {
                     changes.rare().elr = Some(Box::default());
                     changes.rare().last_known_elr = Some(Box::default());
                     changes.records = changes.records.saturating_add(1);
+                    self.topics.note_elr(true, false);
                     before
                 } else {
                     // A state from later than the record cannot say whether there was one before.

@@ -18,16 +18,6 @@ type Numbers = Vec<(Id, Vec<i32>)>;
 /// Of each broker: topics, and how many replicas it has.
 type Holdings = Vec<(i32, Vec<(Id, u64)>)>;
 
-/// Tell whether a partition has one of the looks in a mask (`kraftops.engine.folding.Look`).
-fn has(partition: &Partition, mask: u32) -> bool {
-    let flags = partition.flags();
-    (mask & LEADERLESS != 0 && flags & topics::LEADERLESS != 0)
-        || (mask & UNDER_REPLICATED != 0 && partition.is_under_replicated())
-        || (mask & REASSIGNING != 0 && flags & (topics::ADDING | topics::REMOVING) != 0)
-        || (mask & WITH_ELR != 0 && flags & topics::ELR != 0)
-        || (mask & WITH_DIRECTORIES != 0 && flags & topics::DIRECTORIES != 0)
-}
-
 /// Brokers of a list; a hostile one can be long.
 enum Ids<'a> {
     Few(&'a [i32]),
@@ -89,6 +79,16 @@ fn is_suspect(state: &State, known: &HashMap<i32, HashSet<Id>>) -> bool {
 }
 
 impl Fold {
+    /// Tell whether a partition has one of the looks in a mask (`kraftops.engine.folding.Look`).
+    fn has(&self, partition: &Partition, mask: u32) -> bool {
+        let flags = partition.flags();
+        (mask & LEADERLESS != 0 && flags & topics::LEADERLESS != 0)
+            || (mask & UNDER_REPLICATED != 0 && self.topics.is_under_replicated(partition))
+            || (mask & REASSIGNING != 0 && flags & (topics::ADDING | topics::REMOVING) != 0)
+            || (mask & WITH_ELR != 0 && flags & topics::ELR != 0)
+            || (mask & WITH_DIRECTORIES != 0 && flags & topics::DIRECTORIES != 0)
+    }
+
     pub(super) fn partition_count(&self, id: Option<&Id>) -> usize {
         match id {
             Some(id) => self.topics.get(id).map_or(0, topics::Topic::count),
@@ -104,13 +104,14 @@ impl Fold {
     pub(super) fn count(&self, mask: u32) -> usize {
         let topics = self.topics.in_order();
         let all = topics.iter().flat_map(|topic| topic.partitions());
-        all.filter(|(_, partition)| has(partition, mask)).count()
+        all.filter(|(_, partition)| self.has(partition, mask))
+            .count()
     }
 
     pub(super) fn having(&self, mask: u32) -> Numbers {
         let mut found = Vec::new();
         for topic in self.topics.in_order() {
-            let some = topic.partitions().filter(|(_, one)| has(one, mask));
+            let some = topic.partitions().filter(|(_, one)| self.has(one, mask));
             let numbers: Vec<i32> = some.map(|(number, _)| number).collect();
             if !numbers.is_empty() {
                 found.push((topic.id, numbers));

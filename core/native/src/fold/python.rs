@@ -1,4 +1,4 @@
-//! The fold as Python has it: `kraftops.engine.native` puts its answers into the contract's tuples.
+//! The fold as Python has it: `kraftops.engine.nativefold` puts its answers into the contract's tuples.
 use super::index::index;
 use super::rules::Rules;
 use super::running::Bounds;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 pub type Id = [u8; 16];
 
-/// Numbers that are skipped in a dense list before one counts as odd.
-const WIDEST_HOLE: usize = 1024;
+/// Places of a dense list for each partition that is there, and for none, before a number is odd.
+const MOST_PLACES: usize = 4;
+const FREE_PLACES: usize = 64;
 const ADDRESS_BITS: u32 = 56;
 const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 
@@ -58,6 +59,10 @@ impl Partition {
         (self.place >> ADDRESS_BITS) as u8
     }
 
+    pub fn has_elr(&self) -> bool {
+        self.flags() & (ELR | LAST_KNOWN_ELR) != 0
+    }
+
     pub fn is_there(&self) -> bool {
         self.flags() & ABSENT == 0
     }
@@ -70,9 +75,9 @@ impl Partition {
         self.changes = at as u32 + 1;
     }
 
-    /// More than 65,534 are as many: no server has a tenth of that.
-    pub fn replicas(&self) -> usize {
-        self.replicas as usize
+    /// Tell whether the counts do not fit here; the changes then have the lists.
+    pub fn is_large(&self) -> bool {
+        self.replicas == u16::MAX || self.in_sync == u16::MAX
     }
 
     pub fn set_replicas(&mut self, count: usize) {
@@ -81,10 +86,6 @@ impl Partition {
 
     pub fn set_in_sync(&mut self, count: usize) {
         self.in_sync = u16::try_from(count).unwrap_or(u16::MAX);
-    }
-
-    pub fn is_under_replicated(&self) -> bool {
-        self.in_sync < self.replicas
     }
 }
 
@@ -175,6 +176,8 @@ pub struct Topic {
     /// Topics come in the order of these.
     pub since: u64,
     dense: Vec<Partition>,
+    /// How many are in the dense list.
+    there: usize,
     /// Partitions whose numbers are far from their neighbours'.
     odd: BTreeMap<i32, Partition>,
 }
@@ -187,6 +190,7 @@ impl Topic {
             address,
             since,
             dense: Vec::new(),
+            there: 0,
             odd: BTreeMap::new(),
         }
     }
@@ -214,12 +218,14 @@ impl Topic {
     /// Put a partition into its place; return what was there.
     pub fn put(&mut self, number: i32, made: Partition) -> Option<Partition> {
         let size = self.dense.len();
+        let most = size.max(FREE_PLACES + MOST_PLACES * self.there);
         let at = match usize::try_from(number) {
-            Ok(at) if at < size + WIDEST_HOLE && !self.odd.contains_key(&number) => at,
+            Ok(at) if at <= most && !self.odd.contains_key(&number) => at,
             _ => return self.odd.insert(number, made),
         };
         if at == size {
             self.dense.push(made);
+            self.there += 1;
             return None;
         }
         if at > size {
@@ -227,6 +233,7 @@ impl Topic {
         }
         let place = self.dense.get_mut(at)?;
         let before = std::mem::replace(place, made);
+        self.there += !before.is_there() as usize;
         before.is_there().then_some(before)
     }
 
@@ -252,7 +259,7 @@ impl Topic {
     }
 
     pub fn count(&self) -> usize {
-        self.odd.len() + self.dense.iter().filter(|one| one.is_there()).count()
+        self.odd.len() + self.there
     }
 }
 
@@ -268,6 +275,8 @@ pub struct Topics {
     last: Option<(Id, usize)>,
     changes: Vec<Changes>,
     free_changes: Vec<usize>,
+    /// How many partitions have an ELR, or a last known one.
+    with_elr: usize,
 }
 
 impl Topics {
@@ -338,6 +347,7 @@ impl Topics {
             self.names.remove(&topic.name);
         }
         for (_, partition) in topic.partitions() {
+            self.with_elr -= partition.has_elr() as usize;
             self.free_changes.extend(partition.changes());
         }
         Some(topic)
@@ -364,9 +374,43 @@ impl Topics {
         self.changes.get(partition.changes()?)
     }
 
-    /// Have a partition without what changed it.
-    pub fn forget_changes(&mut self, partition: &Partition) {
-        self.free_changes.extend(partition.changes());
+    /// Put a partition into its place in the topic at *at*; return what was there.
+    pub fn put(&mut self, at: usize, number: i32, made: Partition) -> Option<Partition> {
+        let before = self.at_mut(at)?.put(number, made);
+        self.with_elr += made.has_elr() as usize;
+        if let Some(before) = &before {
+            self.with_elr -= before.has_elr() as usize;
+            self.free_changes.extend(before.changes());
+        }
+        before
+    }
+
+    /// Note that flags of a partition were others before.
+    pub fn note_elr(&mut self, had: bool, has: bool) {
+        self.with_elr = self.with_elr + has as usize - had as usize;
+    }
+
+    pub fn has_any_elr(&self) -> bool {
+        self.with_elr > 0
+    }
+
+    pub fn replicas(&self, partition: &Partition) -> usize {
+        let listed = || self.changes_of(partition)?.rare.as_ref()?.replicas.as_ref();
+        match partition.replicas {
+            u16::MAX => listed().map_or(u16::MAX as usize, |list| list.len()),
+            count => count as usize,
+        }
+    }
+
+    pub fn is_under_replicated(&self, partition: &Partition) -> bool {
+        if !partition.is_large() {
+            return partition.in_sync < partition.replicas;
+        }
+        let in_sync = match partition.in_sync {
+            u16::MAX => self.changes_of(partition).and_then(Changes::isr),
+            _ => None,
+        };
+        in_sync.map_or(partition.in_sync as usize, <[i32]>::len) < self.replicas(partition)
     }
 
     /// The changes of a partition, which may have none so far.
