@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftops.image.history import Step, StepKind, history
+from kraftops.tree.node import json_text
 from kraftops.tree.watching import watched
 from kraftops_shell.paths import absolute, escaped
 from kraftops_shell.reading import Call
@@ -11,7 +12,6 @@ from kraftops_shell.telling import (
     fields_data,
     fields_text,
     json_line,
-    json_text,
     place_data,
     place_text,
 )

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from kraftops.errors import UsageError
 from kraftops.tree.diff import Difference, DifferenceKind, diff
-from kraftops.tree.node import Directory, Node, descend
+from kraftops.tree.node import Directory, Node, descend, json_text
 from kraftops_shell.moments import moment
 from kraftops_shell.paths import Match, escaped
 from kraftops_shell.reading import Call
 from kraftops_shell.session import OK, Session
-from kraftops_shell.telling import fields_data, fields_text, json_line, json_text
+from kraftops_shell.telling import fields_data, fields_text, json_line
 
 IS_DIFFERENT = 2
 _SOURCE = "source:"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from kraftops.tree.node import Directory, Leaf, Node
+from kraftops.tree.node import Directory, Leaf, Node, json_text
 from kraftops_shell.paths import Match
 from kraftops_shell.reading import Call
 from kraftops_shell.session import Session
-from kraftops_shell.telling import json_text
 from kraftops_shell.walking import walk
 
 

@@ -7,18 +7,12 @@ from collections.abc import Iterable, Mapping
 from kraftops.dump.times import iso_time, time_fields
 from kraftops.image.fields import FieldChange
 from kraftops.image.image import Change
+from kraftops.tree.node import json_text
 
 
 def json_line(value: Mapping[str, object]) -> str:
     """Return a JSON object on a line of its own."""
     return json_text(value) + "\n"
-
-
-def json_text(value: object) -> str:
-    """Return a value as JSON without blanks."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def fields_text(fields: Iterable[FieldChange]) -> str:

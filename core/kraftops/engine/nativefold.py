@@ -225,6 +225,11 @@ class NativeFold:
         found = _asked(self._fold.partitions, topic_id)
         return [(number, PartitionState._make(state)) for number, state in found]
 
+    def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
+        """See `Fold`."""
+        found = _asked(self._fold.states, list(chosen))
+        return [None if state is None else PartitionState._make(state) for state in found]
+
     def count(self, look: Look) -> int:
         """See `Fold`."""
         return self._fold.count(look)

@@ -5,7 +5,7 @@ The image holds addresses of records, not what is in them; states are decoded wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kraftops.engine.choice import open_fold
@@ -108,6 +108,7 @@ class MetadataImage:
         self._tables: Tables | None = None
         self._brokers: dict[int, BrokerEntry] | None = None
         self._topic_ids: dict[str, bytes] | None = None
+        self._states: dict[tuple[bytes, int], PartitionState | None] = {}
         self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
         self._find_past: Callable[[], Past | None] | None = None
         self._past: Past | None = None
@@ -115,6 +116,7 @@ class MetadataImage:
     def forget(self) -> None:
         """Forget what was looked up in the fold, which has changed."""
         self._tables = self._brokers = self._topic_ids = None
+        self._states.clear()
 
     @property
     def offset(self) -> int:
@@ -301,7 +303,12 @@ class MetadataImage:
         Raises:
             KraftopsError: as `read`.
         """
-        return self.fold.partition(topic_id, number)
+        found = self._states.get((topic_id, number))
+        return self.fold.partition(topic_id, number) if found is None else found
+
+    def read_ahead(self, partitions: Sequence[tuple[bytes, int]]) -> None:
+        """Have the states of these partitions at hand, and of no others; errors as above."""
+        self._states = dict(zip(partitions, self.fold.states(partitions), strict=True))
 
     def broker(self, broker_id: int) -> BrokerState | None:
         """Return the state of a broker's registration; None if there is none.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from kraftops.image.fields import FieldChange, field_changes
+from kraftops.tree.names import integer_of
 from kraftops.tree.node import Directory, Leaf, Node, java_sorted
 
+_AT_ONCE = 1 << 14  # partitions
+_Changed = Mapping[str, Sequence[str]]
 ECHOES = frozenset(
     {
         ("image", "provenance"),
@@ -68,9 +71,10 @@ def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iter
     after = new if isinstance(new, Directory) else None
     known = {name for one in (before, after) if one for name in one.names()}
     changed = _changed_topics(before, after) if before and after else {}
-    for name in java_sorted(known):
+    differing = [name for name in java_sorted(known) if changed.get(name) != []]
+    for name in _read_ahead(before, after, differing, changed):
         below = (*names, name)
-        if below in ECHOES or changed.get(name) == []:
+        if below in ECHOES:
             continue
         sides = [one.get(name) if one else None for one in (before, after)]
         if name in changed:
@@ -97,6 +101,27 @@ def _changed_topics(before: Directory, after: Directory) -> dict[str, list[str]]
             if topic_id not in old_names or old_names[topic_id] != new_names.get(topic_id):
                 found[name].append("name")
     return found
+
+
+def _read_ahead(
+    before: Directory | None, after: Directory | None, names: list[str], changed: _Changed
+) -> Iterator[str]:
+    """Yield names, and have both images read what has changed in some topics at once."""
+    topics = [one.topics for one in (before, after) if one and one.topics]
+    left = 0
+    for at, name in enumerate(names):
+        if changed and left == 0:
+            some: list[tuple[bytes, int]] = []
+            ids = topics[0].ids()
+            while at + left < len(names) and len(some) < _AT_ONCE:
+                other = names[at + left]
+                numbers = (integer_of(one) for one in changed.get(other, ()))
+                some += [(ids[other], one) for one in numbers if one is not None]
+                left += 1
+            for one in topics:
+                one.image.read_ahead(some)
+        left -= 1
+        yield name
 
 
 def _only(directory: Directory, names: Sequence[str]) -> Directory:

@@ -46,7 +46,7 @@ class Leaf(NamedTuple):
     @property
     def json(self) -> str:
         """The value as JSON on one line, without blanks; errors as those of `data`."""
-        return _encode()(self.data)
+        return json_text(self.data)
 
     @property
     def newest(self) -> Newest | None:
@@ -67,6 +67,11 @@ class Leaf(NamedTuple):
         """When that was; errors as those of `last_change`."""
         last = self.last_change
         return None if last is None else last.change
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON without blanks."""
+    return _encode()(value)
 
 
 @cache

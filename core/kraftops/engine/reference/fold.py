@@ -188,6 +188,10 @@ class ReferenceFold:
         each = sorted(self._partitions(topic_id).items())
         return [(number, self.state.of_partition(found)) for number, found in each]
 
+    def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
+        """See `Fold`."""
+        return [self.partition(*one) for one in chosen]
+
     def count(self, look: Look) -> int:
         """See `Fold`."""
         return sum(map(len, self.having(look).values()))

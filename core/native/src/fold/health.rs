@@ -192,17 +192,6 @@ impl Fold {
         Ok(found)
     }
 
-    /// The digests of all partitions as topics and partitions are in order.
-    pub(super) fn digests(&self, batches: &mut Batches) -> PyResult<Vec<u64>> {
-        let mut found = vec![0; self.partition_count(None)];
-        self.each_state(batches, |_, _, count, state| {
-            if let Some(place) = found.get_mut(count) {
-                *place = state.digest();
-            }
-        })?;
-        Ok(found)
-    }
-
     /// The partitions whose digests differ from those of another fold.
     pub(super) fn different(&self, mine: &[u64], other: &Fold, theirs: &[u64]) -> Numbers {
         let mut starts = HashMap::new();

@@ -263,6 +263,31 @@ impl PyFold {
         Ok(found)
     }
 
+    /// The states of some partitions, in this order; each batch is fetched once.
+    fn states<'py>(
+        &self,
+        py: Python<'py>,
+        chosen: Vec<(Vec<u8>, i32)>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyTuple>>>> {
+        let mut places = Vec::with_capacity(chosen.len());
+        for (at, (id, number)) in chosen.iter().enumerate() {
+            let topic = self.fold.topics.get(&id_of(id)?);
+            if let Some(partition) = topic.and_then(|topic| topic.get(*number)) {
+                places.push((self.fold.base_of(partition), at, partition));
+            }
+        }
+        places.sort_unstable_by_key(|(base, ..)| *base);
+        let mut found = vec![None; chosen.len()];
+        let mut batches = Batches::new(py, &self.fetch);
+        for (_, at, partition) in places {
+            let state = self.fold.state_of(partition, &mut batches)?;
+            if let Some(place) = found.get_mut(at) {
+                *place = Some(state.to_python(py)?);
+            }
+        }
+        Ok(found)
+    }
+
     fn count(&self, py: Python, look: u32) -> usize {
         py.detach(|| self.fold.count(look))
     }

@@ -4,17 +4,17 @@ use super::changing::slot;
 use super::rules::{Op, Rules};
 use super::topics::{Changes, Id, Partition};
 use crate::batch::{Header, read_record};
+use crate::plan::Captured;
 use crate::read::Reader;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::OnceLock;
 
 const POSITION_BITS: u32 = 28;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
 /// See `kraftops.engine.folding.PartitionState`.
-#[derive(Hash)]
 pub struct State {
     pub replicas: Box<[i32]>,
     pub directories: Box<[Id]>,
@@ -90,10 +90,25 @@ impl State {
         self.partition_epoch = self.partition_epoch.wrapping_add(epochs);
     }
 
-    /// A number that two states have in common if they are equal, and else by a rare chance.
-    pub fn digest(&self) -> u64 {
-        static KEYS: OnceLock<RandomState> = OnceLock::new();
-        KEYS.get_or_init(RandomState::new).hash_one(self)
+    fn digest(&self) -> u64 {
+        let ids =
+            |list: &[i32]| -> Vec<u8> { list.iter().flat_map(|id| id.to_be_bytes()).collect() };
+        let lists = [
+            &self.replicas,
+            &self.isr,
+            &self.removing,
+            &self.adding,
+            &self.elr,
+            &self.last_known_elr,
+        ];
+        let mut hasher = digester();
+        for list in lists {
+            feed(&mut hasher, &ids(list));
+        }
+        feed(&mut hasher, &self.directories.concat());
+        let numbers = [self.leader, self.leader_epoch, self.partition_epoch];
+        (numbers, self.recovery).hash(&mut hasher);
+        hasher.finish()
     }
 
     pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -114,6 +129,44 @@ impl State {
         )
             .into_pyobject(py)
     }
+}
+
+/// The fields of a partition that are lists of brokers, in the order of a digest.
+const LISTS: [usize; 6] = [
+    slot::REPLICAS,
+    slot::ISR,
+    slot::REMOVING,
+    slot::ADDING,
+    slot::ELR,
+    slot::LAST_KNOWN_ELR,
+];
+
+fn digester() -> impl Hasher {
+    static KEYS: OnceLock<RandomState> = OnceLock::new();
+    KEYS.get_or_init(RandomState::new).build_hasher()
+}
+
+fn feed(hasher: &mut impl Hasher, list: &[u8]) {
+    hasher.write_usize(list.len());
+    hasher.write(list);
+}
+
+/// The digest of the state that a record makes, without making the state.
+fn digest_of_record(fields: &Captured) -> Option<u64> {
+    let mut hasher = digester();
+    for at in LISTS {
+        feed(&mut hasher, fields.bytes(at, 4));
+    }
+    if fields.has_nonzero_uuid(slot::DIRECTORIES) {
+        feed(&mut hasher, fields.bytes(slot::DIRECTORIES, 16));
+    } else {
+        let replicas = fields.size(slot::REPLICAS).unwrap_or(0);
+        feed(&mut hasher, &vec![0; 16 * replicas]);
+    }
+    let numbers = [slot::LEADER, slot::LEADER_EPOCH, slot::PARTITION_EPOCH];
+    let numbers = numbers.map(|at| fields.int32(at).unwrap_or(0));
+    (numbers, fields.int8(slot::RECOVERY).unwrap_or(0)).hash(&mut hasher);
+    Some(hasher.finish())
 }
 
 /// Gives batches by their numbers, the last of which it keeps.
@@ -170,14 +223,50 @@ impl Fold {
         Ok(state)
     }
 
-    /// Look at the states of all partitions in the order of their records, which is the files'.
-    ///
-    /// *see* is given the number of the topic among those in order, and that of the partition among
-    /// all, as topics and partitions are in order.
+    /// A number that two states have in common if they are equal, and else by a rare chance.
+    fn digest_of(&self, partition: &Partition, batches: &mut Batches) -> PyResult<u64> {
+        if self.topics.changes_of(partition).is_some() {
+            return Ok(self.state_of(partition, batches)?.digest());
+        }
+        let base = partition.address();
+        let data = batches.get(base >> POSITION_BITS)?.as_bytes();
+        let mut reader = Reader::new(data, (base & POSITION) as usize);
+        let record = read_record(&mut reader, &Header::bare(0)).map_err(|_| gone())?;
+        let read = self.rules.read(&record).map_err(|_| gone())?;
+        digest_of_record(&read.fields).ok_or_else(gone)
+    }
+
+    /// The digests of all partitions as topics and partitions are in order.
+    pub(super) fn digests(&self, batches: &mut Batches) -> PyResult<Vec<u64>> {
+        let mut found = vec![0; self.partition_count(None)];
+        self.each_partition(|_, _, count, partition| {
+            if let Some(place) = found.get_mut(count) {
+                *place = self.digest_of(partition, batches)?;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Look at the states of all partitions; see `each_partition`.
     pub(super) fn each_state(
         &self,
         batches: &mut Batches,
         mut see: impl FnMut(usize, i32, usize, &State),
+    ) -> PyResult<()> {
+        self.each_partition(|topic, number, count, partition| {
+            see(topic, number, count, &self.state_of(partition, batches)?);
+            Ok(())
+        })
+    }
+
+    /// Look at all partitions in the order of their records, which is the files'.
+    ///
+    /// *see* is given the number of the topic among those in order, and that of the partition among
+    /// all, as topics and partitions are in order.
+    fn each_partition(
+        &self,
+        mut see: impl FnMut(usize, i32, usize, &Partition) -> PyResult<()>,
     ) -> PyResult<()> {
         let topics = self.topics.in_order();
         let mut places: Vec<(u64, u32, i32, u32)> = Vec::new();
@@ -195,8 +284,7 @@ impl Fold {
                 continue;
             };
             if let Some(partition) = topic.get(number) {
-                let state = self.state_of(partition, batches)?;
-                see(at as usize, number, count as usize, &state);
+                see(at as usize, number, count as usize, partition)?;
             }
         }
         Ok(())

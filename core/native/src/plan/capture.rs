@@ -168,15 +168,18 @@ impl<'a> Captured<'a> {
         reader.take(size).ok()
     }
 
-    fn chunks<const N: usize>(&self, slot: usize) -> impl Iterator<Item = [u8; N]> + use<'a, N> {
-        let listed = self.reader(slot).and_then(|(mut reader, count)| {
-            let raw = reader.take(count.saturating_mul(N)).ok()?;
-            Some(raw.chunks_exact(N))
-        });
+    /// The bytes of a list whose values have a width; none where there is no list.
+    #[inline(always)]
+    pub fn bytes(&self, slot: usize, width: usize) -> &'a [u8] {
+        let listed = self.reader(slot);
         listed
-            .into_iter()
-            .flatten()
-            .filter_map(|raw| raw.try_into().ok())
+            .and_then(|(mut reader, count)| reader.take(count.saturating_mul(width)).ok())
+            .unwrap_or(b"")
+    }
+
+    fn chunks<const N: usize>(&self, slot: usize) -> impl Iterator<Item = [u8; N]> + use<'a, N> {
+        let chunks = self.bytes(slot, N).chunks_exact(N);
+        chunks.filter_map(|raw| raw.try_into().ok())
     }
 
     /// A list of brokers; it is empty where there is none.
