@@ -23,8 +23,10 @@ REFERENCE = (
     "tests/engine",
     "tests/cli/test_dump_log_corpus.py",
     "tests/core/dump/test_fuzz.py",
+    "tests/core/image",
+    "tests/cli/test_shell_corpus.py",
 )
-"""What holds the reference engine to the same answers: conformance, corpora, fuzz."""
+"""What holds the reference engine to the same answers: conformance, corpora, fuzz, replay."""
 
 CHECKS = (
     ("tests", ["-m", "pytest", "-n", "2"]),

@@ -28,7 +28,7 @@ META = "--cluster-metadata-decoder"
 NO_OP = b"\x01\x14\0\0"
 NEXT = batch_bytes([Record(1, 0, None, NO_OP)])
 ZSTD = CODECS.index("zstd")
-MOST_RESIDENT = 150 * MIB
+MOST_RESIDENT = 160 * MIB  # 150 here, and some for another allocator
 """The 64 MiB that came out before they were too many, what they came out of, and Python."""
 FORMS = ([], ["--format", "json"], ["--format", "csv"], ["--check"], ["--summary"])
 
