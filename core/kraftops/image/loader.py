@@ -13,7 +13,7 @@ from kraftops.image.events import Controlled, Event, SnapshotEnded
 from kraftops.image.findings import CUTS_SHORT, Finding, Kind
 from kraftops.image.image import MetadataImage, Provenance
 from kraftops.image.order import Order
-from kraftops.image.replay import Limits, Replay
+from kraftops.image.replay import NOT_OPEN, Limits, Replay
 from kraftops.image.sources import Piece
 from kraftops.log.batch import Batch, is_valid
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
@@ -91,6 +91,16 @@ class Loader:
     def is_over(self) -> bool:
         """Whether a record beyond the limits was met."""
         return self._replay.is_over
+
+    @property
+    def stray(self) -> int | None:
+        """The offset of the first marker that ends no transaction; None if there is none."""
+        fold = self.image.fold
+        for number in range(fold.dropped):
+            address, reason = fold.dropped_record(number)
+            if reason == NOT_OPEN:
+                return self.image.record(address).offset
+        return self._replay.stray  # what is dropped need not be the fold's
 
     @property
     def is_of_no_metadata(self) -> bool:

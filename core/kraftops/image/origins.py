@@ -14,7 +14,7 @@ from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.findings import Kind
 from kraftops.image.image import Change, MetadataImage, Past
 from kraftops.image.loader import Loader, Make
-from kraftops.image.replay import NOT_OPEN, Limits
+from kraftops.image.replay import Limits
 from kraftops.image.sources import LogFiles, Piece, base_offset_of
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileName
@@ -112,19 +112,10 @@ def _seeded(
             before.order.next_offset = start
             before.read(pieces)
             image.fold.seed(is_seeded=False)
-            stray = _stray_marker(image)
+            stray = before.stray
             if stray is None or begin > start:
                 return image, seed - 1, begin
             begin = stray + 1
-    return None
-
-
-def _stray_marker(image: MetadataImage) -> int | None:
-    """Return the offset of the first marker that ends a transaction from before the log."""
-    for number in range(image.fold.dropped):
-        address, reason = image.fold.dropped_record(number)
-        if reason == NOT_OPEN:
-            return image.record(address).offset
     return None
 
 

@@ -90,6 +90,8 @@ class Replay:
         """Whether a record beyond the limits was met."""
         self.has_footer = False
         """Whether the last record that a snapshot has was met."""
+        self.stray: int | None = None
+        """The offset of the first marker that ends no transaction, of those that `add` met."""
         self.has_readable = self.has_unreadable = False
         """Whether there were records, apart from control records, that one can read, or not."""
         self.began: int | None = None
@@ -314,6 +316,7 @@ class Replay:
                     began = address
                 else:
                     self._applier.drop(address, NOT_OPEN)
+                    self._note_stray(inside, found.last)
                     dropped += 1
             yield from self._left_out()
             position, number = found.position, found.number
@@ -329,6 +332,11 @@ class Replay:
         elif number < stop:
             raise _oddity(inside, position)
         return _Span(base, position, number, stop)
+
+    def _note_stray(self, inside: Held, position: int) -> None:
+        if self.stray is None:
+            base, time = inside.base_offset, inside.base_timestamp
+            self.stray = read_record(inside.data, position, base, time)[0].offset
 
     def _wait(self, inside: Held, span: _Span) -> Generator[Event, None, _Span]:
         """Keep records for the end of the transaction; return those behind the next marker.
