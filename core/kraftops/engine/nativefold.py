@@ -118,28 +118,29 @@ class NativeFold:
 
     def __init__(self, fetch: Fetch) -> None:
         """Begin with nothing; *fetch* gives the bytes of a batch when it is needed again."""
-        self._fold = _native.Fold(_rules(), _LIMITS, fetch)
+        self.native = _native.Fold(_rules(), _LIMITS, fetch)
+        """For this engine alone."""
 
     def begin_unit(self) -> None:
         """See `Fold`, as for all that follow."""
-        self._fold.begin_unit()
+        self.native.begin_unit()
 
     def seed(self, *, is_seeded: bool) -> None:
         """See `Fold`."""
-        self._fold.seed(is_seeded)
+        self.native.seed(is_seeded)
 
     def apply(self, data: bytes, address: int, position: int, number: int, stop: int) -> Stop:
         """See `Fold`."""
-        return Stop._make(_asked(self._fold.apply, data, address, position, number, stop))
+        return Stop._make(_asked(self.native.apply, data, address, position, number, stop))
 
     def skim(self, data: bytes, position: int, number: int, stop: int) -> Stop:
         """See `Fold`."""
-        return Stop._make(_asked(self._fold.skim, data, position, number, stop))
+        return Stop._make(_asked(self.native.skim, data, position, number, stop))
 
     def run(self, window: bytes, start: int, first: int, bounds: Bounds) -> Ran:
         """See `Fold`."""
         following, batches, transactions, last, inside = _asked(
-            self._fold.run, window, start, first, bounds
+            self.native.run, window, start, first, bounds
         )
         return Ran(
             following,
@@ -151,116 +152,116 @@ class NativeFold:
 
     def drop(self, address: int, reason: str) -> None:
         """See `Fold`."""
-        self._fold.drop(address, reason)
+        self.native.drop(address, reason)
 
     @property
     def dropped(self) -> int:
         """See `Fold`."""
-        return self._fold.dropped
+        return self.native.dropped
 
     def dropped_record(self, number: int) -> tuple[int, str]:
         """See `Fold`."""
-        return self._fold.dropped_record(number)
+        return self.native.dropped_record(number)
 
     def forget_dropped(self) -> None:
         """See `Fold`."""
-        self._fold.forget_dropped()
+        self.native.forget_dropped()
 
     def watch(self, watches: Sequence[Watch]) -> None:
         """See `Fold`."""
-        self._fold.watch([(table, key) for table, key in watches])
+        self.native.watch([(table, key) for table, key in watches])
 
     def touched(self) -> list[Touch]:
         """See `Fold`."""
-        return list(map(Touch._make, self._fold.touched()))
+        return list(map(Touch._make, self.native.touched()))
 
     def topic_names(self) -> dict[str, bytes]:
         """See `Fold`."""
-        return self._fold.topic_names()
+        return self.native.topic_names()
 
     def topic_ids(self) -> list[bytes]:
         """See `Fold`."""
-        return self._fold.topic_ids()
+        return self.native.topic_ids()
 
     def topic_id(self, name: str) -> bytes | None:
         """See `Fold`."""
-        return None if _has_surrogates(name) else self._fold.topic_id(name)
+        return None if _has_surrogates(name) else self.native.topic_id(name)
 
     def topic(self, topic_id: bytes) -> TopicEntry | None:
         """See `Fold`."""
-        found = self._fold.topic(topic_id)
+        found = self.native.topic(topic_id)
         return None if found is None else TopicEntry(*found)
 
     def partition_count(self, topic_id: bytes | None = None) -> int:
         """See `Fold`."""
-        return self._fold.partition_count(topic_id)
+        return self.native.partition_count(topic_id)
 
     def topic_count(self) -> int:
         """See `Fold`."""
-        return self._fold.topic_count()
+        return self.native.topic_count()
 
     def numbers(self, topic_id: bytes) -> list[int]:
         """See `Fold`."""
-        return self._fold.numbers(topic_id)
+        return self.native.numbers(topic_id)
 
     def newest(self, topic_id: bytes, number: int) -> Newest | None:
         """See `Fold`."""
         if not -_INT32 <= number < _INT32:
             return None
-        return _newest(self._fold.newest(topic_id, number))
+        return _newest(self.native.newest(topic_id, number))
 
     def newest_below(self, topic_id: bytes | None, exact: Fold | None) -> Newest | None:
         """See `Fold`."""
-        return _newest(self._fold.newest_below(topic_id, _native_of(exact) if exact else None))
+        return _newest(self.native.newest_below(topic_id, _native_of(exact) if exact else None))
 
     def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
         """See `Fold`."""
         if not -_INT32 <= number < _INT32:
             return None
-        found = _asked(self._fold.partition, topic_id, number)
+        found = _asked(self.native.partition, topic_id, number)
         return None if found is None else PartitionState._make(found)
 
     def partitions(self, topic_id: bytes) -> list[tuple[int, PartitionState]]:
         """See `Fold`."""
-        found = _asked(self._fold.partitions, topic_id)
+        found = _asked(self.native.partitions, topic_id)
         return [(number, PartitionState._make(state)) for number, state in found]
 
     def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
         """See `Fold`."""
-        found = _asked(self._fold.states, list(chosen))
+        found = _asked(self.native.states, list(chosen))
         return [None if state is None else PartitionState._make(state) for state in found]
 
     def count(self, look: Look) -> int:
         """See `Fold`."""
-        return self._fold.count(look)
+        return self.native.count(look)
 
     def having(self, look: Look) -> dict[bytes, list[int]]:
         """See `Fold`."""
-        return dict(self._fold.having(look))
+        return dict(self.native.having(look))
 
     def suspects(self, directories: Mapping[int, Sequence[bytes]]) -> dict[bytes, list[int]]:
         """See `Fold`."""
         known = {broker: list(ids) for broker, ids in directories.items()}
-        return dict(_asked(self._fold.suspects, known))
+        return dict(_asked(self.native.suspects, known))
 
     def different(self, other: Fold) -> dict[bytes, list[int]]:
         """See `Fold`."""
-        return dict(_asked(self._fold.different, _native_of(other)))
+        return dict(_asked(self.native.different, _native_of(other)))
 
     def holdings(self) -> dict[int, dict[bytes, int]]:
         """See `Fold`."""
-        return _asked(self._fold.holdings)
+        return _asked(self.native.holdings)
 
     def brokers(self) -> dict[int, BrokerEntry]:
         """See `Fold`."""
         return {
             broker: BrokerEntry(epoch, tuple(addresses), Newest(*newest))
-            for broker, epoch, addresses, newest in self._fold.brokers()
+            for broker, epoch, addresses, newest in self.native.brokers()
         }
 
     def tables(self) -> Tables:
         """See `Fold`."""
-        controllers, *others = self._fold.tables()
+        controllers, *others = self.native.tables()
         return Tables(controllers, {}, *others)
 
 
@@ -294,4 +295,4 @@ def _has_surrogates(text: str) -> bool:
 
 def _native_of(fold: Fold) -> _native.Fold:
     assert isinstance(fold, NativeFold)
-    return fold._fold  # noqa: SLF001 - one of its own
+    return fold.native

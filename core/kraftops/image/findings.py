@@ -13,7 +13,6 @@ class Kind(Enum):
     """What sort of thing was found."""
 
     RECORD = "record"  # it cannot apply; the state is as if it were not there
-    UNREADABLE = "unreadable"  # a record that nobody can read
     DAMAGE = "damage"  # bytes that are no batch; what follows is not read
     GAP = "gap"  # offsets that no batch has
     REPEAT = "repeat"  # offsets that were there before; their records are left out

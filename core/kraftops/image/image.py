@@ -1,6 +1,7 @@
 """The image: which records make up the state of the cluster's metadata, and what they say.
 
-The image holds addresses of records, not what is in them; states are decoded when asked for.
+The engine's fold holds where the records are, and of partitions what has changed; states are
+decoded when they are asked for.
 """
 
 from __future__ import annotations

@@ -154,7 +154,8 @@ fn excess(record: &Record) -> Option<usize> {
     (size > LARGEST_DECODED).then_some(size)
 }
 
-fn refuse_large(record: &Record) -> Result<(), String> {
+/// Say why a record is not decoded, if its fields could take a hundred times its bytes.
+pub fn refuse_large(record: &Record) -> Result<(), String> {
     excess(record).map_or(Ok(()), |size| {
         Err(format!(
             "a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"

@@ -2,15 +2,12 @@
 //!
 //! Which record does what, and what its fields are called, the description says.
 use crate::batch::Record;
-use crate::decode::{Framing, item};
+use crate::decode::{Framing, item, refuse_large};
 use crate::plan::{Captured, Changes, Message, Plan};
 use crate::read::Reader;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// Bytes of key and value of a record; a batch of KRaft metadata has no more (`KafkaRaftClient`).
-const LARGEST: usize = 8 * 1024 * 1024;
 
 /// What a record does; the slots of its fields are in the modules that do it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -131,12 +128,7 @@ impl Rules {
             return Err("a metadata record with a key or headers".into());
         }
         let raw = record.value.unwrap_or(b"");
-        if raw.len() > LARGEST {
-            return Err(format!(
-                "a record of {} bytes is not decoded, only up to {LARGEST}",
-                raw.len()
-            ));
-        }
+        refuse_large(record)?;
         let frame = Framing::Kafka.frame(raw)?;
         let found = usize::try_from(frame.number)
             .ok()

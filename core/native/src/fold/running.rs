@@ -1,9 +1,8 @@
 //! Many batches at once: those of which nothing is to be said but what they do.
 use super::rules::Op;
+use super::state::POSITION_BITS;
 use super::{Fold, Stop};
 use crate::batch::{HEADER_SIZE, Header, Next, next_batch};
-
-const POSITION_BITS: u32 = 28;
 
 /// Which batches are ordinary: what they must follow, and the offsets and times that count.
 pub struct Bounds {
@@ -138,6 +137,8 @@ impl Fold {
     }
 
     /// Apply the records of a batch, or have them wait; what is told counts all of the batch.
+    ///
+    /// What becomes of transactions is as in `kraftops.image.replay`, which takes over inside them.
     fn run_batch(
         &mut self,
         window: &[u8],

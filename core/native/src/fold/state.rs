@@ -11,7 +11,8 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::OnceLock;
 
-const POSITION_BITS: u32 = 28;
+/// See `kraftops.engine.folding.POSITION_BITS`.
+pub const POSITION_BITS: u32 = 28;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
 /// See `kraftops.engine.folding.PartitionState`.
@@ -152,7 +153,7 @@ fn feed(hasher: &mut impl Hasher, list: &[u8]) {
 }
 
 /// The digest of the state that a record makes, without making the state.
-fn digest_of_record(fields: &Captured) -> Option<u64> {
+fn digest_of_record(fields: &Captured) -> u64 {
     let mut hasher = digester();
     for at in LISTS {
         feed(&mut hasher, fields.bytes(at, 4));
@@ -166,7 +167,7 @@ fn digest_of_record(fields: &Captured) -> Option<u64> {
     let numbers = [slot::LEADER, slot::LEADER_EPOCH, slot::PARTITION_EPOCH];
     let numbers = numbers.map(|at| fields.int32(at).unwrap_or(0));
     (numbers, fields.int8(slot::RECOVERY).unwrap_or(0)).hash(&mut hasher);
-    Some(hasher.finish())
+    hasher.finish()
 }
 
 /// Gives batches by their numbers, the last of which it keeps.
@@ -233,7 +234,7 @@ impl Fold {
         let mut reader = Reader::new(data, (base & POSITION) as usize);
         let record = read_record(&mut reader, &Header::bare(0)).map_err(|_| gone())?;
         let read = self.rules.read(&record).map_err(|_| gone())?;
-        digest_of_record(&read.fields).ok_or_else(gone)
+        Ok(digest_of_record(&read.fields))
     }
 
     /// The digests of all partitions as topics and partitions are in order.
