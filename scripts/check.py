@@ -21,10 +21,10 @@ _COMPONENTS = {"fmt", "clippy"}
 """What a Rust may be without."""
 REFERENCE = (
     "tests/engine",
-    "tests/cli/test_dump_log_corpus.py",
-    "tests/core/dump/test_fuzz.py",
+    "tests/cli/dump_log/test_corpus.py",
+    "tests/core/dump/scan/test_fuzz.py",
     "tests/core/image",
-    "tests/cli/test_shell_corpus.py",
+    "tests/cli/metadata_shell/test_corpus.py",
 )
 """What holds the reference engine to the same answers: conformance, corpora, fuzz, replay."""
 

@@ -11,11 +11,11 @@ import click
 from kraftops.log.files import RENAMED, FileKind
 from kraftops.records.dialects import DIALECTS
 from kraftops.records.user import DECODERS
-from kraftops.storage.releases import METADATA_VERSIONS
-from kraftops_cli.command import ToolGroup
-from kraftops_cli.metadata_shell import metadata_shell
+from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
+from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root
-from kraftops_shell.table import Command, Flag, commands
+from kraftops_cli.syntax.command import ToolGroup
+from kraftops_shell.grammar.registry import Command, Flag, commands
 
 REPOSITORY = Path(__file__).parents[1]
 

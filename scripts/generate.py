@@ -12,11 +12,11 @@ import click
 import completions
 import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
-from kraftops_cli.command import ToolCommand, ToolGroup, paragraphs
-from kraftops_cli.metadata_shell import metadata_shell
+from kraftops_cli.metadata_shell.command import metadata_shell
+from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.version import VERSION
-from kraftops_shell.manual import manual_text
-from kraftops_shell.table import COMMANDS
+from kraftops_shell.commands.manual import manual_text
+from kraftops_shell.grammar.registry import COMMANDS
 
 _ROFF = {
     "\\": r"\e",

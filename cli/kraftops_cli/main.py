@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     import click
 
-    from kraftops_cli.terminal import Terminal
+    from kraftops_cli.terminal.streams import Terminal
 
 _OF_OUTPUT = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
 INTERRUPTED = 130
@@ -25,22 +25,22 @@ def kraftops() -> NoReturn:
 
 def kafka_dump_log() -> NoReturn:
     """Run `kafka-dump-log`."""
-    _run("kraftops_cli.dump_log:dump_log", "kafka-dump-log")
+    _run("kraftops_cli.dump_log.command:dump_log", "kafka-dump-log")
 
 
 def kafka_storage() -> NoReturn:
     """Run `kafka-storage`."""
-    _run("kraftops_cli.storage:storage", "kafka-storage")
+    _run("kraftops_cli.storage.command:storage", "kafka-storage")
 
 
 def kafka_cluster() -> NoReturn:
     """Run `kafka-cluster`."""
-    _run("kraftops_cli.cluster:cluster", "kafka-cluster")
+    _run("kraftops_cli.cluster.command:cluster", "kafka-cluster")
 
 
 def kafka_metadata_shell() -> NoReturn:
     """Run `kafka-metadata-shell`."""
-    _run("kraftops_cli.metadata_shell:metadata_shell", "kafka-metadata-shell")
+    _run("kraftops_cli.metadata_shell.command:metadata_shell", "kafka-metadata-shell")
 
 
 def _run(place: str, name: str) -> NoReturn:
@@ -50,7 +50,7 @@ def _run(place: str, name: str) -> NoReturn:
         # Imported here, so that an interrupt while Click is loaded is silent too.
         from importlib import import_module
 
-        from kraftops_cli.terminal import Terminal
+        from kraftops_cli.terminal.streams import Terminal
 
         module, _, attribute = place.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
@@ -63,7 +63,7 @@ def _run(place: str, name: str) -> NoReturn:
 
 def run(command: click.Command, name: str, terminal: Terminal) -> int:
     """Run *command* on the arguments of the process; return the exit code."""
-    from kraftops_cli.terminal import drop_output
+    from kraftops_cli.terminal.streams import drop_output
 
     try:
         code = _exit_code(command, name, terminal)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import click
 
-from kraftops_cli.command import LazyGroup
+from kraftops_cli.syntax.command import LazyGroup
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
 COMMANDS = {
     "dump-log": (
-        "kraftops_cli.dump_log:dump_log",
+        "kraftops_cli.dump_log.command:dump_log",
         "Print log segments, snapshots and indexes.",
     ),
     "storage": (
-        "kraftops_cli.storage:storage",
+        "kraftops_cli.storage.command:storage",
         "Format and inspect log directories.",
     ),
     "metadata-shell": (
-        "kraftops_cli.metadata_shell:metadata_shell",
+        "kraftops_cli.metadata_shell.command:metadata_shell",
         "Browse the metadata of a cluster.",
     ),
     "cluster": (
-        "kraftops_cli.cluster:cluster",
+        "kraftops_cli.cluster.command:cluster",
         "Ask a running cluster who it is and who is in it.",
     ),
     "coordinator-partition": (

@@ -9,27 +9,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kraftops.dump.reading import scan
-    from kraftops.engine.filters import Filter
-    from kraftops.engine.query import Query
-    from kraftops.engine.rows import Row
+    from kraftops.dump.scan.rows import scan
     from kraftops.errors import KraftopsError
-    from kraftops.image.image import MetadataImage
-    from kraftops.image.loading import load
+    from kraftops.image.load.loading import load
+    from kraftops.image.state.image import MetadataImage
+    from kraftops.query.filters import Filter
+    from kraftops.query.query import Query
+    from kraftops.query.row import Row
     from kraftops.tree.layout import tree_of
     from kraftops.tree.node import Directory, Leaf, Node
 
 _PLACES = {
     "Directory": "kraftops.tree.node",
-    "Filter": "kraftops.engine.filters",
+    "Filter": "kraftops.query.filters",
     "KraftopsError": "kraftops.errors",
     "Leaf": "kraftops.tree.node",
-    "MetadataImage": "kraftops.image.image",
+    "MetadataImage": "kraftops.image.state.image",
     "Node": "kraftops.tree.node",
-    "Query": "kraftops.engine.query",
-    "Row": "kraftops.engine.rows",
-    "load": "kraftops.image.loading",
-    "scan": "kraftops.dump.reading",
+    "Query": "kraftops.query.query",
+    "Row": "kraftops.query.row",
+    "load": "kraftops.image.load.loading",
+    "scan": "kraftops.dump.scan.rows",
     "tree_of": "kraftops.tree.layout",
 }
 __all__ = [

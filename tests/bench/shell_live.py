@@ -16,8 +16,8 @@ sys.path[:0] = [str(HERE.parents[1])]
 from process import Usage  # noqa: E402 - tests are no package
 from shell_cases import REAL  # noqa: E402
 
-from tests.kafka.cluster_nodes import Shape, configured, formatted  # noqa: E402
-from tests.kafka.nodes import Node  # noqa: E402
+from tests.helpers.kafka.cluster_nodes import Shape, configured, formatted  # noqa: E402
+from tests.helpers.kafka.nodes import Node  # noqa: E402
 
 SOURCES = {
     "snapshot of 1,000,000 partitions": f"{REAL} --version 2",

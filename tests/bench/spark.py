@@ -31,12 +31,12 @@ from jars import cache_directory, java_command, kafka_jars  # noqa: E402
 from process import run_to_file  # noqa: E402
 from report import KAFKA_VERSION, machine, yes  # noqa: E402
 
-from kraftops.dump.sources import expand  # noqa: E402
-from kraftops.engine.query import Query  # noqa: E402
-from kraftops.spark.dump import Output, dump  # noqa: E402
-from kraftops.spark.planning import plan  # noqa: E402
-from kraftops.spark.session import Session, started  # noqa: E402
-from kraftops.spark.settings import Settings  # noqa: E402
+from kraftops.dump.sources.names import expand  # noqa: E402
+from kraftops.query.query import Query  # noqa: E402
+from kraftops.spark.dump.dump import Output, dump  # noqa: E402
+from kraftops.spark.jobs.planning import plan  # noqa: E402
+from kraftops.spark.session.session import Session, started  # noqa: E402
+from kraftops.spark.session.settings import Settings  # noqa: E402
 
 RESULTS = HERE / "RESULTS-spark.md"
 OURS, SHELL = str(SCRIPTS / "kafka-dump-log"), str(SCRIPTS / "kafka-metadata-shell")

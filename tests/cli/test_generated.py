@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 import pytest
 
-from kraftops_cli.argparse4j import clicks_arguments
-from kraftops_cli.command import LazyGroup, ToolCommand, ToolGroup
-from kraftops_shell.manual import manual_text
-from kraftops_shell.table import COMMANDS
+from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.command import LazyGroup, ToolCommand, ToolGroup
+from kraftops_shell.commands.manual import manual_text
+from kraftops_shell.grammar.registry import COMMANDS
 
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY / "scripts"))

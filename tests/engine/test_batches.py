@@ -8,17 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kraftops.engine.filters import Filter
-from kraftops.engine.query import Query
 from kraftops.engine.scanning import open_scan
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
 from kraftops.records.coordinator import messages
 from kraftops.records.user import DECODERS
-from tests.engine.agreeing import agree, batch_with, needs_both, shown
-from tests.engine.comparing import WHOLE, Trial, by_native, by_reference, difference
-from tests.engine.making import FORMS, Kind, Raw, frame_bytes, message_bytes, raw_bytes, sealed
-from tests.engines import using
-from tests.messages import encoded, table
-from tests.segments import batches_of
+from tests.helpers.engine.agreeing import agree, batch_with, needs_both, shown
+from tests.helpers.engine.comparing import WHOLE, Trial, by_native, by_reference, difference
+from tests.helpers.engine.making import (
+    FORMS,
+    Kind,
+    Raw,
+    frame_bytes,
+    message_bytes,
+    raw_bytes,
+    sealed,
+)
+from tests.helpers.engines import using
+from tests.helpers.messages import encoded, table
+from tests.helpers.segments import batches_of
 
 pytestmark = needs_both
 

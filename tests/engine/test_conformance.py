@@ -13,16 +13,23 @@ from random import Random
 
 import pytest
 
-from kraftops.engine.contract import Why
-from kraftops.engine.filters import Filter, parse_types
-from kraftops.engine.query import Query
-from kraftops.engine.rows import COLUMNS
+from kraftops.engine.scan_contract import Why
 from kraftops.engine.scanning import open_scan
+from kraftops.query.filters import Filter, parse_types
+from kraftops.query.query import Query
+from kraftops.query.row import COLUMNS
 from kraftops.records.dialects import dialect
 from kraftops.uuids import to_text
-from tests.engine.agreeing import agree, batch_with, each_kind, needs_both, paths_of, rows_of
-from tests.engine.cases import counted
-from tests.engine.comparing import (
+from tests.helpers.engine.agreeing import (
+    agree,
+    batch_with,
+    each_kind,
+    needs_both,
+    paths_of,
+    rows_of,
+)
+from tests.helpers.engine.cases import counted
+from tests.helpers.engine.comparing import (
     WHOLE,
     Trial,
     by_native,
@@ -34,7 +41,7 @@ from tests.engine.comparing import (
     of_batches,
     of_log,
 )
-from tests.engine.making import (
+from tests.helpers.engine.making import (
     DIALECTS,
     FORMS,
     IDS,
@@ -50,10 +57,10 @@ from tests.engine.making import (
     raw_bytes,
     sealed,
 )
-from tests.engines import using
-from tests.messages import encoded
-from tests.rowlogs import EVERY_LOG, LOGS, decoder_of, name_of
-from tests.segments import batches_of
+from tests.helpers.engines import using
+from tests.helpers.messages import encoded
+from tests.helpers.rowlogs import EVERY_LOG, LOGS, decoder_of, name_of
+from tests.helpers.segments import batches_of
 
 pytestmark = needs_both
 

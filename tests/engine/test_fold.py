@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.engine.choice import index_records, open_fold
-from kraftops.engine.folding import (
+from kraftops.engine.fold_contract import (
     POSITION_BITS,
     BrokerEntry,
     Fetch,
@@ -25,16 +25,16 @@ from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, inflated, read_record, record_bytes
 from kraftops.records import recordtypes as types
 from kraftops.records.meaning import LARGEST_DECODED
-from tests.engine.comparing import has_native
-from tests.replays import Made, log_bytes, lots, made, unreadable, uuid
-from tests.segments import batches_of
+from tests.helpers.engine.comparing import has_native
+from tests.helpers.replays import Made, log_bytes, lots, made, unreadable, uuid
+from tests.helpers.segments import batches_of
 
 Make = Callable[[str, Fetch], Fold]
 Index = Callable[[str, bytes, int, int, int], list[Seen]]
 FOLDS: dict[str, Make] = {"reference": ReferenceFold}
 INDEXES: dict[str, Index] = {"reference": index_in_python}
 if has_native():
-    from kraftops.engine import nativefold
+    from kraftops.engine import native_fold as nativefold
 
     FOLDS["native"] = lambda _, fetch: nativefold.NativeFold(fetch)
     INDEXES["native"] = lambda _, *records: nativefold.index_records(*records)

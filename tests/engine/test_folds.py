@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from tests.replays import Made, RandomLog, log_bytes, lots, made, uuid
-from tests.segments import batches_of
+from tests.helpers.replays import Made, RandomLog, log_bytes, lots, made, uuid
+from tests.helpers.segments import batches_of
 
 pytest.importorskip("kraftops.engine._native", reason="there is no compiled engine")
 
-from tests.engine.folds import TABLES, Both, inside
+from tests.helpers.engine.folds import TABLES, Both, inside
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "23"))
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_FOLDS", "400"))

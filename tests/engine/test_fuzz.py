@@ -1,6 +1,6 @@
 """The engines against each other: mutated real segments and made ones, any question.
 
-KRAFTOPS_FUZZ_SECONDS says how long (20), KRAFTOPS_FUZZ_SEED where to begin; `tests.engine.fuzzing`
+KRAFTOPS_FUZZ_SECONDS says how long (20), KRAFTOPS_FUZZ_SEED where to begin; `tests.helpers.engine.fuzzing`
 runs it by hand, for as long as one likes, and makes what it finds small. What was found once is
 kept in tests/data/engine, and tried here before all else.
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from tests.engine.cases import case, outcome
-from tests.engine.comparing import has_native
-from tests.engine.findings import KEPT, from_bytes, to_bytes
+from tests.helpers.engine.cases import case, outcome
+from tests.helpers.engine.comparing import has_native
+from tests.helpers.engine.findings import KEPT, from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kraftops.engine.filters import Filter
-from kraftops.engine.query import Query
 from kraftops.log.batch import CONTROL
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
 from kraftops.records.coordinator import COORDINATORS, messages
 from kraftops.schema.message import Message
-from tests.engine.agreeing import agree, batch_with, needs_both, paths_of, rows_of, shown
-from tests.engine.making import (
+from tests.helpers.engine.agreeing import agree, batch_with, needs_both, paths_of, rows_of, shown
+from tests.helpers.engine.making import (
     CONTROL_MESSAGES,
     DIALECTS,
     Kind,
@@ -23,7 +23,7 @@ from tests.engine.making import (
     framed_messages,
     message_bytes,
 )
-from tests.messages import data_for, encoded, table, versions_of
+from tests.helpers.messages import data_for, encoded, table, versions_of
 
 pytestmark = needs_both
 

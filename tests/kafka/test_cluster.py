@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.wire.addresses import parse_bootstrap
-from kraftops.wire.bootstrap import connect
-from kraftops.wire.deadline import Deadline
-from kraftops.wire.settings import Settings
-from tests.console import CLUSTER, ENVIRONMENT, Done, run_command
-from tests.kafka.cluster_nodes import Cluster, Shape, restarted, running_cluster
-from tests.kafka.configs import CLUSTER_ID
-from tests.kafka.nodes import until
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.bootstrap import connect
+from tests.helpers.console import CLUSTER, ENVIRONMENT, Done, run_command
+from tests.helpers.kafka.cluster_nodes import Cluster, Shape, restarted, running_cluster
+from tests.helpers.kafka.configs import CLUSTER_ID
+from tests.helpers.kafka.nodes import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

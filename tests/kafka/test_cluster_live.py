@@ -10,21 +10,33 @@ from typing import Any
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import limits_of, load
+from kraftops.image.load.loading import limits_of, load
+from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from kraftops.tree.watching import leaves_below
-from kraftops.wire.addresses import parse_bootstrap
-from kraftops.wire.bootstrap import connect
-from kraftops.wire.cluster import describe_quorum
-from kraftops.wire.deadline import Deadline
-from kraftops.wire.liveimage import LiveImage
-from kraftops.wire.settings import Settings
-from tests.console import DUMP_LOG, ENVIRONMENT, run_command
-from tests.kafka.cluster_nodes import Cluster, Shape, restarted, running_cluster, wait_for_leader
-from tests.kafka.live_logs import SNAPSHOTS, change_topics, metadata_folder, topic, until_end
-from tests.kafka.nodes import Node, until
-from tests.rowlogs import parsed
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.quorum.live_image import LiveImage
+from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.cluster import describe_quorum
+from tests.helpers.console import DUMP_LOG, ENVIRONMENT, run_command
+from tests.helpers.kafka.cluster_nodes import (
+    Cluster,
+    Shape,
+    restarted,
+    running_cluster,
+    wait_for_leader,
+)
+from tests.helpers.kafka.live_logs import (
+    SNAPSHOTS,
+    change_topics,
+    metadata_folder,
+    topic,
+    until_end,
+)
+from tests.helpers.kafka.nodes import Node, until
+from tests.helpers.rowlogs import parsed
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.wire.addresses import parse_bootstrap
-from kraftops.wire.fetching import SnapshotId
-from kraftops.wire.liveimage import LiveImage
-from kraftops.wire.livelog import Begins, CaughtUp, LiveBatch, LiveLog
-from kraftops.wire.settings import Settings
-from kraftops_cli.cluster_state import fenced_of, replicas_of
-from tests.kafka.cluster_nodes import (
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.quorum.fetching import SnapshotId
+from kraftops.wire.quorum.live_image import LiveImage
+from kraftops.wire.quorum.live_log import Begins, CaughtUp, LiveBatch, LiveLog
+from kraftops_cli.cluster.state import fenced_of, replicas_of
+from tests.helpers.kafka.cluster_nodes import (
     Cluster,
     Shape,
     restarted,
     running_cluster,
     wait_for_leader,
 )
-from tests.kafka.live_logs import (
+from tests.helpers.kafka.live_logs import (
     SNAPSHOTS,
     change_topics,
     in_files,
@@ -29,7 +29,7 @@ from tests.kafka.live_logs import (
     topic,
     until_end,
 )
-from tests.kafka.nodes import until
+from tests.helpers.kafka.nodes import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.wire.codec import OUR_DEFINITIONS
+from kraftops.wire.net.codec import OUR_DEFINITIONS
 
 pytestmark = pytest.mark.kafka
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.wire.addresses import parse_bootstrap
-from kraftops.wire.livelog import CaughtUp, LiveLog
-from kraftops.wire.settings import load_settings
-from tests.console import CLUSTER, Done, run_command
-from tests.core.wire.certificates import Signed, authority, signed_by
-from tests.core.wire.test_jks import jks
-from tests.kafka.cluster_nodes import Cluster, Shape, running_cluster
-from tests.kafka.configs import BROKER, CLUSTER_ID, CONTROLLER
+from kraftops.wire.config.settings import load_settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.quorum.live_log import CaughtUp, LiveLog
+from tests.core.wire.auth.test_jks import jks
+from tests.helpers.console import CLUSTER, Done, run_command
+from tests.helpers.kafka.cluster_nodes import Cluster, Shape, running_cluster
+from tests.helpers.kafka.configs import BROKER, CLUSTER_ID, CONTROLLER
+from tests.helpers.wire.certificates import Signed, authority, signed_by
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

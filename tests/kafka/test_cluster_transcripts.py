@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster_cases import Case, cases, difference, write_files
-from tests.kafka.cluster_nodes import (
+from tests.helpers.cluster_cases import Case, cases, difference, write_files
+from tests.helpers.kafka.cluster_nodes import (
     Cluster,
     Shape,
     restarted,
     running_cluster,
     wait_for_leader,
 )
-from tests.kafka.configs import BROKER
-from tests.kafka.nodes import until
+from tests.helpers.kafka.configs import BROKER
+from tests.helpers.kafka.nodes import until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

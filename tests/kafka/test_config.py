@@ -9,11 +9,11 @@ from typing import NamedTuple
 import pytest
 
 from kraftops.errors import DecodeError
-from kraftops.javaproperties import properties, properties_bytes
-from kraftops.storage.server_keys import server_keys
-from tests.kafka import config_cases
-from tests.kafka.config_cases import BASE, ENVIRONMENT, SHAPES, Settings
-from tests.kafka.config_tool import Field, KafkaSettings, difference, our_answer
+from kraftops.java.properties import properties, properties_bytes
+from kraftops.storage.config.keys import server_keys
+from tests.helpers.kafka import config_cases
+from tests.helpers.kafka.config_cases import BASE, ENVIRONMENT, SHAPES, Settings
+from tests.helpers.kafka.config_tool import Field, KafkaSettings, difference, our_answer
 
 pytestmark = pytest.mark.kafka
 

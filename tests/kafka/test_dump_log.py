@@ -29,10 +29,10 @@ from kraftops.log.indexes import (
 )
 from kraftops.log.producers import ProducerState, producers_bytes
 from kraftops.log.reader import LogFile
-from tests.console import run_here
-from tests.corpus import DUMPS
-from tests.kafka.dump_tool import KafkaDump, difference
-from tests.kafka.examples import Pair, controls, framed, keyed, members, segment
+from tests.helpers.console import run_here
+from tests.helpers.corpus import DUMPS
+from tests.helpers.kafka.dump_tool import KafkaDump, difference
+from tests.helpers.kafka.examples import Pair, controls, framed, keyed, members, segment
 
 pytestmark = pytest.mark.kafka
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.console import Done, run_here
-from tests.kafka.dump_tool import Dumped, KafkaDump, common_start, difference, masked
-from tests.kafka.odd_files import Case, case
+from tests.helpers.console import Done, run_here
+from tests.helpers.kafka.dump_tool import Dumped, KafkaDump, common_start, difference, masked
+from tests.helpers.kafka.odd_files import Case, case
 
 pytestmark = pytest.mark.kafka
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.storage.directories import METADATA_PARTITION
-from tests.console import DUMP_LOG, ENVIRONMENT, run_command
-from tests.kafka.configs import CLUSTER_ID, combined
-from tests.kafka.nodes import Node, running, until
-from tests.rowlogs import lines_of, parsed
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from tests.helpers.console import DUMP_LOG, ENVIRONMENT, run_command
+from tests.helpers.kafka.configs import CLUSTER_ID, combined
+from tests.helpers.kafka.nodes import Node, running, until
+from tests.helpers.rowlogs import lines_of, parsed
 
 pytestmark = pytest.mark.kafka
 

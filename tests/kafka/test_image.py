@@ -8,17 +8,17 @@ from random import Random
 
 import pytest
 
-from kraftops.image.findings import Kind
-from kraftops.image.image import MetadataImage
-from kraftops.image.loader import Loader
-from kraftops.image.loading import load
+from kraftops.image.load.loader import Loader
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import Kind
+from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
-from tests.core.tree.walking import leaves_of
-from tests.corpus import SHELL
-from tests.kafka.image_tool import KafkaImages, Shown
-from tests.kafka.jvm import has_compiler
-from tests.replays import Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
-from tests.segments import batches_of
+from tests.helpers.corpus import SHELL
+from tests.helpers.kafka.image_tool import KafkaImages, Shown
+from tests.helpers.kafka.jvm import has_compiler
+from tests.helpers.replays import Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
+from tests.helpers.segments import batches_of
+from tests.helpers.tree_walks import leaves_of
 
 pytestmark = pytest.mark.kafka
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from kraftops.image.findings import Kind
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import load
-from kraftops.storage.directories import METADATA_PARTITION
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import Kind
+from kraftops.image.state.image import MetadataImage
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.tree.layout import Has, tree_of
-from kraftops.wire.addresses import parse_bootstrap
-from kraftops.wire.bootstrap import connect
-from kraftops.wire.connection import Connection
-from kraftops.wire.deadline import Deadline
-from kraftops.wire.settings import Settings
-from tests.core.tree.walking import leaves_of
-from tests.kafka.configs import BROKER, CLUSTER_ID, combined
-from tests.kafka.image_tool import KafkaImages
-from tests.kafka.jvm import has_compiler
-from tests.kafka.nodes import Node, running, until
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.connection import Connection
+from tests.helpers.kafka.configs import BROKER, CLUSTER_ID, combined
+from tests.helpers.kafka.image_tool import KafkaImages
+from tests.helpers.kafka.jvm import has_compiler
+from tests.helpers.kafka.nodes import Node, running, until
+from tests.helpers.tree_walks import leaves_of
 
 pytestmark = pytest.mark.kafka
 

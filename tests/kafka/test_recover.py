@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.console import STORAGE, Done, run_command
-from tests.kafka.cluster_nodes import (
+from tests.helpers.console import STORAGE, Done, run_command
+from tests.helpers.kafka.cluster_nodes import (
     FIRST_BROKER,
     Cluster,
     Shape,
@@ -20,12 +20,12 @@ from tests.kafka.cluster_nodes import (
     formatted,
     wait_ready,
 )
-from tests.kafka.configs import CONTROLLER, Config, controllers
-from tests.kafka.contents import AUTHORIZED, add_topic, contents, fill, produce
-from tests.kafka.jars import java_command
-from tests.kafka.nodes import Node, running, until
-from tests.kafka.spoilt import format_node, properties, with_properties
-from tests.kafka.wire import AnswerError, Quorum
+from tests.helpers.kafka.configs import CONTROLLER, Config, controllers
+from tests.helpers.kafka.contents import AUTHORIZED, add_topic, contents, fill, produce
+from tests.helpers.kafka.jars import java_command
+from tests.helpers.kafka.nodes import Node, running, until
+from tests.helpers.kafka.spoilt import format_node, properties, with_properties
+from tests.helpers.kafka.wire import AnswerError, Quorum
 
 pytestmark = pytest.mark.kafka
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import Done, run_command
-from tests.kafka.configs import (
+from tests.helpers.console import Done, run_command
+from tests.helpers.kafka.configs import (
     CLUSTER_ID,
     Config,
     broker,
@@ -16,8 +16,8 @@ from tests.kafka.configs import (
     controllers,
     initial_controllers,
 )
-from tests.kafka.nodes import Node, running, starts, until
-from tests.kafka.storage_tool import KafkaStorage
+from tests.helpers.kafka.nodes import Node, running, starts, until
+from tests.helpers.kafka.storage_tool import KafkaStorage
 
 pytestmark = pytest.mark.kafka
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.console import STORAGE, Done, run_command
-from tests.kafka.configs import CLUSTER_ID, Config, combined
-from tests.kafka.nodes import Node, running
-from tests.kafka.spoilt import META, OTHER_ID, at, format_node, properties, with_properties
+from tests.helpers.console import STORAGE, Done, run_command
+from tests.helpers.kafka.configs import CLUSTER_ID, Config, combined
+from tests.helpers.kafka.nodes import Node, running
+from tests.helpers.kafka.spoilt import META, OTHER_ID, at, format_node, properties, with_properties
 
 pytestmark = pytest.mark.kafka
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kafka.configs import (
+from tests.helpers.kafka.configs import (
     CLUSTER_ID,
     Config,
     combined,
@@ -18,8 +18,8 @@ from tests.kafka.configs import (
     directory_id,
     initial_controllers,
 )
-from tests.kafka.nodes import running, starts
-from tests.kafka.spoilt import (
+from tests.helpers.kafka.nodes import running, starts
+from tests.helpers.kafka.spoilt import (
     OTHER_ID,
     Spoil,
     all_of,
@@ -29,9 +29,9 @@ from tests.kafka.spoilt import (
     format_node,
     with_properties,
 )
-from tests.kafka.verify_cases import CASES, STARTS, storage
-from tests.kafka.workshop import Workshop
-from tests.nodes import locked
+from tests.helpers.kafka.verify_cases import CASES, STARTS, storage
+from tests.helpers.kafka.workshop import Workshop
+from tests.helpers.nodes import locked
 
 pytestmark = pytest.mark.kafka
 

@@ -13,9 +13,9 @@ from urllib.request import urlopen
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.java import java_home
-from kraftops.spark.session import Session, started
-from kraftops.spark.settings import Settings
+from kraftops.spark.session.java import java_home
+from kraftops.spark.session.session import Session, started
+from kraftops.spark.session.settings import Settings
 
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

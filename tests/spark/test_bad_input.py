@@ -11,17 +11,17 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.dump.columns import arrow_schema
-from kraftops.dump.sources import expand
-from kraftops.engine.query import Query
-from kraftops.engine.reference.csvrows import csv_header
-from kraftops.spark.dump import Output, dump
-from kraftops.spark.failures import SparkError, job_errors
-from kraftops.spark.planning import plan
-from kraftops.spark.session import Session
-from tests.console import DUMP_LOG, Done, run_command, run_here
-from tests.rowlogs import parsed
-from tests.spark.sameness import LOG, METADATA, parts
+from kraftops.dump.scan.arrow import arrow_schema
+from kraftops.dump.sources.names import expand
+from kraftops.query.csv_rows import csv_header
+from kraftops.query.query import Query
+from kraftops.spark.dump.dump import Output, dump
+from kraftops.spark.jobs.planning import plan
+from kraftops.spark.session.failures import SparkError, job_errors
+from kraftops.spark.session.session import Session
+from tests.helpers.console import DUMP_LOG, Done, run_command, run_here
+from tests.helpers.rowlogs import parsed
+from tests.helpers.spark.sameness import LOG, METADATA, parts
 
 NOTHING = ("--offset", "900000..")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import DUMP_LOG, Done, run_here
-from tests.spark import sameness
-from tests.spark.cluster import CONF, Cluster, running_cluster
-from tests.spark.sameness import LOG, METADATA, SHORT_LOG, SMALLEST, parts
+from tests.helpers.console import DUMP_LOG, Done, run_here
+from tests.helpers.spark import sameness
+from tests.helpers.spark.cluster import CONF, Cluster, running_cluster
+from tests.helpers.spark.sameness import LOG, METADATA, SHORT_LOG, SMALLEST, parts
 
 ROOT = Path(__file__).parents[2]
 

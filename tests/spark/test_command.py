@@ -11,14 +11,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.spark.dumptask import MOST_LINES
-from kraftops.spark.java import java_home
-from kraftops.spark.session import Session
-from kraftops.spark.statustracker import State
-from kraftops_cli.spark_progress import progress_line
-from tests.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
-from tests.rowlogs import EVERY_LOG, parsed
-from tests.segments import IN, batch_around, plain_record
+from kraftops.spark.dump.task import MOST_LINES
+from kraftops.spark.session.java import java_home
+from kraftops.spark.session.session import Session
+from kraftops.spark.session.status_tracker import State
+from kraftops_cli.spark.progress import progress_line
+from tests.helpers.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
+from tests.helpers.rowlogs import EVERY_LOG, parsed
+from tests.helpers.segments import IN, batch_around, plain_record
 from tests.spark.test_dump import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
 DAMAGED = str(IN / "dmg")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kraftops.engine.rows import COLUMNS
-from kraftops.spark.session import Session
-from tests.console import run_here
-from tests.rowlogs import EVERY_LOG, FLAGS, parsed
-from tests.segments import IN
+from kraftops.query.row import COLUMNS
+from kraftops.spark.session.session import Session
+from tests.helpers.console import run_here
+from tests.helpers.rowlogs import EVERY_LOG, FLAGS, parsed
+from tests.helpers.segments import IN
 
 METADATA = str(IN / "meta/00000000000000000000.log")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.spark.session import Session
-from tests.console import Done, run_here
-from tests.rowlogs import EVERY_LOG, FLAGS, decoder_of
-from tests.segments import IN
+from kraftops.spark.session.session import Session
+from tests.helpers.console import Done, run_here
+from tests.helpers.rowlogs import EVERY_LOG, FLAGS, decoder_of
+from tests.helpers.segments import IN
 
 METADATA = "--cluster-metadata-decoder"
 LOG = str(IN / "meta/00000000000000000000.log")

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from kraftops.engine.folding import RANGE_BITS
+from kraftops.engine.fold_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
-from kraftops.image.dryreplay import Run
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import limits_of, load
-from kraftops.image.replay import Limits
-from kraftops.image.sources import files_of, plans
+from kraftops.image.load.loading import limits_of, load
+from kraftops.image.load.prescan import Run
+from kraftops.image.load.sources import files_of, plans
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.splits import Split
-from kraftops.spark.find import (
+from kraftops.spark.find.find import (
     NOTHING,
     Answer,
     Failed,
@@ -30,20 +30,30 @@ from kraftops.spark.find import (
     ShareWork,
     cut_stretches,
 )
-from kraftops.spark.firstpass import make_first_pass
-from kraftops.spark.groupreplay import Noted, image_of_findings
-from kraftops.spark.logparts import CutWork, PartWork
-from kraftops.spark.routing import FIRST
+from kraftops.spark.find.log_parts import CutWork, PartWork
+from kraftops.spark.find.partitioner import FIRST
+from kraftops.spark.find.scan_job import make_first_pass
+from kraftops.spark.find.shard_replay import Noted, image_of_findings
 from kraftops.tree.layout import Has, tree_of
-from kraftops_cli.spark_find import Find, State, printed
-from kraftops_shell.origin import Origin
-from kraftops_shell.session import Session as Shell
-from tests.console import METADATA_SHELL, Done, run_here
-from tests.core.image.snapshots import snapshot_of
-from tests.metadata_logs import write_log
-from tests.replays import FIRST_TIME, Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
-from tests.rowlogs import EVERY_LOG, decoder_of
-from tests.segments import IN
+from kraftops_cli.spark.find import Find, State, printed
+from kraftops_shell.session.origin import Origin
+from kraftops_shell.session.session import Session as Shell
+from tests.helpers.console import METADATA_SHELL, Done, run_here
+from tests.helpers.image.snapshots import snapshot_of
+from tests.helpers.metadata_logs import write_log
+from tests.helpers.replays import (
+    FIRST_TIME,
+    Lot,
+    Made,
+    Taste,
+    log_bytes,
+    lots,
+    made,
+    random_log,
+    uuid,
+)
+from tests.helpers.rowlogs import EVERY_LOG, decoder_of
+from tests.helpers.segments import IN
 
 LOG = str(IN / "meta/00000000000000000000.log")
 METADATA_LOGS = [str(path) for path in EVERY_LOG if decoder_of(path) == "metadata"]

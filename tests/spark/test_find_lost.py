@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from kraftops.image.image import MetadataImage
-from kraftops.image.replay import Limits
-from kraftops.spark.failures import SparkError
-from kraftops.spark.find import Line, ask_log
-from kraftops.spark.session import Session
-from kraftops_cli.spark_find import Find, State, printed
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.image import MetadataImage
+from kraftops.spark.find.find import Line, ask_log
+from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.session import Session
+from kraftops_cli.spark.find import Find, State, printed
 from tests.spark.test_find import LOG, at_once
 from tests.spark.test_lost_workers import tries
 

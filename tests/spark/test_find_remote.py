@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import METADATA_SHELL, Done, run_here
-from tests.segments import IN
+from tests.helpers.console import METADATA_SHELL, Done, run_here
+from tests.helpers.segments import IN
 from tests.spark.test_stores import put
 
 FOLDER = IN / "meta"

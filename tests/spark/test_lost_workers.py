@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.sources import Source
-from kraftops.engine.filters import Filter
-from kraftops.engine.query import Query
-from kraftops.spark import dump as dump_module
-from kraftops.spark.checking import CheckWork
-from kraftops.spark.counting import CountWork
-from kraftops.spark.counting import count as count_splits
-from kraftops.spark.dump import Outcome, Output, dump
-from kraftops.spark.dumptask import DumpWork, Written
-from kraftops.spark.planning import Split, plan
-from kraftops.spark.session import Session
-from kraftops.spark.topicids import topic_ids
-from tests.rowlogs import parsed
-from tests.segments import IN
-from tests.spark.victim import VICTIM_NAME
+from kraftops.dump.sources.names import Source
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.spark.dump import dump as dump_module
+from kraftops.spark.dump.checking import CheckWork
+from kraftops.spark.dump.counting import CountWork
+from kraftops.spark.dump.counting import count as count_splits
+from kraftops.spark.dump.dump import Outcome, Output, dump
+from kraftops.spark.dump.task import DumpWork, Written
+from kraftops.spark.jobs.planning import Split, plan
+from kraftops.spark.jobs.topic_ids import topic_ids
+from kraftops.spark.session.session import Session
+from tests.helpers.rowlogs import parsed
+from tests.helpers.segments import IN
+from tests.helpers.spark.victim import VICTIM_NAME
 
 LOG = str(IN / "meta/00000000000000000000.log")
 VICTIM = 2
@@ -207,7 +207,7 @@ def records(path: Path) -> list[str]:
 
 def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
     from kraftops.spark.datasource import KraftopsDataSource
-    from tests.spark.bombs import DyingSource
+    from tests.helpers.spark.bombs import DyingSource
 
     splits = packed(tmp_path)
     paths = [piece.part.path for split in splits for piece in split.pieces]
@@ -228,7 +228,7 @@ def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
 
 
 def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) -> None:
-    from tests.spark.bombs import with_bomb
+    from tests.helpers.spark.bombs import with_bomb
 
     splits = packed(tmp_path)
     query = Query(decoder="metadata", filter=Filter(topics=frozenset({"a.gzip"})))
@@ -243,7 +243,7 @@ def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) ->
 def test_check_loses_no_more(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kraftops.spark import checking
+    from kraftops.spark.dump import checking
 
     splits = packed(tmp_path)
     other = tmp_path / "3/00000000000000000000.log"
@@ -262,7 +262,7 @@ def test_check_loses_no_more(
 def test_summary_loses_no_more(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kraftops.spark import counting
+    from kraftops.spark.dump import counting
 
     splits, query = packed(tmp_path), Query(decoder="metadata")
     (whole,) = count_splits(session, splits, query).summaries.values()

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import ENVIRONMENT, run_here
-from tests.rowlogs import FLAGS, parsed
-from tests.segments import IN
+from tests.helpers.console import ENVIRONMENT, run_here
+from tests.helpers.rowlogs import FLAGS, parsed
+from tests.helpers.segments import IN
 
-SCRIPT = Path(__file__).with_name("notebook.py")
-README = SCRIPT.parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "tests/helpers/spark/notebook.py"
+README = ROOT / "README.md"
 LOG = str(IN / "meta/00000000000000000000.log")
 
 pytestmark = pytest.mark.spark

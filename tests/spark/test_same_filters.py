@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.spark.session import Session
-from tests.console import run_here
-from tests.rowlogs import FLAGS, LOGS, decoder_of, parsed, query_of, rows
-from tests.spark.sameness import FORMS, SOME, same
+from kraftops.spark.session.session import Session
+from tests.helpers.console import run_here
+from tests.helpers.rowlogs import FLAGS, LOGS, decoder_of, parsed, query_of, rows
+from tests.helpers.spark.sameness import FORMS, SOME, same
 
 VALUES = {
     "type": {

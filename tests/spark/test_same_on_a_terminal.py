@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.console import DUMP_LOG, run_here
-from tests.screens import Screen
-from tests.segments import IN
-from tests.spark.sameness import LAST_LINE, LOG, METADATA, SMALLEST, parts
+from tests.helpers.console import DUMP_LOG, run_here
+from tests.helpers.screens import Screen
+from tests.helpers.segments import IN
+from tests.helpers.spark.sameness import LAST_LINE, LOG, METADATA, SMALLEST, parts
 
 DAMAGED = str(IN / "dmg/len-neg/00000000000000000000.log")
 _PROGRESS = r" *\d+%  (\d+) of (\d+) splits, \d running  ([\d,]+) records/s  1 damaged"

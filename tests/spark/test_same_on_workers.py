@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark import sameness
-from tests.spark.cluster import environment_of
+from tests.helpers.spark import sameness
+from tests.helpers.spark.cluster import environment_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,11 +11,11 @@ from zipfile import ZipFile
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from kraftops.spark import shipping
-from kraftops.spark.jobs import equipped
-from kraftops.spark.session import Session
-from kraftops.spark.settings import Settings
-from kraftops.spark.shipping import UnionParam, packed
+from kraftops.spark.jobs.jobs import equipped
+from kraftops.spark.session import shipping
+from kraftops.spark.session.session import Session
+from kraftops.spark.session.settings import Settings
+from kraftops.spark.session.shipping import UnionParam, packed
 
 SENT = "kraftops/engine/_native.py"
 LOAD = "import kraftops.engine._native as engine; print(engine.__file__)"

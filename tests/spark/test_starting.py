@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftops.spark.starting import _late_interrupts
+from kraftops.spark.session.starting import _late_interrupts
 
 
 @pytest.fixture(autouse=True)

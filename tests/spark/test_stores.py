@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.dump.sources import Source, expand
-from kraftops.dump.splitting import Part
+from kraftops.dump.sources.names import Source, expand
+from kraftops.dump.sources.parts import Part
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.reader import LogFile
 from kraftops.log.remote import AHEAD, RemoteFile, filesystem, list_directory, reading
-from kraftops.spark import planning
-from kraftops.spark.planning import plan
-from kraftops.spark.session import Session
-from tests.console import Done, run_command, run_here
-from tests.segments import IN
+from kraftops.spark.jobs import planning
+from kraftops.spark.jobs.planning import plan
+from kraftops.spark.session.session import Session
+from tests.helpers.console import Done, run_command, run_here
+from tests.helpers.segments import IN
 
 METADATA = "--cluster-metadata-decoder"
 LOG = IN / "meta/00000000000000000000.log"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.targets import abandon, commit, prepared
+from kraftops.spark.dump.targets import abandon, commit, prepared
 
 
 def committed(path: Path, *, overwrite: bool) -> None:

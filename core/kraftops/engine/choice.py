@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from functools import cache
 
-from kraftops.engine.folding import Fetch, Fold, Seen
+from kraftops.engine.fold_contract import Fetch, Fold, Seen
 from kraftops.errors import UsageError
 
 ENGINES = ("native", "reference")
@@ -69,7 +69,7 @@ def open_fold(dialect_name: str, fetch: Fetch) -> Fold:
         UsageError: there is no such dialect; see also `engine_name`.
     """
     if _is_natives(dialect_name):
-        from kraftops.engine.nativefold import NativeFold
+        from kraftops.engine.native_fold import NativeFold
 
         return NativeFold(fetch)
     from kraftops.engine.reference.fold import ReferenceFold
@@ -86,7 +86,7 @@ def index_records(
         UsageError: there is no such dialect; see also `engine_name`.
     """
     if _is_natives(dialect_name):
-        from kraftops.engine.nativefold import index_records as index_natively
+        from kraftops.engine.native_fold import index_records as index_natively
 
         return index_natively(data, position, number, stop)
     from kraftops.engine.reference.index import index_records as index_in_python

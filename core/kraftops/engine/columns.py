@@ -8,9 +8,9 @@ from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
 from typing import Any
 
-from kraftops.engine.contract import Column, Columns
-from kraftops.engine.longtext import LongText
-from kraftops.engine.rows import COLUMNS, TYPES, Row
+from kraftops.engine.scan_contract import Column, Columns
+from kraftops.query.row import COLUMNS, TYPES, Row
+from kraftops.records.long_text import LongText
 
 _CODES = {"int64": "q", "int32": "i", "int16": "h", "bool_": "?"}
 _KINDS = {name: _CODES[kind] for kind, names in TYPES.items() for name in names}

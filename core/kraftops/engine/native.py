@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import Any
 
 from kraftops.engine import _native
-from kraftops.engine.contract import Column, Note, Outcome, Request
-from kraftops.engine.filters import Filter
-from kraftops.engine.query import Query
-from kraftops.engine.rows import COLUMNS, file_text, id_fields
+from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.codecs import decompress
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.query.row import COLUMNS, file_text, id_fields
 from kraftops.records.control import definitions
 from kraftops.records.dialects import dialect, type_name
 from kraftops.records.secrets import CONFIGURATION, PUBLIC_SUFFIXES, SECRET_FIELDS, SECRET_WORDS
@@ -53,7 +53,7 @@ def count_framed(
 
 
 class NativeScan:
-    """Reads the batches of one file; a `kraftops.engine.contract.Scan`."""
+    """Reads the batches of one file; a `kraftops.engine.scan_contract.Scan`."""
 
     def __init__(self, request: Request) -> None:
         """Read as *request* says."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import engine_name
-from kraftops.engine.contract import Outcome, Request, Scan, Why
+from kraftops.engine.scan_contract import Outcome, Request, Scan, Why
 from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.reader import LogReader
 

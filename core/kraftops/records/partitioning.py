@@ -5,7 +5,7 @@ By Kafka's `GroupCoordinatorService.partitionFor` and `TransactionStateManager.p
 
 from __future__ import annotations
 
-from kraftops.javatext import string_hash
+from kraftops.java.text import string_hash
 
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTION_TOPIC = "__transaction_state"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kraftops.errors import Underflow
-from kraftops.javatext import decode_utf8
+from kraftops.java.text import decode_utf8
 
 Decode = Callable[[bytes], str]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.recovery.plan import Ranked, RecoveryPlan
-from kraftops.storage.bootstrap import FILE_NAME as BOOTSTRAP_FILE
-from kraftops.storage.directories import METADATA_PARTITION
-from kraftops.storage.meta_properties import FILE_NAME as META_FILE
-from kraftops.storage.voters import Voter
+from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
+from kraftops.storage.bootstrap.voters import Voter
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.meta_properties import FILE_NAME as META_FILE
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from kraftops.recovery.refusal import NotThere, Refused
-from kraftops.storage.directories import METADATA_PARTITION
-from kraftops.storage.meta_properties import FILE_NAME as META_FILE
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.meta_properties import FILE_NAME as META_FILE
 
 _ROOM = 0.9  # of what the scratch directory has free
 

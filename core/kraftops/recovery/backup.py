@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from kraftops.fileio.atomic import Owner, make_directories, sync_directory
 from kraftops.recovery.copying import TEMPORARY, State, copied, put, state_of
 from kraftops.recovery.refusal import Refused
 from kraftops.recovery.steps import Put, Step
-from kraftops.storage import meta_properties
-from kraftops.storage.directories import LogDirectory, read_file
-from kraftops.storage.files import Owner, make_directories, sync_directory
+from kraftops.storage.logdirs import meta_properties
+from kraftops.storage.logdirs.directories import LogDirectory, read_file
 from kraftops.uuids import to_text
 
 PREFIX = "before-recover-"

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from kraftops.fileio.atomic import Owner, give, sync_directory
 from kraftops.recovery.steps import Part
-from kraftops.storage.files import Owner, give, sync_directory
 
 TEMPORARY = ".recovering"
 """What the names of unfinished files end in, which no server knows."""

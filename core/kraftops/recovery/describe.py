@@ -8,7 +8,7 @@ from typing import Any
 from kraftops.recovery.advice import Advice
 from kraftops.recovery.plan import Ranked, RecoveryPlan
 from kraftops.recovery.steps import Put, Step
-from kraftops.storage.voters import Voter
+from kraftops.storage.bootstrap.voters import Voter
 from kraftops.uuids import to_text
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kraftops.errors import StorageError
+from kraftops.fileio.atomic import Owner, make_directories, owner_of
 from kraftops.recovery.backup import Backup, backup_place, find, remove_unfinished, save
 from kraftops.recovery.copying import State, copied, put, remove, state_of
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.reading import own_directory
 from kraftops.recovery.refusal import Refused
 from kraftops.recovery.steps import Put
-from kraftops.storage.config import ServerConfig
-from kraftops.storage.directories import METADATA_PARTITION
-from kraftops.storage.files import Owner, make_directories, owner_of
-from kraftops.storage.locks import held
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.locks import held
 
 
 def recover(plan: RecoveryPlan, *, backup: str | None, is_saved: bool, now: int) -> str | None:

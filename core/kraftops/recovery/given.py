@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kraftops.errors import DecodeError, KraftopsError
-from kraftops.javaproperties import properties
+from kraftops.java.properties import properties
 from kraftops.log.batch import Batch, Header, records
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.recovery.refusal import NotThere, Refused
 from kraftops.recovery.walk import Mark, Tail, Walk
-from kraftops.storage import meta_properties, quorum_state
-from kraftops.storage.directories import METADATA_PARTITION, read_file
-from kraftops.storage.log_content import Batches, Damage, Segment, Snapshot
-from kraftops.storage.meta_properties import MetaProperties
-from kraftops.storage.metadata_log import MetadataLog, read_partition
+from kraftops.storage.logdirs import meta_properties, quorum_state
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.storage.logdirs.log_recovery import Batches, Damage, Segment, Snapshot
+from kraftops.storage.logdirs.meta_properties import MetaProperties
+from kraftops.storage.logdirs.metadata_log import MetadataLog, read_partition
 
 _NOBODY = MetaProperties(1, None, None, None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from kraftops.image.image import MetadataImage
+from kraftops.image.state.image import MetadataImage
 from kraftops.schema.read import Data
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftops.image.findings import Kind
-from kraftops.image.image import MetadataImage
+from kraftops.image.state.findings import Kind
+from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.given import GivenLog
-from kraftops.storage.config import ServerConfig
-from kraftops.storage.voters import Voter, java_host
+from kraftops.storage.bootstrap.voters import Voter, java_host
+from kraftops.storage.config.server_config import ServerConfig
 
 
 @dataclass(frozen=True, slots=True)

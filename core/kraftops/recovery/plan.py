@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import load
-from kraftops.image.verify_directories import stray_findings
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import stray_findings
 from kraftops.recovery.copying import State, state_of
 from kraftops.recovery.given import GivenLog
 from kraftops.recovery.lacking import lacking
@@ -22,12 +22,12 @@ from kraftops.recovery.reading import best_of, common_end, own_directory, read_l
 from kraftops.recovery.refusal import Refused
 from kraftops.recovery.steps import Step, steps
 from kraftops.recovery.wanted import Place, check_wanted, wanted_record
-from kraftops.storage.bootstrap import quorum_bytes
-from kraftops.storage.config import ServerConfig
-from kraftops.storage.directories import METADATA_PARTITION, LogDirectory
-from kraftops.storage.log_content import voters_of
-from kraftops.storage.releases import KRAFT_VERSION, METADATA_VERSIONS
-from kraftops.storage.voters import Voter
+from kraftops.storage.bootstrap.records import quorum_bytes
+from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
+from kraftops.storage.bootstrap.voters import Voter
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
+from kraftops.storage.logdirs.log_recovery import voters_of
 
 _LAST_EPOCH = 0x7FFFFFFE
 _SET_ASIDE = ("-stray", "-delete")

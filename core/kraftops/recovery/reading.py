@@ -9,15 +9,15 @@ from kraftops.errors import StorageError
 from kraftops.recovery.given import GivenLog, folder_of, read_given
 from kraftops.recovery.refusal import Refused
 from kraftops.recovery.walk import agreement
-from kraftops.storage.config import ServerConfig
-from kraftops.storage.directories import (
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.directories import (
     METADATA_PARTITION,
     LogDirectory,
     check_ids,
     has_metadata_log,
     read_directories,
 )
-from kraftops.storage.locks import InUse, refuse_locked
+from kraftops.storage.logdirs.locks import InUse, refuse_locked
 from kraftops.uuids import random_uuid, to_text
 
 

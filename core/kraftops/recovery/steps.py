@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.recovery.given import GivenLog
 from kraftops.recovery.walk import agreement
-from kraftops.storage.log_content import Snapshot
+from kraftops.storage.logdirs.log_recovery import Snapshot
 
 _EPOCH_FILE = "leader-epoch-checkpoint"
 _LARGEST_SEGMENT = 1 << 30

@@ -13,7 +13,7 @@ from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header, is_valid
 from kraftops.log.reader import EndReason, LogFile
 from kraftops.log.salvage import Gap, salvaged
-from kraftops.storage.log_content import Segment
+from kraftops.storage.logdirs.log_recovery import Segment
 
 See = Callable[[Header, Batch], None]
 

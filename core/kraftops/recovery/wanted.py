@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from kraftops.errors import UsageError
 from kraftops.recovery.given import GivenLog, Quorum
 from kraftops.recovery.refusal import Refused
-from kraftops.storage.bootstrap import voters_record
-from kraftops.storage.config import ServerConfig
-from kraftops.storage.log_content import voters_of
-from kraftops.storage.voters import Voter, java_host, parse_initial_controllers
+from kraftops.storage.bootstrap.records import voters_record
+from kraftops.storage.bootstrap.voters import Voter, java_host, parse_initial_controllers
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.log_recovery import voters_of
 from kraftops.uuids import to_text
 
 SELF = "self"

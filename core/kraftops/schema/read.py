@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.javatext import decode_utf8
+from kraftops.java.text import decode_utf8
 from kraftops.schema.message import SCALARS, Field, Message, absent_tags, present
 from kraftops.schema.source import Source, fixed_runs, struct_of
 from kraftops.varint import read_uvarint

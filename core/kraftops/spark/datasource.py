@@ -5,9 +5,9 @@
     spark.dataSource.register(KraftopsDataSource)
     log = spark.read.format("kraftops").load("DIRECTORY")
 
-The columns are those of `kraftops.engine.rows.Row`, rows of damage are among them. A shorter
+The columns are those of `kraftops.query.row.Row`, rows of damage are among them. A shorter
 `.schema()` leaves out columns, which are not decoded then. The options are those of
-`kraftops.spark.sourceoptions`.
+`kraftops.spark.sql.options`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
-from kraftops.engine.query import Query
 from kraftops.errors import UsageError
-from kraftops.spark.lost import is_last_try, is_try_before_last, lost_rows
-from kraftops.spark.pieceprocess import piece_batches, spooled
-from kraftops.spark.planning import Piece, Split, plan, query_of
-from kraftops.spark.pushdown import pushed
-from kraftops.spark.schemas import checked_schema, row_schema
-from kraftops.spark.sourceoptions import SourceOptions, source_options
+from kraftops.query.query import Query
+from kraftops.spark.jobs.lost import is_last_try, is_try_before_last, lost_rows
+from kraftops.spark.jobs.piece_process import piece_batches, spooled
+from kraftops.spark.jobs.planning import Piece, Split, plan, query_of
+from kraftops.spark.sql.options import SourceOptions, source_options
+from kraftops.spark.sql.pushdown import pushed
+from kraftops.spark.sql.schemas import checked_schema, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,7 +82,7 @@ class Reader(DataSourceReader):
         asked = self._asked
         sources = asked.sources()
         if self.query.filter.topics and not self.query.filter.topic_ids:
-            from kraftops.spark.topicids import topic_ids_here
+            from kraftops.spark.jobs.topic_ids import topic_ids_here
 
             found = topic_ids_here(sources, self.query)
             self.query = replace(self.query, filter=found)
@@ -104,7 +104,7 @@ class Reader(DataSourceReader):
             yield from self._batches(split, schema)
 
     def _batches(self, split: Split, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        from kraftops.dump.columns import arrow_batches
+        from kraftops.dump.scan.arrow import arrow_batches
 
         tries = self._asked.tries
         is_lost = is_last_try(tries)
@@ -120,7 +120,7 @@ class Reader(DataSourceReader):
         """Yield the rows of a piece, or if that kills who reads it, the row that says so."""
         import pyarrow as pa
 
-        from kraftops.dump.columns import arrow_batches
+        from kraftops.dump.scan.arrow import arrow_batches
 
         query = query_of(self.query, piece.decoder)
         file = spooled(piece.part, query, schema)

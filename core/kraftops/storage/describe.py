@@ -7,16 +7,16 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.javatext import path_text
-from kraftops.storage.locks import FILE_NAME as LOCK_NAME
-from kraftops.storage.releases import METADATA_VERSION
+from kraftops.java.text import path_text
+from kraftops.storage.bootstrap.releases import METADATA_VERSION
+from kraftops.storage.logdirs.locks import FILE_NAME as LOCK_NAME
 from kraftops.uuids import to_text
 
 if TYPE_CHECKING:
-    from kraftops.storage.files import NewFile
-    from kraftops.storage.formatter import FormatPlan, Target
-    from kraftops.storage.inspector import DirectoryState, Finding
-    from kraftops.storage.rewrite import Rewrite
+    from kraftops.fileio.atomic import NewFile
+    from kraftops.storage.format.formatter import FormatPlan, Target
+    from kraftops.storage.format.rewrite import Rewrite
+    from kraftops.storage.logdirs.inspector import DirectoryState, Finding
 
 
 class NewEntry(NamedTuple):

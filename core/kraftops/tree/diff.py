@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from kraftops.image.fields import FieldChange, field_changes
+from kraftops.image.state.fields import FieldChange, field_changes
 from kraftops.tree.names import integer_of
 from kraftops.tree.node import Directory, Leaf, Node, java_sorted
 

@@ -11,12 +11,12 @@ from enum import Flag, auto
 from functools import cache
 from typing import NamedTuple
 
-from kraftops.engine.folding import Look, Newest, Resource
+from kraftops.engine.fold_contract import Look, Newest, Resource
 from kraftops.errors import DecodeError
-from kraftops.image.image import LastChange, MetadataImage
+from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.tree import leaves
-from kraftops.tree.kafkaconfigs import CONFIGS_ON_LOAD
-from kraftops.tree.kafkatext import provenance_text
+from kraftops.tree.kafka_configs import CONFIGS_ON_LOAD
+from kraftops.tree.kafka_text import provenance_text
 from kraftops.tree.names import (
     SCRAM_MECHANISMS,
     entity_name,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kraftops.engine.folding import Newest, PartitionState
-from kraftops.image.broker import BrokerState, standing
-from kraftops.image.image import MetadataImage
-from kraftops.javatext import double_text
+from kraftops.engine.fold_contract import Newest, PartitionState
+from kraftops.image.state.broker import BrokerState, standing
+from kraftops.image.state.image import MetadataImage
+from kraftops.java.text import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
 from kraftops.schema.read import UNKNOWN_TAGS, Data
-from kraftops.tree import kafkatext
+from kraftops.tree import kafka_text as kafkatext
 from kraftops.tree.names import (
     ACL_OPERATIONS,
     ACL_PATTERNS,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         UserScramCredentialRecord,
     )
     from kraftops.records.shipped_types import FailedReplicasRecord, UserScramCredentials
-    from kraftops.tree.kafkatext import Credential, Registration
+    from kraftops.tree.kafka_text import Credential, Registration
 
 Image = MetadataImage
 PartitionKey = tuple[bytes, int]
@@ -297,7 +297,7 @@ FEATURE = _known_kind(
 
 
 def _version_name(image: Image, _: object) -> str | None:
-    from kraftops.storage.releases import METADATA_VERSIONS
+    from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 
     if image.metadata_version is None:
         return None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from kraftops.engine.folding import Newest
-from kraftops.image.image import Change, LastChange, MetadataImage
+from kraftops.engine.fold_contract import Newest
+from kraftops.image.state.image import Change, LastChange, MetadataImage
 
 
 class LeafKind(NamedTuple):

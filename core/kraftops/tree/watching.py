@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops.engine.folding import Watch
+from kraftops.engine.fold_contract import Watch
 from kraftops.errors import DecodeError, UsageError
-from kraftops.image.history import Watched
-from kraftops.image.image import MetadataImage
+from kraftops.image.past.history import Watched
+from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from kraftops.tree.names import entity_of, integer_of, mechanism_of, resource_of
 from kraftops.tree.node import Leaf, Node, descend

@@ -10,7 +10,7 @@ site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 libraries=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("LIBDIR"))')
 mkdir -p corpus/scan
 if [ -z "$(ls -A corpus/scan)" ]; then
-  (cd "$root" && "$python" -m tests.engine.libfuzzer seeds "$OLDPWD/corpus/scan")
+  (cd "$root" && "$python" -m tests.helpers.engine.libfuzzer seeds "$OLDPWD/corpus/scan")
 fi
 mkdir -p target artifacts
 cat >target/pyo3.txt <<END

@@ -1,4 +1,4 @@
-//! Rows as columns in Arrow's layout (`kraftops.engine.contract.Column`).
+//! Rows as columns in Arrow's layout (`kraftops.engine.scan_contract.Column`).
 use crate::row::{COLUMNS, Cell, Column, Row};
 use crate::text;
 

@@ -1,7 +1,7 @@
 //! The compiled record engine of kraftops: `kraftops.engine.native` alone imports it.
 //!
 //! It interprets plans made from the message tables and knows no message; which records of the
-//! metadata do what to the state, `kraftops.engine.nativefold` says.
+//! metadata do what to the state, `kraftops.engine.native_fold` says.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -192,7 +192,7 @@ impl PyScan {
         self.scan.last_offset = offset;
     }
 
-    /// The fields of an `Outcome`; see `kraftops.engine.contract.Scan.feed`.
+    /// The fields of an `Outcome`; see `kraftops.engine.scan_contract.Scan.feed`.
     fn feed<'py>(
         &mut self,
         py: Python<'py>,

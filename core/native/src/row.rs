@@ -1,4 +1,4 @@
-//! The row of a record, column by column (`kraftops.engine.rows.Row`).
+//! The row of a record, column by column (`kraftops.query.row.Row`).
 use crate::batch::{Header, Record};
 use crate::decode::{Meaning, Scratch, Shown, TypeName};
 use crate::text;

@@ -27,7 +27,7 @@ pub enum Kind {
     Columns,
 }
 
-/// What is asked for besides which records; see `kraftops.engine.contract.Request`.
+/// What is asked for besides which records; see `kraftops.engine.scan_contract.Request`.
 pub struct Asked {
     pub kind: Kind,
     /// Whether records are printed, in text.

@@ -1,4 +1,4 @@
-//! Which records are asked for (`kraftops.engine.filters.Filter`).
+//! Which records are asked for (`kraftops.query.filters.Filter`).
 use crate::batch::{Header, Record};
 use crate::decode::{Decoder, Framed, TypeName};
 use crate::json::{Json, parse, put_string};

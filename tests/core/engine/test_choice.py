@@ -8,16 +8,16 @@ import pytest
 
 from kraftops.engine import choice
 from kraftops.engine.choice import engine_name, why_not_native
-from kraftops.engine.contract import Outcome, Request, Why
-from kraftops.engine.query import Query
 from kraftops.engine.reference.scan import ReferenceScan
+from kraftops.engine.scan_contract import Outcome, Request, Why
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import UsageError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.reader import LogReader
-from tests.engines import using
-from tests.segments import batch_around
+from kraftops.query.query import Query
+from tests.helpers.engines import using
+from tests.helpers.segments import batch_around
 
 DEEP = Query(decoder="user", deep_iteration=True)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.engine.columns import HEADER_KEYS, HEADERS, columns_of, rows_of
-from kraftops.engine.rows import COLUMNS, TYPES, Row
+from kraftops.query.row import COLUMNS, TYPES, Row
 
 _INTS = {"int64": 63, "int32": 31, "int16": 15}
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kraftops.dump.parts import text_chunks
 from kraftops.dump.report import Report
-from kraftops.engine.query import Query
+from kraftops.dump.scan.part_scan import text_chunks
 from kraftops.errors import KraftopsError
-from tests.segments import IN
+from kraftops.query.query import Query
+from tests.helpers.segments import IN
 
 native = pytest.importorskip(
     "kraftops.engine.native", reason="there is no compiled engine", exc_type=ImportError
@@ -39,7 +39,7 @@ def test_failure_of_the_engine_is_an_error_with_a_way_out(monkeypatch: pytest.Mo
 
 def test_values_that_are_no_batch_are_left_alone(tmp_path: Path) -> None:
     """Whatever the bytes are, a call ends, and says where."""
-    from kraftops.engine.contract import Request, Why
+    from kraftops.engine.scan_contract import Request, Why
 
     scan = native.scan(Request("x", Query()))
     for data in (b"", b"\0" * 61, b"\xff" * 100, LOG.read_bytes()[:60]):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.javatext import string_hash
+from kraftops.java.text import string_hash
 from kraftops.records.partitioning import partition_of
 
 # From Kafka 4.3.1: String.hashCode, and Utils.abs of it modulo 50 and 7.

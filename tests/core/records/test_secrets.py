@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from kraftops.dump.columns import arrow_schema, scan_batches
 from kraftops.dump.report import Report
-from kraftops.dump.splitting import Part
-from kraftops.engine.filters import Filter
-from kraftops.engine.query import Query
+from kraftops.dump.scan.arrow import arrow_schema, scan_batches
+from kraftops.dump.sources.parts import Part
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
 from kraftops.records.secrets import REDACTED, is_secret_config
-from tests.dumping import dump
-from tests.messages import encoded, table
-from tests.metadata_logs import records_batch
-from tests.rowlogs import engine_json, parsed, rows
+from tests.helpers.dumping import dump
+from tests.helpers.messages import encoded, table
+from tests.helpers.metadata_logs import records_batch
+from tests.helpers.rowlogs import engine_json, parsed, rows
 
 SALT, STORED, SERVER = b"salt-of-it", b"stored-key", b"server-key"
 SCRAM = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import load
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.lacking import lacking
-from tests.metadata_logs import records_batch, write_log
-from tests.recoveries import broker
+from tests.helpers.metadata_logs import records_batch, write_log
+from tests.helpers.recoveries import broker
 
 Record = tuple[str, Mapping[str, Any]]
 TOPIC = bytes([7]) * 16

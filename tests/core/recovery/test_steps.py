@@ -15,10 +15,10 @@ from kraftops.recovery.copying import put, remove, state_of
 from kraftops.recovery.given import GivenLog, read_given
 from kraftops.recovery.steps import Put, Step, steps
 from kraftops.recovery.walk import Walk
-from kraftops.storage.bootstrap import quorum_bytes, voters_record
-from kraftops.storage.metadata_log import read_partition
-from kraftops.storage.voters import Voter
-from tests.metadata_logs import no_ops, snapshot_bytes, voters_batch, write_log
+from kraftops.storage.bootstrap.records import quorum_bytes, voters_record
+from kraftops.storage.bootstrap.voters import Voter
+from kraftops.storage.logdirs.metadata_log import read_partition
+from tests.helpers.metadata_logs import no_ops, snapshot_bytes, voters_batch, write_log
 
 VOTERS = voters_record([Voter(1, bytes([1]) * 16, "localhost", 9093)], "CONTROLLER")
 

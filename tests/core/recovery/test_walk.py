@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from kraftops.recovery.walk import Walk, agreement
-from kraftops.storage.log_content import Segment
-from kraftops.storage.metadata_log import read_partition
-from tests.metadata_logs import no_ops, write_log
+from kraftops.storage.logdirs.log_recovery import Segment
+from kraftops.storage.logdirs.metadata_log import read_partition
+from tests.helpers.metadata_logs import no_ops, write_log
 
 
 def segments(folder: Path, **batches: list[bytes]) -> tuple[Segment, ...]:

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import KraftopsError
-from kraftops.image.fields import FieldChange, field_changes
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import load
+from kraftops.image.load.loading import load
+from kraftops.image.state.fields import FieldChange, field_changes
+from kraftops.image.state.image import MetadataImage
 from kraftops.tree import leaves
 from kraftops.tree.diff import ECHOES, Difference, DifferenceKind, diff
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Node, descend
-from tests.core.tree.walking import leaves_of
-from tests.corpus import SHELL
-from tests.replays import log_bytes, random_log
-from tests.trees import directory
+from tests.helpers.corpus import SHELL
+from tests.helpers.replays import log_bytes, random_log
+from tests.helpers.tree_walks import leaves_of
+from tests.helpers.trees import directory
 
 LOG = SHELL / "in/n431/__cluster_metadata-0/00000000000000000000.log"
 

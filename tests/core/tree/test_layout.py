@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from kraftops.image.image import MetadataImage
-from kraftops.image.loader import Loader
-from kraftops.image.loading import load
+from kraftops.image.load.loader import Loader
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import LAYOUT, Has, tree_of
 from kraftops.tree.node import Directory, Leaf, Node, descend, java_sorted
 from kraftops.uuids import to_text
-from tests.core.tree.walking import leaves_of
-from tests.corpus import SHELL
-from tests.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
-from tests.replays import (
+from tests.helpers.corpus import SHELL
+from tests.helpers.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
+from tests.helpers.replays import (
     FIRST_TIME,
     Made,
     leader_change,
@@ -26,7 +25,8 @@ from tests.replays import (
     random_log,
     uuid,
 )
-from tests.segments import batches_of
+from tests.helpers.segments import batches_of
+from tests.helpers.tree_walks import leaves_of
 
 REAL = SHELL / "in" / "n431"
 T = uuid(1)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kraftops.image.image import MetadataImage
-from kraftops.image.loading import load
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
-from tests.core.tree.walking import leaves_of
-from tests.corpus import SHELL
+from tests.helpers.corpus import SHELL
+from tests.helpers.tree_walks import leaves_of
 
 SNAPSHOTS = sorted((SHELL / "in").glob("*/__cluster_metadata-0/*.checkpoint"))
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import KraftopsError, UsageError
-from kraftops.image.history import Step, StepKind, history
-from kraftops.image.loading import load
+from kraftops.image.load.loading import load
+from kraftops.image.past.history import Step, StepKind, history
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Node, descend
 from kraftops.tree.watching import leaves_below, watched
-from tests.corpus import SHELL
-from tests.replays import log_bytes, random_log
+from tests.helpers.corpus import SHELL
+from tests.helpers.replays import log_bytes, random_log
 
 
 def values(node: Node | None) -> dict[str, Any]:

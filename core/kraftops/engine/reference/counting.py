@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from kraftops.engine.longtext import LONG
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect
+from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
 Counted = tuple[int | None, int | None, int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 
-from kraftops.engine.folding import (
+from kraftops.engine.fold_contract import (
     Bounds,
     BrokerEntry,
     Fetch,
@@ -20,7 +20,8 @@ from kraftops.engine.folding import (
     Touch,
     Watch,
 )
-from kraftops.engine.reference.folding import looking, rules
+from kraftops.engine.reference.folding import aggregates as looking
+from kraftops.engine.reference.folding import rules
 from kraftops.engine.reference.folding.state import Partition, State, Unit
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
@@ -28,7 +29,7 @@ from kraftops.records.recordtypes import TRANSACTION_MARKERS
 
 
 class ReferenceFold:
-    """The state that records make; a `kraftops.engine.folding.Fold`."""
+    """The state that records make; a `kraftops.engine.fold_contract.Fold`."""
 
     def __init__(self, dialect: str, fetch: Fetch) -> None:
         """Begin with nothing.

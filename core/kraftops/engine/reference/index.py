@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftops.engine.folding import RANGE_BITS, Seen
+from kraftops.engine.fold_contract import RANGE_BITS, Seen
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from kraftops.engine.longtext import LongText, is_utf8
-from kraftops.engine.query import Query
 from kraftops.engine.reference.payloads import shown_by
 from kraftops.engine.reference.records import whole
-from kraftops.engine.rows import BASE64, COLUMNS, CONTROL, USER, Meaning, Row, base64_of, id_fields
 from kraftops.errors import DecodeError
-from kraftops.javatext import json_string
+from kraftops.java.text import json_string
 from kraftops.log.batch import Record
+from kraftops.query.query import Query
+from kraftops.query.row import BASE64, COLUMNS, CONTROL, USER, Meaning, Row, base64_of, id_fields
+from kraftops.records.long_text import LongText, is_utf8
 from kraftops.records.meaning import LARGEST_DECODED, Decoded, Unknown
 from kraftops.records.secrets import (
     CONFIGURATION,

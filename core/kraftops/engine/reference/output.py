@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 
-from kraftops.engine.contract import MOST_OUTPUT, Note, NoteKind, Outcome, Why
+from kraftops.engine.scan_contract import MOST_OUTPUT, Note, NoteKind, Outcome, Why
 
 
 class Output:

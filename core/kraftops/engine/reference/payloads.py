@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kraftops.engine.longtext import LongText
-from kraftops.engine.query import Query
 from kraftops.engine.reference.records import whole
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
+from kraftops.query.query import Query
+from kraftops.records.long_text import LongText
 from kraftops.records.meaning import refusal
 
 Texts = tuple[str | None, str | None]

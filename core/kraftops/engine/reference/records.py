@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from kraftops.engine.longtext import LONG
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
 

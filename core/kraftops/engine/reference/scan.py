@@ -6,30 +6,30 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from kraftops.engine.contract import Outcome, Request, Why
 from kraftops.engine.reference.output import Output
+from kraftops.engine.scan_contract import Outcome, Request, Why
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, Batch
 
 if TYPE_CHECKING:
-    from kraftops.engine.reference.rowscan import ColumnWriter, RowScan
-    from kraftops.engine.reference.textscan import TextScan
+    from kraftops.engine.reference.row_scan import ColumnWriter, RowScan
+    from kraftops.engine.reference.text_scan import TextScan
 
 _LENGTH = Struct(">i").unpack_from
 
 
 class ReferenceScan:
-    """Reads the batches of one file, in order; see `kraftops.engine.contract.Scan`."""
+    """Reads the batches of one file, in order; see `kraftops.engine.scan_contract.Scan`."""
 
     def __init__(self, request: Request) -> None:
         """Make what *request* asks for."""
         self._out = Output(marks=request.marks)
         self._columns: ColumnWriter | None = None
         if request.query.form == "text":
-            from kraftops.engine.reference.textscan import TextScan
+            from kraftops.engine.reference.text_scan import TextScan
 
             self._made: TextScan | RowScan = TextScan(request, self._out)
         else:
-            from kraftops.engine.reference.rowscan import row_scan
+            from kraftops.engine.reference.row_scan import row_scan
 
             self._made, self._columns = row_scan(request, self._out)
         self._going: Iterator[None] | None = None  # on with the batch of the last call

@@ -1,5 +1,5 @@
 //! Coverage-guided: bytes choose a question and are a log, of which Python makes a scan
-//! (`tests.engine.libfuzzer`).
+//! (`tests.helpers.engine.libfuzzer`).
 //!
 //! The engine is linked in and instrumented; Python, which gives it its tables, is embedded.
 //! See `run.sh`.
@@ -20,7 +20,7 @@ unsafe extern "C" {
 fn found(py: Python) -> PyResult<Bound<PyAny>> {
     let modules = py.import("sys")?.getattr("modules")?;
     modules.set_item("kraftops.engine._native", py.import("_native")?)?;
-    py.import("tests.engine.libfuzzer")?.getattr("one")
+    py.import("tests.helpers.engine.libfuzzer")?.getattr("one")
 }
 
 static ONE: OnceLock<Py<PyAny>> = OnceLock::new();

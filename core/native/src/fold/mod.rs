@@ -1,6 +1,6 @@
 //! The state that the records of a metadata log make, folded record by record.
 //!
-//! The rules are those of Kafka's `MetadataDelta` and its parts; `kraftops.engine.folding` says what
+//! The rules are those of Kafka's `MetadataDelta` and its parts; `kraftops.engine.fold_contract` says what
 //! a fold is, and `kraftops.engine.reference` has the same in Python.
 mod changing;
 mod health;
@@ -135,7 +135,7 @@ impl Reason {
     }
 }
 
-/// Where a fold stopped; see `kraftops.engine.folding.Stop`.
+/// Where a fold stopped; see `kraftops.engine.fold_contract.Stop`.
 #[derive(Default, Clone)]
 pub struct Stop {
     position: usize,

@@ -17,7 +17,7 @@ pub struct Bounds {
 /// Of a batch: base offset, last offset, epoch, newest time, count of records.
 type Head = (i64, i64, i32, i64, i32);
 
-/// What was done; see `kraftops.engine.folding.Ran`.
+/// What was done; see `kraftops.engine.fold_contract.Ran`.
 #[derive(Default)]
 pub struct Ran {
     /// Behind the last batch that was applied.
@@ -138,7 +138,7 @@ impl Fold {
 
     /// Apply the records of a batch, or have them wait; what is told counts all of the batch.
     ///
-    /// What becomes of transactions is as in `kraftops.image.replay`, which takes over inside them.
+    /// What becomes of transactions is as in `kraftops.image.replay.replay`, which takes over inside them.
     fn run_batch(
         &mut self,
         window: &[u8],

@@ -11,11 +11,11 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::OnceLock;
 
-/// See `kraftops.engine.folding.POSITION_BITS`.
+/// See `kraftops.engine.fold_contract.POSITION_BITS`.
 pub const POSITION_BITS: u32 = 28;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
-/// See `kraftops.engine.folding.PartitionState`.
+/// See `kraftops.engine.fold_contract.PartitionState`.
 pub struct State {
     pub replicas: Box<[i32]>,
     pub directories: Box<[Id]>,

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from kraftops.engine.query import Query
 from kraftops.engine.reference.meanings import control, reader
-from kraftops.engine.rows import Meaning, id_fields
 from kraftops.log.batch import Record, read_record
 from kraftops.log.batch import records as records_of
+from kraftops.query.query import Query
+from kraftops.query.row import Meaning, id_fields
 from kraftops.records import coordinator, metadata
 from kraftops.records.control import decode as decode_control
 from kraftops.records.meaning import LARGEST_DECODED, Decoded
 from kraftops.records.user import DECODERS
 from kraftops.uuids import to_text
-from tests.messages import table
-from tests.rowlogs import LOGS, decoder_of
-from tests.segments import walk
+from tests.helpers.messages import table
+from tests.helpers.rowlogs import LOGS, decoder_of
+from tests.helpers.segments import walk
 
 
 def record(key: bytes | None, value: bytes | None) -> Record:

@@ -13,8 +13,8 @@ from kraftops.records.recordtypes import TRANSACTION_MARKERS
 from kraftops.records.shipped import record_reader
 from kraftops.schema.message import Message
 from tests.core.records.test_record_types import differences
-from tests.messages import data_for, versions_of
-from tests.replays import made
+from tests.helpers.messages import data_for, versions_of
+from tests.helpers.replays import made
 
 TYPES = vars(metadata_types) | vars(shipped_types)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftops.engine.folding import BrokerEntry, Newest
+from kraftops.engine.fold_contract import BrokerEntry, Newest
 
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import BrokerRegistrationChangeRecord

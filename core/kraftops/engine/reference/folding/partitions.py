@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from kraftops.engine.folding import KEPT_LEADER, RECOVERY_STATES, Look, PartitionState
+from kraftops.engine.fold_contract import KEPT_LEADER, RECOVERY_STATES, Look, PartitionState
 from kraftops.records.shipped import KEPT_RECOVERY
 from kraftops.uuids import ZERO, is_reserved
 

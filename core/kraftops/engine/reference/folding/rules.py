@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kraftops.engine.reference.folding import tablerules as tables
-from kraftops.engine.reference.folding import topicrules as topics
+from kraftops.engine.reference.folding import table_rules as tables
+from kraftops.engine.reference.folding import topic_rules as topics
 from kraftops.engine.reference.folding.state import State
 from kraftops.records import recordtypes as types
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kraftops.engine.folding import (
+from kraftops.engine.fold_contract import (
     POSITION_BITS,
     Fetch,
     Newest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftops.engine.folding import Touch, Watch
+from kraftops.engine.fold_contract import Touch, Watch
 
 
 class Touches:

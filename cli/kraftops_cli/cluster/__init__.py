@@ -1,0 +1,1 @@
+"""`kafka-cluster`, one module a subcommand."""

@@ -1,0 +1,1 @@
+"""`kafka-dump-log`: options, filters, and the run of a dump."""

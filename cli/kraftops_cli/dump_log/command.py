@@ -1,0 +1,390 @@
+"""`kafka-dump-log`: print segments, snapshots and indexes as Kafka's DumpLogSegments does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from kraftops.dump.sources.names import Source, expand
+from kraftops.java.text import path_text
+from kraftops.query.query import NO_LIMIT, Query
+from kraftops.records.dialects import DIALECTS
+from kraftops.records.user import DECODERS, DEFAULT_DECODER
+from kraftops_cli.dump_log.filters import (
+    FILTERS,
+    filter_options,
+    parsed_filter,
+    refuse_unknown_types,
+)
+from kraftops_cli.dump_log.run import Plan, run
+from kraftops_cli.live.options import is_live, live_options, live_source
+from kraftops_cli.spark.options import spark_options, spark_request
+from kraftops_cli.syntax import jopt
+from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.version import KAFKA_VERSION
+
+_INT32 = Number(0x7FFFFFFF)
+_DECODER_FLAGS = {
+    "offsets_decoder": "offsets",
+    "transaction_log_decoder": "transaction",
+    "cluster_metadata_decoder": "metadata",
+    "remote_log_metadata_decoder": "remote",
+    "share_group_state_decoder": "share",
+}
+"""Options to decoders; of several, the first in this order counts."""
+
+_OF_PLAN = ("output", "jobs", "limit", "tail", "summary", "follow")
+_CONTRADICTIONS = (
+    ("limit", "tail"),
+    ("summary", "follow"),
+    ("summary", "limit"),
+    ("summary", "tail"),
+    ("summary", "check"),
+    *(("summary", name) for name in sorted(FILTERS)),
+    ("follow", "limit"),
+    ("follow", "tail"),
+    ("follow", "output"),
+    ("follow", "salvage"),
+)
+
+EXAMPLES = (
+    ("what is in a log", "kafka-dump-log --cluster-metadata-decoder --summary 0.log"),
+    (
+        "the records of a metadata log",
+        "kafka-dump-log --cluster-metadata-decoder --files 00000000000000000000.log",
+    ),
+    ("only the batches, of two files", "kafka-dump-log --files 0.log,00000000000000004711.log"),
+    ("committed offsets", "kafka-dump-log --offsets-decoder --files 00000000000000000000.log"),
+    ("does an index fit its log", "kafka-dump-log --verify-index-only --files 0.index,0.timeindex"),
+    (
+        "what became of a topic, as JSON",
+        "kafka-dump-log --topic orders --format json /var/kafka/__cluster_metadata-0",
+    ),
+    ("is anything damaged", "kafka-dump-log --check /var/kafka >/dev/null"),
+    (
+        "what is written to a running cluster's metadata log",
+        "kafka-dump-log --controllers localhost:9093 --follow --format json",
+    ),
+)
+SECTIONS = (
+    (
+        "Differences from Kafka",
+        """\
+Nothing is written or created next to what is read, and the options are checked before any output.
+Help is on standard output, with exit status 0. There are no stack traces: one line on standard
+error, FILE: position P: REASON, for each thing of which Kafka's tool dies, and what follows it is
+printed. A record that cannot be decoded is shown as far as Kafka shows it, then
+<undecodable: REASON>; where the framing of a batch is lost, the next batch follows; after a batch
+length that cannot be true, the next file.
+
+A number that is given twice is refused after the line Dumping FILE, where Kafka's tool finds it.
+Records of more than 8 MiB are not decoded, and none with more than 65536 headers is read. Only
+regular files are read.
+
+Zero padding after the last batch is a note, not an error. Offsets that do not follow each other
+are reported within a file, not before its first record. Files renamed to .deleted, .swap, .cleaned
+or .part are read as what they are. A file whose name holds no offset is read all the same.
+DefaultDecoder prints hexadecimal digits, not the identity of a Java array. Doubles have the fewest
+digits that name them, as from Java 19 on. A batch that inflates beyond --max-inflated-bytes is
+refused, and so is one of more than 256 MiB: its line is printed, its records are not. Decoder
+classes other than Kafka's own are refused.""",
+    ),
+    (
+        "What can be read",
+        """\
+Files of --files and all other arguments: logs, snapshots, indexes, transaction indexes and producer
+snapshots; segments that end in .gz, .zst or .xz, as they are; - is standard input. A directory
+stands for its segments in the order of their offsets, that of __cluster_metadata for its newest
+snapshot and the segments after it (--from-start: for all segments); a log directory for all its
+partitions. Their decoder is chosen by the name of the topic, unless --raw is given. A name with *,
+? or [ that no file has is a pattern. With --salvage, standard input and archives are first copied
+to a temporary file without a name.
+
+With --format json the small files of a log directory (quorum-state, partition.metadata,
+leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",
+    ),
+    (
+        "A running cluster",
+        """\
+With --controllers the metadata log of a quorum is read from the controller that leads it: its
+newest snapshot, then the log up to the high watermark. Addresses are tried until one tells who
+leads; if the leader goes, the next one is read on from. Nothing changes in the cluster, and nobody
+sees the reader among the observers. It takes CLUSTER_ACTION on the cluster.
+
+--command-config names client properties as all of Kafka's clients take; --config the configuration
+of a server, whose controller.quorum.bootstrap.servers or controller.quorum.voters say where
+controllers are, and whose first controller listener says how it logs in there, with
+sasl.mechanism.controller.protocol; --controllers and --command-config win. See kafka-cluster(1).
+
+The file of a row is the address of the controller, its position is null; in text the position is
+-1. Lines about files have the name that the file has there. With --follow, the log goes on until
+Ctrl-C. Where the log from here on was deleted meanwhile, the snapshot that replaces it follows,
+with a note on standard error; without --follow too, if a snapshot goes while it is read.""",
+    ),
+    (
+        "Choosing",
+        """\
+Of several options all must hold; of one that is repeated, any, but all of --where. A PATH begins
+with a column of the row and leads by names and numbers into its JSON: value.leader, value.isr.0,
+headers.0.key. --type, --topic, --key and --where show records, as with --deep-iteration; the other
+filters choose batches where only batches are printed.""",
+    ),
+    (
+        "Rows",
+        """\
+The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there
+is nothing: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
+leaderEpoch, producerId, producerEpoch, sequence, transactional, control, codec, keySize,
+valueSize, headers; kind (the decoder, control, or damage), type and version of the record; key
+and value (JSON; of user records text, or base64 as keyEncoding and valueEncoding say); topicId,
+partitionId and brokerId of metadata records; error, where something cannot be read. Credentials
+and secret configuration values are <redacted>, except in Kafka's text.""",
+    ),
+    (
+        "Checking",
+        """\
+With --check the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a batch
+has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
+record cannot be decoded, an index does not fit its log, is out of order or ends within an entry, or
+a producer snapshot is corrupt; there is a line for each of these on standard error. Zero padding is
+no damage. The output is the same as without. Records are checked as they are decoded: without a
+decoder, only that they can be told apart, and with filters, only those that are asked for.""",
+    ),
+    (
+        "Exit status",
+        """\
+0: done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end that are no
+batch, a record of an unknown type) and zero padding do not change it.
+1: bad arguments, a file that cannot be read, or damage of which Kafka's tool dies; what can be read
+is printed all the same.
+2: --check has findings.
+130: interrupted.
+141: the reader of the output has gone.""",
+    ),
+    (
+        "Environment",
+        """\
+KRAFTOPS_ENGINE: native or reference, what reads records; else native where it was built.
+KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=jopt.clicks_arguments,
+    name="dump-log",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="Print log segments, snapshots and indexes: batches, records and what is in them.",
+)
+@click.option(
+    "--files",
+    metavar="FILE[,FILE…]",
+    help="Files, directories or patterns, separated by commas; - is standard input.",
+)
+@click.option("--print-data-log", is_flag=True, help="Print keys and values of records as text.")
+@click.option("--deep-iteration", is_flag=True, help="Print a line for each record.")
+@click.option(
+    "--skip-record-metadata",
+    is_flag=True,
+    help="Leave out offsets, times and sizes of records.",
+)
+@click.option(
+    "--max-bytes",
+    type=_INT32,
+    metavar="N",
+    default=NO_LIMIT,
+    help="Read only the first N bytes of each log.",
+)
+@click.option(
+    "--max-message-size",
+    type=_INT32,
+    metavar="N",
+    default=5 * 1024 * 1024,
+    help="Look for the batch of an index entry in N bytes.  [default: 5242880]",
+)
+@click.option(
+    "--verify-index-only", is_flag=True, help="Check indexes against their log; print no entries."
+)
+@click.option(
+    "--index-sanity-check",
+    is_flag=True,
+    help="Check of indexes only what a server checks when it starts.",
+)
+@click.option(
+    "--key-decoder-class",
+    is_flag=False,
+    flag_value=DEFAULT_DECODER,
+    metavar="[CLASS]",
+    help="Decode keys by one of Kafka's decoders; implies --print-data-log.",
+)
+@click.option(
+    "--value-decoder-class",
+    is_flag=False,
+    flag_value=DEFAULT_DECODER,
+    metavar="[CLASS]",
+    help="Decode values by one of Kafka's decoders; implies --print-data-log.",
+)
+@click.option("--offsets-decoder", is_flag=True, help="Decode __consumer_offsets.")
+@click.option("--transaction-log-decoder", is_flag=True, help="Decode __transaction_state.")
+@click.option("--cluster-metadata-decoder", is_flag=True, help="Decode __cluster_metadata.")
+@click.option("--remote-log-metadata-decoder", is_flag=True, help="Decode __remote_log_metadata.")
+@click.option("--share-group-state-decoder", is_flag=True, help="Decode __share_group_state.")
+@click.option(
+    "--dialect",
+    type=click.Choice(DIALECTS),
+    default="kafka",
+    show_default=True,
+    help="The form of metadata records: Kafka's, or a text of KIP-631; implies their decoder.",
+)
+@click.option(
+    "--raw", is_flag=True, help="Choose no decoder by the topic that a directory is named after."
+)
+@click.option(
+    "--from-start",
+    is_flag=True,
+    help="Of a metadata log's directory, read all segments and no snapshot.",
+)
+@live_options
+@filter_options
+@click.option("--limit", type=_INT32, metavar="N", help="Stop after N records.")
+@click.option("--tail", type=_INT32, metavar="N", help="Only the last N records.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "csv", "parquet")),
+    default="text",
+    show_default=True,
+    help="Kafka's text, or rows: JSON, one object a line; CSV; Parquet (needs --output).",
+)
+@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@click.option(
+    "--show-secrets", is_flag=True, help="Show credentials and secret configuration values in rows."
+)
+@click.option(
+    "--summary", is_flag=True, help="Count instead of printing; --format json is for programs."
+)
+@click.option("--follow", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
+@click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch.")
+@click.option(
+    "--check", is_flag=True, help="Exit with 2 if anything is damaged, with a line for each."
+)
+@click.option(
+    "--jobs",
+    type=Number(1024),
+    metavar="N",
+    help="Threads.  [default: one a core, one for small files or without the compiled engine]",
+)
+@click.option(
+    "--max-inflated-bytes",
+    "inflation_limit",
+    type=Number((1 << 63) - 1),
+    metavar="N",
+    help="Refuse a batch that inflates beyond N bytes.  [default: 67108864 in metadata logs, else"
+    " 268435456]",
+)
+@spark_options
+@click.option(
+    "--version", is_flag=True, help="Print the version of Kafka that this tool stands for."
+)
+@click.pass_context
+def dump_log(ctx: click.Context, /, **options: object) -> int:
+    """Run the tool; return its exit code."""
+    terminal: Terminal = ctx.obj
+    if options["version"]:
+        terminal.write(f"{KAFKA_VERSION}\n")
+        return 0
+    if is_live(ctx, options):
+        return _run_live(ctx, options, terminal)
+    names = [] if options["files"] is None else _paths(str(options["files"]))
+    names += ctx.meta["ignored"]
+    if not names:
+        raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
+    query = _query(ctx, options)
+    _refuse_repeated(ctx, names, terminal)
+    on_spark = spark_request(ctx, options)
+    _refuse_contradictions(ctx, query, options)
+    found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    plan = _plan(found, query, options)
+    if on_spark:
+        from kraftops_cli.spark.dump import run_spark
+
+        return run_spark(plan, on_spark, terminal)
+    return run(plan, terminal)
+
+
+def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:
+    from kraftops_cli.dump_log.live import run_live
+
+    query = _query(ctx, options)
+    _refuse_repeated(ctx, [live_source(options).path], terminal)
+    spark_request(ctx, options)  # which refuses what is for Spark alone
+    _refuse_contradictions(ctx, query, options)
+    return run_live(_plan([live_source(options)], query, options), options, terminal)
+
+
+def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, object]) -> None:
+    given = {
+        name for name, value in options.items() if value not in (None, ()) and value is not False
+    }
+    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
+    for one, other in _CONTRADICTIONS:
+        if {one, other} <= given:
+            raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
+    if query.form == "parquet" and options["output"] is None:
+        raise click.UsageError("--format parquet needs --output FILE", ctx)
+    if options["summary"] and query.form not in ("text", "json"):
+        raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
+
+
+def _plan(found: list[Source], query: Query, options: dict[str, object]) -> Plan:
+    sources = [replace(source, path=path_text(source.path)) for source in found]
+    refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
+    known: dict[str, Any] = {name: options[name] for name in _OF_PLAN}
+    return Plan(sources=tuple(sources), query=query, **known)
+
+
+def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
+    for name in ctx.meta["repeated"]:
+        if name in ("--max-bytes", "--max-message-size"):
+            # Kafka looks at numbers when a file first needs them, after this line.
+            terminal.write(f"Dumping {path_text(paths[0])}\n")
+        raise click.UsageError(f"{name} is given more than once", ctx)
+
+
+def _paths(files: str) -> list[str]:
+    """Split the list as Java does: empty names at its end do not count."""
+    return files.rstrip(",").split(",")
+
+
+def _query(ctx: click.Context, options: dict[str, object]) -> Query:
+    decoders = [decoder for name, decoder in _DECODER_FLAGS.items() if options[name]]
+    classes = {}
+    for name in ("key_decoder_class", "value_decoder_class"):
+        given = options[name]
+        if given is not None and given not in DECODERS:
+            raise click.BadParameter(
+                f"{given!r} is none of Kafka's own decoders: {', '.join(DECODERS)}",
+                ctx,
+                param_hint=f"--{name.replace('_', '-')}",
+            )
+        classes[name] = str(given or DEFAULT_DECODER)
+    if options["dialect"] != "kafka" and not decoders:
+        decoders.append("metadata")
+    if options["print_data_log"] or any(options[name] for name in classes):
+        decoders.append("user")
+    known: dict[str, Any] = {name: options[name] for name in Query.__slots__ if name in options}
+    known["filter"] = asked = parsed_filter(options, decoders[0] if decoders else None)
+    # What chooses records by what is in them shows records, not batches.
+    is_deep = options["deep_iteration"] or decoders or options["types"]
+    known["deep_iteration"] = bool(is_deep or asked.needs_rows)
+    return Query(
+        decoder=decoders[0] if decoders else None,
+        key_decoder=classes["key_decoder_class"],
+        value_decoder=classes["value_decoder_class"],
+        **known,
+    )

@@ -1,0 +1,1 @@
+"""`--controllers`: reading a running quorum instead of files."""

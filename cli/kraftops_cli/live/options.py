@@ -1,0 +1,90 @@
+"""The options of `--controllers`, by which a dump reads a running cluster instead of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from kraftops.dump.sources.names import METADATA_TOPIC, Source
+from kraftops.query.query import NO_LIMIT
+from kraftops_cli.syntax.command import Seconds
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_OPTIONS = (
+    click.option(
+        "--controllers",
+        "-C",
+        metavar="[ID@]HOST:PORT,…",
+        help="Read the metadata log of these controllers' cluster.",
+    ),
+    click.option(
+        "--command-config",
+        metavar="FILE",
+        help="With --controllers: client properties, how to log in and whom to trust.",
+    ),
+    click.option(
+        "--config",
+        metavar="FILE",
+        help="Read that of the controllers that a server.properties names, logging in as it does.",
+    ),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="With --controllers: how long none may answer.  [default: 15]",
+    ),
+    click.option(
+        "--expect-cluster-id",
+        metavar="ID",
+        help="With --controllers: refuse a cluster that has another id.",
+    ),
+)
+LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id")
+"""The names of the parameters; one of the first two asks for controllers."""
+_OF_FILES = (
+    *("files", "jobs", "salvage", "from_start", "spark"),
+    *("verify_index_only", "index_sanity_check"),
+    *("offsets_decoder", "transaction_log_decoder", "remote_log_metadata_decoder"),
+    *("share_group_state_decoder", "key_decoder_class", "value_decoder_class"),
+)
+"""The names of those that mean nothing to controllers."""
+
+
+def live_options(command: F) -> F:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def is_live(ctx: click.Context, options: dict[str, object]) -> bool:
+    """Tell whether controllers are asked for.
+
+    Raises:
+        click.UsageError: an option needs them, or does not go together with them.
+    """
+    given = [name for name, value in options.items() if value not in (None, (), False)]
+    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
+    asked = next((name for name in LIVE[:2] if name in given), None)
+    if asked is None:
+        for name in LIVE:
+            if name in given:
+                raise click.UsageError(f"{shown[name]} needs --controllers", ctx)
+        return False
+    wrong = [shown[name] for name in _OF_FILES if name in given]
+    if options["max_bytes"] != NO_LIMIT:
+        wrong.append("--max-bytes")
+    if options["dialect"] != "kafka":
+        wrong.append("--dialect")
+    for one in [*wrong, *ctx.meta["ignored"]]:
+        raise click.UsageError(f"{shown[asked]} and {one} do not go together", ctx)
+    return True
+
+
+def live_source(options: dict[str, object]) -> Source:
+    """Return what the controllers are among sources."""
+    name = str(options["controllers"] or options["config"])
+    return Source(name, None if options["raw"] else "metadata", METADATA_TOPIC, 0, 0)

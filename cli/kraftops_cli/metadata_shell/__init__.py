@@ -1,0 +1,1 @@
+"""`kafka-metadata-shell`: options, and the source that is browsed."""

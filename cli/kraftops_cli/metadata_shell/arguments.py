@@ -1,0 +1,89 @@
+"""The arguments of the metadata shell: which are the tool's, and which its command's."""
+
+from __future__ import annotations
+
+import click
+
+from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.syntax.command import ToolCommand, ToolGroup
+
+KAFKAS_NAME = "kafka-metadata-shell"
+FORMS = ("kafka", "json")
+FORM_OPTION = "--format"
+
+
+def shell_arguments(
+    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
+) -> list[str]:
+    """Return the arguments in Click's form: ours leaves a command's options to the command."""
+    if _form(ctx, args) == "kafka":
+        return clicks_arguments_without_files(command, ctx, args)
+    before, after = _split(command, ctx, args)
+    mine, rest = _taken_out(command, ctx, after)
+    found = clicks_arguments_without_files(command, ctx, [*before, *mine])
+    return [*found, "--", *rest] if rest else found
+
+
+def _form(ctx: click.Context, args: list[str]) -> str:
+    """Return the form that is asked for; without a word, the tool's name says it."""
+    for at, argument in enumerate(args):
+        name, equals, value = argument.partition("=")
+        if name == FORM_OPTION:
+            given = value if equals else next(iter(args[at + 1 :]), "")
+            return given if given in FORMS else "json"
+    return usual_form(ctx)
+
+
+def usual_form(ctx: click.Context) -> str:
+    """Return the form of the name by which the tool was called."""
+    return "kafka" if ctx.command_path == KAFKAS_NAME else "json"
+
+
+def _options(command: ToolCommand | ToolGroup, ctx: click.Context) -> dict[str, click.Option]:
+    params = command.get_params(ctx)
+    return {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
+
+
+def _split(
+    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the arguments before the shell's command, and those from it on."""
+    options = _options(command, ctx)
+    at = 0
+    while at < len(args):
+        argument = args[at]
+        if argument == "--":
+            return args[:at], args[at + 1 :]
+        if not argument.startswith("-") or argument == "-":
+            break
+        found = [name for name in options if name.startswith(argument)]
+        named = options[found[0]] if found else None
+        takes_next = named is not None and not named.is_flag and "=" not in argument
+        at += 2 if takes_next else 1
+    return args[:at], args[at:]
+
+
+def _taken_out(
+    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the tool's own options among the words of a command, and the other words."""
+    from kraftops_shell.grammar.registry import commands
+
+    options = _options(command, ctx)
+    called = commands(kafka=False, one_shot=True).get(args[0]) if args else None
+    its_own = {flag.name for flag in called.flags} if called else set()
+    mine: list[str] = []
+    rest: list[str] = []
+    left = list(args)
+    while left:
+        word = left.pop(0)
+        name, equals, _ = word.partition("=")
+        if word == "--":
+            return mine, [*rest, word, *left]
+        if name not in options or name in its_own or not rest:
+            rest.append(word)
+            continue
+        mine.append(word)
+        if not equals and not options[name].is_flag and left:
+            mine.append(left.pop(0))
+    return mine, rest

@@ -1,0 +1,37 @@
+"""The process as a session of the metadata shell sees it."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import BinaryIO
+
+from kraftops_cli.terminal.streams import Terminal, encoded
+from kraftops_shell.session.console import Console
+
+
+def console_of(terminal: Terminal, color: str) -> Console:
+    """Return the streams and the environment of this process."""
+    return Console(
+        write=terminal.write,
+        flush=terminal.flush,
+        error=terminal.line,
+        read=lambda: _input().readline().decode("utf-8", "surrogateescape"),
+        encode=encoded,
+        environment=dict(os.environ),
+        is_input_terminal=_is_terminal(0),
+        is_output_terminal=_is_terminal(1),
+        color=color,
+    )
+
+
+@cache
+def _input() -> BinaryIO:
+    return open(0, "rb", closefd=False)
+
+
+def _is_terminal(fd: int) -> bool:
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False

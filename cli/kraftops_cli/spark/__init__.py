@@ -1,0 +1,1 @@
+"""`--spark`: options and the commands that run as jobs."""

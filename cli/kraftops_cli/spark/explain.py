@@ -1,0 +1,63 @@
+"""`--explain`: what a dump on Spark would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftops.dump.sources.parts import total_size
+from kraftops.spark.jobs.planning import Split
+from kraftops.uris import is_remote
+from kraftops_cli.dump_log.run import Plan
+from kraftops_cli.spark.options import SparkRequest
+
+
+def plan_text(asked: Plan, request: SparkRequest, splits: list[Split]) -> str:
+    """Return the plan: master, what is read and how, where it goes, and the splits."""
+    return "".join(f"{line}\n" for line in _lines(asked, request, splits))
+
+
+def _lines(asked: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[str]:
+    settings = request.settings()
+    size = total_size(source.path for source in asked.sources)
+    yield f"master    {settings.full_master}, {settings.tries} tries a task"
+    yield f"sources   {len(asked.sources)} files, {size:,} bytes"
+    yield f"decoder   {asked.query.decoder or 'by directory'}"
+    if not asked.query.filter.is_empty:
+        yield f"filter    {_filter_text(asked)}"
+    yield f"output    {_output_text(asked, request)}"
+    yield f"splits    {len(splits)}"
+    for split in splits:
+        for number, piece in enumerate(split.pieces):
+            part = piece.part
+            stop = "end" if part.stop is None else part.stop
+            head = split.number if not number else ""
+            yield f"{head:>8}  {part.path} {part.start}..{stop}"
+
+
+def _filter_text(asked: Plan) -> str:
+    found = asked.query.filter
+    default = type(found)()
+    given = {
+        name: getattr(found, name)
+        for name in found.__slots__
+        if getattr(found, name) != getattr(default, name)
+    }
+    return ", ".join(
+        f"{name}={','.join(map(str, sorted(value))) if isinstance(value, frozenset) else value}"
+        for name, value in given.items()
+    )
+
+
+def _output_text(asked: Plan, request: SparkRequest) -> str:
+    if asked.summary:
+        return "a summary"
+    if request.sql:
+        what = f"the answer to {request.sql!r}"
+        return f"{what} in {asked.output}" if asked.output else what
+    if asked.output is None:
+        return "a row for each damage"
+    if request.partition_by:
+        who = "the workers" if is_remote(asked.output) else "Spark"
+        return f"{asked.query.form} by {request.partition_by}, written by {who}: {asked.output}"
+    kind = "one file, joined" if request.single_file else "a part a split, written by the workers"
+    return f"{asked.query.form}, {kind}: {asked.output}"

@@ -1,0 +1,192 @@
+"""The options of `--spark`, and what they ask for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from kraftops.errors import UsageError
+from kraftops.uris import is_remote
+
+if TYPE_CHECKING:
+    from kraftops.spark.session.session import Session
+    from kraftops.spark.session.settings import Settings
+    from kraftops_cli.terminal.streams import Terminal
+
+F = TypeVar("F", bound=Callable[..., object])
+_DEFAULT_MASTER = "local[*,4]"
+_MASTER = re.compile(
+    r"local(\[([1-9]\d*|\*)(\s*,\s*[1-9]\d*)?\])?|local-cluster\[[\d\s,]+\]|yarn|(spark|k8s)://.+"
+)
+_SMALL = 64 << 20  # bytes
+_PARTITIONS = ("type", "date", "topic")
+
+_SHARED = (
+    click.option("--spark", is_flag=True, help="Work on Spark, for what one machine cannot hold."),
+    click.option(
+        "--master",
+        metavar="URL",
+        help=f"Spark's master: spark://HOST:PORT, yarn, k8s://….  [default: {_DEFAULT_MASTER}]",
+    ),
+    click.option(
+        "--conf",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="Configuration of Spark, as spark.executor.memory=4g; may be repeated.",
+    ),
+    click.option(
+        "--shared-paths",
+        is_flag=True,
+        help="With a cluster: every node sees the files under the same paths.",
+    ),
+    click.option("--verbose", is_flag=True, help="Show what Spark itself says."),
+)
+_OF_DUMP = (
+    click.option("--overwrite", is_flag=True, help="With --spark: replace an earlier output."),
+    click.option("--single-file", is_flag=True, help="With --spark: join the parts into one file."),
+    click.option(
+        "--partition-by",
+        type=click.Choice(_PARTITIONS),
+        help="With --spark: write rows into a directory for each type, date (UTC) or topic.",
+    ),
+    click.option(
+        "--sql",
+        metavar="SELECT",
+        help="With --spark: what this asks of the table `log`; 1,000 rows on the screen.",
+    ),
+    click.option("--explain", is_flag=True, help="With --spark: show the plan, and do nothing."),
+)
+SPARK_ONLY = frozenset(
+    {"master", "conf", "shared_paths", "verbose", "overwrite", "single_file", "explain"}
+    | {"partition_by", "sql"}
+)
+"""The names of the parameters that mean nothing without `--spark`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRequest:
+    """What is asked for besides the dump itself."""
+
+    master: str = _DEFAULT_MASTER
+    conf: tuple[tuple[str, str], ...] = ()
+    shared_paths: bool = False
+    verbose: bool = False
+    overwrite: bool = False
+    single_file: bool = False
+    explain: bool = False
+    partition_by: str | None = None
+    sql: str | None = None
+
+    def settings(self) -> Settings:
+        """Return how Spark is to be started."""
+        from kraftops.spark.session.settings import Settings
+
+        return Settings(self.master, self.conf, self.verbose, _cache())
+
+
+def spark_options(command: F) -> F:
+    """Add all options of `--spark` to a command that dumps."""
+    for option in reversed((*_SHARED, *_OF_DUMP)):
+        command = option(command)
+    return command
+
+
+def spark_find_options(command: F) -> F:
+    """Add those options of `--spark` that a command has which only prints."""
+    for option in reversed(_SHARED):
+        command = option(command)
+    return command
+
+
+SHARED = frozenset({"spark", "master", "conf", "shared_paths", "verbose"})
+"""The names of their parameters."""
+
+
+def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkRequest | None:
+    """Return what is asked of Spark; None where it is not.
+
+    Raises:
+        click.UsageError: an option needs `--spark`.
+        UsageError: a configuration is none.
+    """
+    given = {name: options[name] for name in SPARK_ONLY if options.get(name)}
+    if not options["spark"]:
+        for name in sorted(given):
+            shown = next(param.opts[0] for param in ctx.command.params if param.name == name)
+            raise click.UsageError(f"{shown} needs --spark", ctx)
+        return None
+    master = options["master"]
+    if isinstance(master, str):
+        given["master"] = _checked_master(master)
+    if "conf" in given:
+        given["conf"] = tuple(map(_pair, given["conf"]))  # type: ignore[call-overload]
+    return SparkRequest(**given)  # type: ignore[arg-type]
+
+
+def tell_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
+    """Say so where *size* bytes are not worth Spark's start."""
+    if 0 < size < _SMALL and settings.is_local:
+        terminal.line("this is little for Spark: without --spark it is done sooner")
+
+
+def tell_if_slow(session: Session, terminal: Terminal) -> None:
+    """Say so where workers do without the compiled engine, and this process does not."""
+    if session.slow_text is not None:
+        terminal.line(session.slow_text)
+
+
+def refuse_local(request: SparkRequest, paths: Iterable[str]) -> None:
+    """Refuse paths that the workers of a cluster may see otherwise.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if request.shared_paths or request.settings().is_local:
+        return
+    for path in paths:
+        if not is_remote(path):
+            raise UsageError(
+                f"{path} is a path of this machine, and the workers are others",
+                hint="--shared-paths, if all of them see the same there",
+            )
+
+
+def _checked_master(text: str) -> str:
+    if not _MASTER.fullmatch(text):
+        raise UsageError(
+            f"{text!r} is no master", hint="local[*], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        )
+    return text
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.startswith("spark."):
+        raise UsageError(f"{text!r} is no configuration", hint="as spark.executor.memory=4g")
+    if name == "spark.master":
+        raise UsageError(f"{text!r} is no configuration of ours", hint=f"--master {value}")
+    _check_ours(name)
+    return name, value
+
+
+def _check_ours(name: str) -> None:
+    from kraftops.spark.session.settings import OUR_NAMES, OURS
+
+    if name.startswith(OURS) and name.removeprefix(OURS) not in OUR_NAMES:
+        known = ", ".join(f"{OURS}{one}" for one in OUR_NAMES)
+        raise UsageError(f"there is no configuration {name}", hint=f"there are {known}")
+
+
+def _cache() -> str:
+    """Return the directory for what is kept from run to run."""
+    place = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(place):
+        from tempfile import gettempdir
+
+        place = os.path.join(gettempdir(), f"kraftops-{os.getuid()}")
+    return os.path.join(place, "kraftops")

@@ -1,0 +1,260 @@
+"""`kafka-storage format`: format the log directories of a node."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops.errors import KraftopsError, SourceError, UsageError
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_of_id
+from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.format.formatter import FormatPlan, FormatRequest, Target
+
+EXAMPLES = (
+    (
+        "the first controller of a new cluster",
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone',
+    ),
+    ("what would be done", 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n'),
+    (
+        "in a playbook or an init container: as often as you like",
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N --ensure',
+    ),
+    (
+        "with a user whose password is not in the process list",
+        'kafka-storage format -c server.properties -t "$CLUSTER_ID" -s --add-scram-file users',
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "form"}),
+    exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
+    name="format",
+    examples=EXAMPLES,
+    help="Format the log directories of a node: all that are not formatted, or none.",
+)
+@CONFIG
+@click.option(
+    "--cluster-id",
+    "-t",
+    metavar="ID",
+    required=True,
+    help="The cluster id, the same on all nodes; random-uuid makes one.",
+)
+@click.option(
+    "--add-scram",
+    "-S",
+    "scrams",
+    metavar="MECHANISM=[NAME=VALUE,…]",
+    multiple=True,
+    help="A SCRAM user, as SCRAM-SHA-256=[name=alice,password=…]; may be given more than once.",
+)
+@click.option("--ignore-formatted", "-g", is_flag=True, help="Leave formatted directories alone.")
+@click.option(
+    "--release-version",
+    "-r",
+    metavar="RELEASE",
+    help="The release whose features the cluster begins with, as 3.9.  [default: the newest]",
+)
+@click.option(
+    "--feature",
+    "-f",
+    "features",
+    metavar="NAME=LEVEL",
+    multiple=True,
+    help="The level of a feature; may be given more than once.",
+)
+@click.option(
+    "--standalone", "-s", is_flag=True, help="Begin a dynamic quorum with this controller alone."
+)
+@click.option(
+    "--no-initial-controllers",
+    "-N",
+    is_flag=True,
+    help="Begin without voters: this node joins a quorum that others begin.",
+)
+@click.option(
+    "--initial-controllers",
+    "-I",
+    metavar="ID@HOST:PORT:DIRECTORY_ID,…",
+    help="Begin a dynamic quorum with these controllers; the same list on each of them.",
+)
+@click.option(
+    "--add-scram-file",
+    "scram_files",
+    metavar="FILE",
+    multiple=True,
+    help="A file of SCRAM users, one -S argument a line; - is standard input.",
+)
+@click.option(
+    "--ensure",
+    is_flag=True,
+    help="Format what is empty, accept what is as asked, refuse what differs.",
+)
+@DRY_RUN
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse a cluster id that is no UUID, and directories that cannot be read.",
+)
+@click.option("--force", is_flag=True, help="Format directories that hold partitions, too.")
+@OVERRIDE
+@FORM
+@click.pass_obj
+def format_(terminal: Terminal, /, **options: object) -> None:
+    """Run the subcommand."""
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.format.formatter import check_plan, format_directories, plan_format
+
+    request = _request(options)
+    config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
+    plan = plan_format(config, request)
+    warn_of_id(terminal, request.cluster_id, strict=request.strict)
+    is_text, is_dry = options["form"] == "text", bool(options["dry_run"])
+    if is_text:
+        for directory in plan.unreadable:
+            shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
+            terminal.write(f"{shown}\n")
+    check_plan(plan, strict=request.strict or request.ensure)
+    if request.ensure:
+        from kraftops.storage.format.ensure import check_as_asked
+
+        check_as_asked(plan, is_standalone=request.standalone)
+    _warn(terminal, plan, request)
+    done: list[Target] = []
+    try:
+        if not is_dry:
+            done.extend(format_directories(plan))
+    except KraftopsError:
+        if is_text:
+            _show(terminal, plan, done, is_dry=is_dry)
+        raise
+    for path in _with_foreign_files(done):
+        terminal.error(
+            f"warning: the files in {path} are not its owner's",
+            hint="give them to the user of the server; changing owners is not allowed here",
+        )
+    # After the work: that nobody reads it is no reason to leave the work half done.
+    if is_text:
+        _show(terminal, plan, done, is_dry=is_dry)
+    else:
+        from kraftops.storage.describe import describe
+
+        terminal.json("format", {"dryRun": is_dry, **describe(plan, done, is_dry=is_dry)})
+
+
+def _with_foreign_files(done: list[Target]) -> list[str]:
+    """Return the directories whose new files could not be given to their owner."""
+    found = []
+    for target in done:
+        with suppress(OSError):
+            path = target.directory.path
+            if os.stat(target.files[-1].path).st_uid != os.stat(path).st_uid:
+                found.append(path)
+    return found
+
+
+def _texts(options: dict[str, object], name: str) -> tuple[str, ...]:
+    given = options[name]
+    assert isinstance(given, tuple)
+    return given
+
+
+def _request(options: dict[str, object]) -> FormatRequest:
+    from kraftops.storage.format.formatter import FormatRequest
+
+    credentials = [*_texts(options, "scrams"), *_credential_lines(_texts(options, "scram_files"))]
+    names = FormatRequest.__slots__
+    same: dict[str, Any] = {name: value for name, value in options.items() if name in names}
+    same["release"] = options["release_version"]
+    return FormatRequest(credentials=tuple(credentials), **same)
+
+
+def _credential_lines(paths: tuple[str, ...]) -> list[str]:
+    import sys
+
+    lines: list[str] = []
+    for path in paths:
+        try:
+            if path == "-" and sys.stdin is None:
+                raise SourceError("cannot read -: standard input is closed")
+            if path == "-":
+                text = sys.stdin.read().removeprefix("\ufeff")
+            else:
+                with open(path, encoding="utf-8-sig", newline="\n") as file:
+                    text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise SourceError(f"cannot read {path}: {reason}") from None
+        found = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+        if not found:
+            raise UsageError(f"{path} names no SCRAM user", hint="one -S argument a line")
+        lines += found
+    return lines
+
+
+def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
+    from kraftops.storage.config.server_config import DEFAULT_HOST
+    from kraftops.storage.logdirs.directories import partition_data
+
+    for directory in plan.unreadable:
+        terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")
+    for directory in plan.formatted:
+        if directory.meta and directory.meta.version == 0:
+            terminal.error(
+                f"warning: {directory.meta_path} is of version 0, which is left as it is",
+                hint="a server starts on it; kafka-storage rewrite --to-v1 makes it version 1",
+            )
+    if request.standalone and not plan.config.advertised_controllers[0].host and plan.targets:
+        terminal.error(
+            f"warning: the voter's host is {DEFAULT_HOST}: no other node can reach it there",
+            hint="name the host in listeners or advertised.listeners",
+        )
+    metadata = next(directory for directory in plan.directories if directory.is_metadata)
+    if metadata.meta:
+        flags = {
+            "--release-version": request.release,
+            "--feature": request.features,
+            "--add-scram, --add-scram-file": request.credentials,
+        }
+        for flag in [flag for flag, value in flags.items() if value]:
+            terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
+    elif any(target.directory.is_metadata for target in plan.targets):
+        for directory in plan.formatted:
+            with suppress(OSError):  # whether it can be listed is not the question here
+                if partition_data(directory.path):
+                    terminal.error(
+                        f"warning: {directory.path} holds partitions, but {metadata.path} is new",
+                        hint="if the metadata was lost, restore it before a server starts here",
+                    )
+
+
+def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: bool) -> None:
+    from kraftops.storage.describe import new_entries
+
+    if not plan.targets:
+        terminal.write("All of the log directories are already formatted.\n")
+        return
+    version = plan.bootstrap.version.name
+    if is_dry or done:
+        terminal.write(f"Bootstrap metadata: {plan.bootstrap}\n")
+    entries = new_entries(plan.targets) if is_dry else [[]] * len(done)
+    for target, new in zip(plan.targets if is_dry else done, entries, strict=True):
+        verb = "Would format" if is_dry else "Formatting"
+        path = target.directory.path
+        terminal.write(f"{verb} {target.kind} {path} with metadata.version {version}.\n")
+        for stale in target.removes if is_dry else ():
+            terminal.write(f"  removes {stale}\n")
+        for entry, size, mode in new:
+            shown = f"{entry}/" if size is None else f"{entry} ({size} bytes)"
+            terminal.write(f"  {shown} mode {mode:04o}\n")

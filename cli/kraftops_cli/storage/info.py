@@ -1,0 +1,158 @@
+"""`kafka-storage info`: what the log directories of a node hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kraftops_cli.storage.options import CONFIG, OVERRIDE
+from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.logdirs.inspector import DirectoryState, Finding
+
+EXAMPLES = (
+    ("what Kafka's tool shows", "kafka-storage info -c server.properties"),
+    ("all that is known, for people", "kafka-storage info -c server.properties --format table"),
+    ("the cluster id, for a script", "kafka-storage info -c server.properties --format json"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"overrides", "form"}),
+    name="info",
+    examples=EXAMPLES,
+    help="Show what the log directories of a node hold, also beside a running server.",
+)
+@CONFIG
+@OVERRIDE
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "table")),
+    default="text",
+    show_default=True,
+    help="The form of the output; text is Kafka's, the others show all that is known.",
+)
+@click.pass_obj
+def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.errors import StorageError
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.logdirs.inspector import (
+        damage_findings,
+        findings,
+        inspect,
+        kafka_problems,
+    )
+
+    loaded = load_config(config, overrides, os.environ)
+    states = inspect(loaded)
+    problems = list(kafka_problems(states))
+    found = [*findings(loaded, states), *damage_findings(states)]
+    if form == "text":
+        for state in states:
+            if state.directory.is_opaque and state.place:
+                raise StorageError(f"{state.directory.meta_path}: {state.directory.problem}")
+        terminal.write(_text(states, problems))
+        for finding in found:
+            terminal.error(str(finding), finding.cure)
+    elif form == "json":
+        from kraftops.storage.describe import describe_finding, describe_state
+
+        directories = [describe_state(state) for state in states]
+        terminal.json(
+            "info",
+            {
+                "nodeId": loaded.node_id,
+                "roles": sorted(loaded.roles),
+                "directories": directories,
+                "problems": problems,
+                "findings": [describe_finding(finding) for finding in found],
+            },
+        )
+    else:
+        terminal.write(_table(states, problems, found))
+    return 1 if problems else 0
+
+
+def _text(states: Sequence[DirectoryState], problems: Sequence[str]) -> str:
+    """Return what Kafka's tool prints."""
+    ordered = sorted(states, key=lambda state: state.directory.path)
+    parts = []
+    if paths := [state.path for state in ordered if state.place]:
+        parts.append(_listed("Found log director", "y", "ies", paths))
+    if metas := [state.meta for state in ordered if state.meta]:
+        shown = ", ".join(f"{key}={value}" for key, value in sorted(metas[0].items()))
+        parts.append(f"Found metadata: {{{shown}}}\n\n")
+    if problems:
+        parts.append(_listed("Found problem", "", "s", problems))
+    return "".join(parts)
+
+
+def _listed(title: str, one: str, several: str, items: Sequence[str]) -> str:
+    ending = one if len(items) == 1 else several
+    return f"{title}{ending}:\n" + "".join(f"  {item}\n" for item in items) + "\n"
+
+
+def _table(
+    states: Sequence[DirectoryState], problems: Sequence[str], found: Sequence[Finding]
+) -> str:
+    from kraftops.storage.describe import describe_state
+
+    columns = (
+        ("directory", "path"),
+        ("role", "role"),
+        ("cluster id", "clusterId"),
+        ("node", "nodeId"),
+        ("directory id", "directoryId"),
+        ("version", "version"),
+        ("partitions", "partitions"),
+        ("metadata log", "metadataLog"),
+        ("free", "free"),
+        ("owner", "owner"),
+        ("mode", "mode"),
+        ("in use by", "lockHolder"),
+    )
+    rows = [[title for title, _ in columns]]
+    for state in states:
+        told = _for_people(describe_state(state))
+        rows.append([told.get(name, "-") for _, name in columns])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines += [f"problem: {problem}" for problem in problems]
+    for finding in found:
+        lines += [f"finding: {finding}", f"   cure: {finding.cure}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _for_people(told: dict[str, object]) -> dict[str, str]:
+    """Return the fields of a directory as short texts."""
+    shown = {name: str(value) for name, value in told.items() if value is not None}
+    shown["role"] = "metadata" if told["isMetadata"] else "data"
+    if told.get("freeBytes") is not None:
+        shown["free"] = _size(int(str(told["freeBytes"])))
+        shown["owner"] = f"{told['user']}:{told['group']}"
+    log = told.get("metadataLog")
+    if isinstance(log, dict):
+        count = f"{len(log['snapshots'])} snapshots, {len(log['segments'])} segments"
+        shown["metadataLog"] = f"{count}, to offset {log['endOffset']}"
+    holder = told.get("lockHolder")
+    if isinstance(holder, dict):
+        shown["lockHolder"] = str(holder["text"])
+    return shown
+
+
+def _size(number: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if number < 1024 or unit == "TiB":
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1024
+    raise AssertionError

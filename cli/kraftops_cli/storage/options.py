@@ -1,0 +1,53 @@
+"""What several subcommands of `kafka-storage` have in common: options, and the cluster id."""
+
+from __future__ import annotations
+
+import click
+
+from kraftops_cli.terminal.streams import Terminal
+
+CONFIG = click.option(
+    "--config", "-c", metavar="FILE", required=True, help="The configuration file of the node."
+)
+OVERRIDE = click.option(
+    "--override",
+    "overrides",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A configuration key that replaces the file's; may be given more than once.",
+)
+FORM = click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="The form of the output.",
+)
+DRY_RUN = click.option(
+    "--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing."
+)
+
+
+def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
+    """Say so where a cluster id is not what random-uuid makes.
+
+    Raises:
+        UsageError: it is empty, or that is *strict*.
+    """
+    from kraftops.errors import DecodeError, UsageError
+    from kraftops.uuids import from_text, to_text
+
+    if not cluster_id:
+        raise UsageError("the cluster id is empty", hint="kafka-storage random-uuid makes one")
+    try:
+        canonical = to_text(from_text(cluster_id))
+        hint = f"{canonical} is the canonical text of the same 16 bytes"
+    except DecodeError:
+        canonical, hint = "", "kafka-storage random-uuid makes one"
+    if canonical == cluster_id:
+        return
+    message = f"the cluster id {cluster_id!r} is no canonical UUID"
+    if strict:
+        raise UsageError(message, hint)
+    terminal.error(f"warning: {message}", hint)

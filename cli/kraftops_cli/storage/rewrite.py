@@ -1,0 +1,87 @@
+"""`kafka-storage rewrite`: change the ids of formatted directories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_of_id
+from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.format.rewrite import Rewrite
+
+EXAMPLES = (
+    (
+        "a volume of an earlier cluster id",
+        'kafka-storage rewrite -c server.properties --cluster-id "$CLUSTER_ID"',
+    ),
+    ("directories of version 0", "kafka-storage rewrite -c server.properties --to-v1"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"overrides", "cluster_id", "node_id", "to_v1", "dry_run", "form"}),
+    name="rewrite",
+    examples=EXAMPLES,
+    help="""\
+Change the ids in the meta.properties of all formatted directories of a stopped node.
+
+The old file stays beside the new one as meta.properties.before-rewrite. What a server has written
+into its logs is not changed: the voters of a dynamic quorum keep their node ids.""",
+)
+@CONFIG
+@click.option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")
+@click.option("--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id.")
+@click.option("--to-v1", is_flag=True, help="Make version 1 of version 0.")
+@DRY_RUN
+@OVERRIDE
+@FORM
+@click.pass_obj
+def rewrite(
+    terminal: Terminal,
+    /,
+    config: str,
+    cluster_id: str | None,
+    node_id: int | None,
+    to_v1: bool,
+    dry_run: bool,
+    overrides: tuple[str, ...],
+    form: str,
+) -> None:
+    """Run the subcommand."""
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
+    from kraftops.storage.format.rewrite import rewrite as rewrite_all
+
+    if cluster_id is not None:
+        warn_of_id(terminal, cluster_id, strict=False)
+    loaded = load_config(config, overrides, os.environ)
+    request = RewriteRequest(cluster_id=cluster_id, node_id=node_id, to_v1=to_v1)
+    planned = plan_rewrite(loaded, request)
+    for message, hint in warnings(loaded, planned):
+        terminal.error(f"warning: {message}", hint)
+    if not dry_run:
+        rewrite_all(planned)
+    if form == "json":
+        from kraftops.storage.describe import describe_rewrites
+
+        terminal.json("rewrite", describe_rewrites(planned, is_dry=dry_run))
+    else:
+        terminal.write("".join(_lines(planned, "would change" if dry_run else "changed")))
+
+
+def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:
+    for one in planned:
+        for key, values in one.changes.items():
+            old, new = ("(none)" if value is None else value for value in values)
+            yield f"{one.directory.meta_path}: {verb} {key}: {old} -> {new}\n"
+        if not one.changes:
+            yield f"{one.directory.meta_path}: nothing to change\n"

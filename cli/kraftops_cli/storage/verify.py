@@ -1,0 +1,120 @@
+"""`kafka-storage verify`: whether servers would start on their directories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kraftops_cli.storage.options import FORM, OVERRIDE
+from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.logdirs.inspector import Finding
+    from kraftops.storage.logdirs.node import Node
+
+HAS_FINDINGS = 2
+EXAMPLES = (
+    ("before a start", "kafka-storage verify -c server.properties"),
+    ("the nodes of a cluster", "kafka-storage verify -c n1.properties -c n2.properties"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"configs", "cluster_id", "overrides", "form"}),
+    name="verify",
+    examples=EXAMPLES,
+    help="""\
+Tell whether a server with this configuration would start on its log directories, and have a quorum.
+
+One line for each finding, and how to mend it: what keeps a server from starting, makes it wait for
+ever, or makes it leave out data that it had. What is only odd is a note on standard error. With
+several configurations, the nodes of one cluster, tell also whether they fit each other. Nothing is
+locked or written.""",
+)
+@click.option(
+    "--config",
+    "-c",
+    "configs",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="The configuration file of a node; may be given more than once.",
+)
+@click.option("--cluster-id", "-t", metavar="ID", help="The cluster id that is expected.")
+@OVERRIDE
+@FORM
+@click.pass_obj
+def verify(
+    terminal: Terminal,
+    /,
+    configs: tuple[str, ...],
+    cluster_id: str | None,
+    overrides: tuple[str, ...],
+    form: str,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.errors import ConfigError
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.logdirs.inspector import Finding
+    from kraftops.storage.logdirs.node import read_node
+    from kraftops.storage.verify.cluster import verify_cluster
+    from kraftops.storage.verify.start import verify_node
+
+    found: list[Finding] = []
+    nodes: list[Node] = []
+    for path in configs:
+        try:
+            nodes.append(read_node(load_config(path, overrides, os.environ)))
+        except ConfigError as error:
+            found.append(Finding("", error.message, error.hint or "mend the configuration"))
+        else:
+            found += verify_node(nodes[-1], cluster_id)
+    if len(nodes) > 1:
+        found += verify_cluster(nodes)
+    stopping = [finding for finding in found if finding.stops]
+    notes = [finding for finding in found if not finding.stops]
+    if form == "json":
+        terminal.json("verify", _told(nodes, stopping, notes))
+    else:
+        _show(terminal, nodes, stopping, notes)
+    return HAS_FINDINGS if stopping else 0
+
+
+def _show(
+    terminal: Terminal, nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
+) -> None:
+    for finding in notes:
+        terminal.error(f"note: {finding}", finding.cure)
+    for finding in stopping:
+        terminal.write(f"{finding}; {finding.cure}\n")
+    for node in () if stopping else nodes:
+        terminal.write(f"{node.config.path}: node {node.config.node_id} would start\n")
+
+
+def _told(
+    nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
+) -> dict[str, object]:
+    from kraftops.storage.describe import describe_finding
+
+    return {
+        "isSound": not stopping,
+        "nodes": [
+            {
+                "config": node.config.path,
+                "nodeId": node.config.node_id,
+                "roles": sorted(node.config.roles),
+                "clusterId": node.cluster_id,
+                "voters": [str(voter) for voter in node.voters] or None,
+            }
+            for node in nodes
+        ],
+        "findings": [describe_finding(finding) for finding in stopping],
+        "notes": [describe_finding(finding) for finding in notes],
+    }

@@ -1,0 +1,107 @@
+"""The subcommands of `kafka-storage` that look at no directory: UUIDs, releases, features."""
+
+from __future__ import annotations
+
+import click
+
+from kraftops_cli.storage.options import FORM
+from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.streams import Terminal
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"form"}),
+    name="random-uuid",
+    examples=(("a cluster id", "kafka-storage random-uuid"),),
+    help="Print a new random UUID: 22 characters of URL-safe base64 that begin with no dash.",
+)
+@FORM
+@click.pass_obj
+def random_uuid(terminal: Terminal, /, form: str) -> None:
+    """Run the subcommand."""
+    from kraftops import uuids
+
+    text = uuids.to_text(uuids.random_uuid())
+    if form == "json":
+        terminal.json("random-uuid", {"uuid": text})
+    else:
+        terminal.write(f"{text}\n")
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"form"}),
+    name="version-mapping",
+    examples=(("what Kafka 3.9 formats with", "kafka-storage version-mapping -r 3.9"),),
+    help="Show the metadata version of a release, and the level of each feature that goes with it.",
+)
+@click.option(
+    "--release-version",
+    "-r",
+    metavar="RELEASE",
+    help="The release, as 3.9 or 3.9-IV0.  [default: the newest]",
+)
+@FORM
+@click.pass_obj
+def version_mapping(terminal: Terminal, /, release_version: str | None, form: str) -> None:
+    """Run the subcommand."""
+    from kraftops.storage.bootstrap.releases import (
+        FEATURES,
+        LATEST_PRODUCTION,
+        by_name,
+        default_level,
+    )
+
+    asked = LATEST_PRODUCTION.name if release_version is None else release_version
+    version = by_name(asked, unstable=True)
+    levels = {name: default_level(name, version.level) for name in FEATURES}
+    if form == "json":
+        shown = {"level": version.level, "name": version.name}
+        terminal.json("version-mapping", {"metadataVersion": shown, "features": levels})
+    else:
+        terminal.write(f"metadata.version={version.level} ({asked})\n")
+        terminal.write("".join(f"{name}={level}\n" for name, level in levels.items()))
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=clicks_arguments,
+    ours=frozenset({"form"}),
+    name="feature-dependencies",
+    examples=(
+        (
+            "what eligible leader replicas need",
+            "kafka-storage feature-dependencies -f eligible.leader.replicas.version=1",
+        ),
+    ),
+    help="Show which levels of other features a feature level needs.",
+)
+@click.option(
+    "--feature",
+    "-f",
+    "features",
+    metavar="NAME=LEVEL",
+    multiple=True,
+    required=True,
+    help="A feature and its level; may be given more than once.",
+)
+@FORM
+@click.pass_obj
+def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...], form: str) -> None:
+    """Run the subcommand."""
+    from kraftops.storage.bootstrap.features import dependencies
+
+    if form == "json":
+        found = [dependencies(feature) for feature in features]
+        levels = [{"feature": name, "requires": needed} for name, needed in found]
+        terminal.json("feature-dependencies", {"features": levels})
+        return
+    for feature in features:
+        name, needed = dependencies(feature)
+        lines = [f"{name} requires:", *(f"    {other}" for other in needed)]
+        shown = lines if needed else [f"{name} has no dependencies."]
+        terminal.write("".join(f"{line}\n" for line in shown))

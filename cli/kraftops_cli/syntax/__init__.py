@@ -1,0 +1,1 @@
+"""Command classes on Click, and the argument syntaxes of Kafka's parsers."""

@@ -1,0 +1,1 @@
+"""Read parts of logs: Kafka's text, rows, or Arrow record batches."""

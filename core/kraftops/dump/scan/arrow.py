@@ -1,0 +1,221 @@
+"""Rows as Arrow record batches, for Parquet files and Spark; needs the extra `arrow`."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.part_scan import column_outcomes, note_rows
+from kraftops.dump.sources.parts import Found, Part
+from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns_of
+from kraftops.engine.scan_contract import MOST_ROWS, Columns
+from kraftops.errors import SourceError, UsageError
+from kraftops.query.query import Query
+from kraftops.query.row import COLUMNS, TYPES, Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_LARGE_BYTES = 8 << 20  # of a record batch, that is written at once
+GROUP_ROWS = MOST_ROWS
+"""Rows of a Parquet file that are written together, about."""
+
+
+def arrow_schema() -> pa.Schema:
+    """Return the schema of the row.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    _require_pyarrow()
+    import pyarrow as pa  # heavy: 100 ms and more
+
+    kinds = {column: getattr(pa, kind)() for kind, names in TYPES.items() for column in names}
+    kinds["headers"] = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    return pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
+
+
+def scan_batches(
+    part: Part, query: Query, report: Report, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a part in record batches; what is damaged is a row too.
+
+    *schema* may be that of some columns only.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is none that has records.
+    """
+    for outcome in column_outcomes(part, query, report):
+        note_rows(outcome, outcome.rows + 1, part.path, report)
+        if outcome.rows:
+            yield record_batch(outcome.columns or {}, outcome.rows, schema)
+
+
+def first_batches(part: Part, query: Query, report: Report, most: int) -> Iterator[pa.RecordBatch]:
+    """Yield the first *most* rows of a part; nothing is said of what lies behind them.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is none that has records.
+    """
+    schema = arrow_schema()
+    if not most:
+        return
+    for outcome in column_outcomes(part, query, report):
+        count = min(most, outcome.rows)
+        most -= count
+        note_rows(outcome, count if not most else outcome.rows + 1, part.path, report)
+        if count:
+            yield record_batch(outcome.columns or {}, outcome.rows, schema).slice(0, count)
+        if not most:
+            return
+
+
+def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield *rows* in record batches; *schema* may be that of some columns only."""
+    left = iter(rows)
+    while some := list(islice(left, GROUP_ROWS)):
+        yield record_batch(columns_of(some, schema.names), len(some), schema)
+
+
+def record_batch(columns: Columns, count: int, schema: pa.Schema) -> pa.RecordBatch:
+    """Return columns of *count* rows as a record batch, without a copy."""
+    import pyarrow as pa
+
+    arrays = [_array(columns, field.name, count, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    column = columns[name]
+    valid, offsets, data = (
+        None if part is None else pa.py_buffer(part)
+        for part in (column.valid, column.offsets, column.data)
+    )
+    if name != HEADERS:
+        buffers = [valid, data] if offsets is None else [valid, offsets, data]
+        return pa.Array.from_buffers(kind, count, buffers)
+    pair = kind.value_type
+    keys = len(columns[HEADER_KEYS].offsets or b"") // 4 - 1
+    parts = [
+        _array(columns, inner, keys, pair.field(at).type)
+        for at, inner in enumerate((HEADER_KEYS, HEADER_VALUES))
+    ]
+    pairs = pa.Array.from_buffers(pair, keys, [None], children=parts)
+    return pa.Array.from_buffers(kind, count, [valid, offsets], children=[pairs])
+
+
+class ArrowParts:
+    """Makes record batches of parts of files, and tells them as what is found besides output."""
+
+    def __init__(self, query_of: Callable[[str], Query]) -> None:
+        """Read each path as *query_of* says."""
+        self._query_of = query_of
+
+    def __call__(self, part: Part, tell: Callable[[Any], None]) -> tuple[()]:
+        """Tell the batches of a part, and then what was found."""
+        report = Report()
+        try:
+            query = self._query_of(part.path)
+            for batch in scan_batches(part, query, report, arrow_schema()):
+                tell(batch)
+        except (SourceError, UsageError) as error:
+            report.refusal(error.message)
+        tell(Found(part, report, None, None, 0 if part.stop is None else part.stop - part.start))
+        return ()
+
+
+class ParquetFile:
+    """A Parquet file of rows, in a file or descriptor that is not closed; a context manager.
+
+    pyarrow is loaded when the first batch comes.
+    """
+
+    def __init__(self, target: int | BinaryIO) -> None:
+        """Begin a file in *target*.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        _require_pyarrow()
+        self._target = target
+        self._opened = ExitStack()
+        self._writer: pq.ParquetWriter | None = None
+        self._batches: list[pa.RecordBatch] = []  # to be written together
+        self._rows = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._opened:
+            if error[0] is None:
+                self._write()  # no rows are a file, too
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write some rows, when there are enough of them.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= GROUP_ROWS or batch.nbytes >= _LARGE_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        writer = self._writer or self._open()
+        if self._batches:
+            import pyarrow as pa
+
+            writer.write_table(pa.Table.from_batches(self._batches))
+            self._batches, self._rows = [], 0
+
+    def _open(self) -> pq.ParquetWriter:
+        import pyarrow.parquet as pq
+
+        file = self._target
+        if isinstance(file, int):
+            file = self._opened.enter_context(os.fdopen(file, "wb", closefd=False))
+        writer = pq.ParquetWriter(file, arrow_schema(), compression="zstd")
+        self._writer = self._opened.enter_context(writer)
+        return self._writer
+
+
+def write_parquet(batches: Iterable[pa.RecordBatch], fd: int) -> None:
+    """Write a Parquet file of record batches; errors as those of `ParquetFile`."""
+    with ParquetFile(fd) as file:
+        for batch in batches:
+            file.add(batch)
+
+
+def last_rows(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """Yield the last *most* rows of record batches, when all are there."""
+    kept: deque[pa.RecordBatch] = deque()
+    rows = 0
+    for batch in batches:
+        kept.append(batch)
+        rows += batch.num_rows
+        while kept and rows - kept[0].num_rows >= most:
+            rows -= kept.popleft().num_rows
+    if kept and rows > most:
+        kept[0] = kept[0].slice(rows - most)
+    yield from kept
+
+
+def _require_pyarrow() -> None:
+    from importlib.util import find_spec
+
+    if not find_spec("pyarrow"):
+        raise UsageError(
+            "Parquet needs pyarrow, which is not installed", hint="pip install 'kraftops[arrow]'"
+        )

@@ -1,0 +1,103 @@
+"""A log that grows: its new batches, part by part, across the rolls of its segments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from kraftops.dump.sources.parts import Part
+from kraftops.errors import SourceError
+from kraftops.log.batch import LOG_OVERHEAD, SMALLEST_LENGTH, Batch, is_valid
+from kraftops.log.files import FileKind, file_name
+from kraftops.log.reader import LogFile
+
+_MOST_BYTES = 8 << 20  # of a part, so that what is there already comes out bit by bit
+
+
+def follow(
+    path: str, wait: Callable[[], None], note: Callable[[str], None], start: int = 0
+) -> Iterator[Part]:
+    """Yield the parts of a log from byte *start* of the segment *path* on, for ever.
+
+    A part ends with a whole batch. When a later segment is there, nothing is appended to this one:
+    what is left of it is a part too, whatever it is, and that one follows. *wait* is called when
+    there is nothing new; *note* gets what is odd.
+
+    Raises:
+        SourceError: a segment cannot be read.
+    """
+    position = start
+    while True:
+        path = _present(path)
+        stop = _end_of_batches(path, position)
+        if stop > position:
+            yield Part(path, position, stop, is_last=False)
+            position = stop
+            continue
+        following = next_segment(path)
+        if following is None:
+            size = _size(path)
+            if size < position:
+                note(f"{path}: it was cut from {position} to {size} bytes")
+                position = size
+            wait()
+        elif _end_of_batches(path, position) == position:  # looked at after the roll
+            if position < (size := _size(path)):
+                yield Part(path, position, size)
+            path, position = following, 0
+
+
+def _present(path: str) -> str:
+    """Return what a segment is called now: the server may have renamed it, to delete it later."""
+    renamed = f"{path}.deleted"
+    return renamed if not os.path.exists(path) and os.path.exists(renamed) else path
+
+
+def next_segment(path: str) -> str | None:
+    """Return the segment of the same directory that comes next; None if there is none yet."""
+    name = file_name(path)
+    if name is None or name.kind is not FileKind.LOG:
+        return None
+    directory = os.path.dirname(path)
+    later = []
+    for other in os.listdir(directory or "."):
+        found = file_name(os.path.join(directory, other))
+        if (
+            found
+            and found.kind is FileKind.LOG
+            and not (found.renamed or found.archive)
+            and other > os.path.basename(path)
+        ):
+            later.append(found.path)
+    return min(later, default=None)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _end_of_batches(path: str, position: int) -> int:
+    """Return where the last whole batch from *position* on ends, at most some MB further."""
+    with LogFile(path) as log:
+        begun = last = position
+        while position + LOG_OVERHEAD <= log.size and position - begun < _MOST_BYTES:
+            head = log.read_at(position, LOG_OVERHEAD)
+            if len(head) < LOG_OVERHEAD:
+                break
+            size = LOG_OVERHEAD + int.from_bytes(head[8:], signed=True)
+            if size < LOG_OVERHEAD + SMALLEST_LENGTH or position + size > log.size:
+                break
+            last, position = position, position + size
+        if position > begun and position == log.size and not _is_whole(log, last, position):
+            return last  # its bytes are there, but not all of them are written yet
+        return position
+
+
+def _is_whole(log: LogFile, start: int, stop: int) -> bool:
+    batch = Batch(start, stop - start, log.read_at(start, stop - start))
+    if len(batch.data) < batch.size or batch.is_legacy:
+        return len(batch.data) == batch.size
+    return is_valid(batch, batch.header.crc)

@@ -1,0 +1,103 @@
+"""What URIs stand for: files, directories and patterns in object stores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kraftops.dump.sources.names import PARTITION_NAME, WILD, Log, partition_log
+from kraftops.errors import UsageError
+from kraftops.log.remote import Entry, list_directory
+
+_GLOB = re.compile(r"(\*\*/?)|(\*)|(\?)|\[(!?)([^]]+)\]|(.)", re.DOTALL)
+
+
+def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
+    """Return the logs that a URI stands for, as a path of that form would.
+
+    Raises:
+        UsageError: a directory holds no log, or nothing matches a pattern.
+        SourceError: a directory cannot be read.
+    """
+    if WILD.search(uri):
+        found = list(_matching(uri, from_start=from_start))
+        if not found:
+            raise UsageError(f"nothing matches {uri}")
+        return found
+    entries = list_directory(uri)
+    if entries is None:
+        return [Log([uri])]
+    found = _in_directory(uri, entries, from_start=from_start)
+    if not found:
+        raise UsageError(
+            f"{uri} holds no log", "name the directory of a partition, or a log directory"
+        )
+    return found
+
+
+def _in_directory(uri: str, entries: list[Entry], *, from_start: bool) -> list[Log]:
+    """Return the log of a partition's directory, or those of a log directory, or none."""
+    log = _partition_log(uri, entries, from_start=from_start)
+    if log:
+        return [log]
+    found = []
+    for entry in entries:
+        match = PARTITION_NAME.fullmatch(entry.name)
+        if entry.size is not None or (match and match[3]):
+            continue
+        inner = list_directory(entry.uri) or []
+        log = _partition_log(entry.uri, inner, from_start=from_start)
+        if log:
+            found.append((log.topic or entry.name, log.partition or 0, log))
+    found.sort(key=lambda one: one[:2])
+    return [log for _, _, log in found]
+
+
+def _partition_log(uri: str, entries: list[Entry], *, from_start: bool) -> Log | None:
+    names = [entry.name for entry in entries if entry.size is not None]
+    return partition_log(uri.rstrip("/"), names, from_start=from_start)
+
+
+def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
+    """Yield what a pattern matches: directories with what they stand for, other files as they are.
+
+    All below the last directory without a wildcard is listed, which a store is quick at.
+    """
+    wild = WILD.search(pattern)
+    assert wild
+    base = pattern[: wild.start()].rpartition("/")[0]
+    matches = _regex(pattern.rstrip("/"))
+    done: set[str] = set()
+    for entry in list_directory(base, recursive=True) or ():
+        if not matches.fullmatch(entry.uri) or any(map(done.__contains__, _parents(entry.uri))):
+            continue
+        if entry.size is not None:
+            yield Log([entry.uri])
+            continue
+        inner = list_directory(entry.uri) or []
+        if logs := _in_directory(entry.uri, inner, from_start=from_start):
+            done.add(entry.uri)
+            yield from logs
+
+
+def _parents(uri: str) -> Iterator[str]:
+    while "://" in uri:
+        uri = uri.rpartition("/")[0]
+        yield uri
+
+
+def _regex(pattern: str) -> re.Pattern[str]:
+    """Return a pattern with `*`, `?`, `[…]` and `**` as a regular expression."""
+
+    def translated(found: re.Match[str]) -> str:
+        many, some, one, negation, letters, plain = found.groups()
+        if many:
+            return "(?:.*/)?" if many.endswith("/") else ".*"
+        if some or one:
+            return "[^/]*" if some else "[^/]"
+        if letters:
+            inner = letters.replace("\\", "\\\\").replace("[", "\\[")
+            return f"[{'^' if negation else ''}{inner}]"
+        return re.escape(plain)
+
+    return re.compile(_GLOB.sub(translated, pattern), re.DOTALL)

@@ -1,0 +1,1 @@
+"""Count what a log holds, in bounded memory and in any cut."""

@@ -1,0 +1,51 @@
+"""Places in files where something is wrong."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+_MOST_TOLD = 20  # places that are told one by one
+
+
+class Place(NamedTuple):
+    """Where something is wrong: a byte of a file, how many from there on, and what."""
+
+    path: str
+    position: int
+    size: int
+    reason: str
+
+
+class Places:
+    """What is wrong: how often, how many bytes, and the first of it.
+
+    See `kraftops.dump.summary.sketches` for how parts are put together.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.size = 0
+        self.first: list[Place] = []
+
+    def add(self, place: Place) -> None:
+        """Count a place."""
+        self.count += 1
+        self.size += place.size
+        if len(self.first) < _MOST_TOLD:
+            self.first.append(place)
+
+    def merge(self, later: Places) -> None:
+        """Add those of a later part."""
+        self.count += later.count
+        self.size += later.size
+        self.first = (self.first + later.first)[:_MOST_TOLD]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return count, bytes and the first places."""
+        return {
+            "count": self.count,
+            "bytes": self.size,
+            "first": [
+                {"file": path, "position": position, "bytes": size, "reason": reason}
+                for path, position, size, reason in self.first
+            ],
+        }

@@ -1,0 +1,66 @@
+"""The offsets of a log: from where to where, and which are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MOST_TOLD = 10  # gaps that are told one by one
+
+
+class OffsetSpan:
+    """The offsets of batches in a row; `sketches` says how parts are put together."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self.last: int | None = None
+        self.gaps: list[tuple[int, int]] = []  # the first: an offset, and what follows it
+        self.gap_count = self.missing = self.backward = self.removed = 0
+
+    def add(self, first: int, last: int, count: int) -> None:
+        """See a batch of *count* records."""
+        if self.last is None:
+            self.first = first
+        elif first != self.last + 1:
+            self._step(self.last, first)
+        self.last = last
+        removed = last - first + 1 - count
+        if removed > 0:
+            self.removed += removed
+
+    def merge(self, later: OffsetSpan) -> None:
+        """Add what a later part of the log has."""
+        if later.first is None:
+            return
+        if self.last is None:
+            self.first = later.first
+        elif later.first != self.last + 1:
+            self._step(self.last, later.first)
+        self.last = later.last
+        self.gaps = (self.gaps + later.gaps)[:_MOST_TOLD]
+        self.gap_count += later.gap_count
+        self.missing += later.missing
+        self.backward += later.backward
+        self.removed += later.removed
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return first and last offset, gaps between batches, and what is missing inside them."""
+        return {
+            "first": self.first,
+            "last": self.last,
+            "gaps": {
+                "count": self.gap_count,
+                "missing": self.missing,
+                "first": [{"after": after, "next": following} for after, following in self.gaps],
+            },
+            "backward": self.backward,
+            "removed": self.removed,
+        }
+
+    def _step(self, last: int, following: int) -> None:
+        if following <= last:
+            self.backward += 1
+            return
+        self.gap_count += 1
+        self.missing += following - last - 1
+        if len(self.gaps) < _MOST_TOLD:
+            self.gaps.append((last, following))

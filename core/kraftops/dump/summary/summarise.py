@@ -1,0 +1,280 @@
+"""Read a log, or a part of one, into a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import cast
+
+from kraftops.dump.summary.groups import read_change
+from kraftops.dump.summary.record_types import (
+    USER,
+    Amount,
+    Label,
+    control_name,
+    framed_types,
+    label_reader,
+)
+from kraftops.dump.summary.summary import Summary
+from kraftops.dump.summary.transactional_ids import read_id_change
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.log import legacy
+from kraftops.log.batch import Batch, Header, Record, read_record
+from kraftops.log.codecs import CODECS
+from kraftops.log.files import FileKind, file_name
+from kraftops.log.reader import EndReason, LogFile
+from kraftops.log.salvage import Gap, salvaged
+from kraftops.log.streams import LogStream, open_log
+from kraftops.query.query import inflation_limit
+from kraftops.records.meaning import LARGEST_DECODED
+from kraftops.varint import read_varint
+
+_SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
+_USER = Label(USER, None)
+_UNREAD = Label("UNREAD", None)
+_MARKERS = ("ABORT", "COMMIT")
+
+
+def summarise(
+    source: str | LogFile | LogStream,
+    decoder: str | None = None,
+    *,
+    dialect: str = "kafka",
+    start: int = 0,
+    stop: int | None = None,
+    salvage: bool = False,
+    max_inflated_bytes: int | None = None,
+) -> Summary:
+    """Return the summary of a log or snapshot, or of the bytes from *start* to *stop* of it.
+
+    What is damaged is counted as that and as nothing else.
+
+    Args:
+        source: a path, or an open log, which is not closed.
+        decoder: of the records, as in `Query`; None is `user`.
+        dialect: of the metadata log.
+        start: the first byte of a batch.
+        stop: where to end; None is the end.
+        salvage: go on behind damage; a log that can only be read in order is copied to a file.
+        max_inflated_bytes: the most that a batch may inflate to; None is the limit of the decoder.
+
+    Raises:
+        SourceError: the source cannot be read.
+        UsageError: there is no such dialect.
+    """
+    summary = Summary(decoder or USER)
+    limit = inflation_limit(decoder) if max_inflated_bytes is None else max_inflated_bytes
+    with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
+        feed = _Feed(summary, log.path, dialect, limit)
+        if not salvage:
+            _add_batches(feed, log, start, stop)
+        elif isinstance(log, LogStream):
+            with log.kept() as kept:
+                _add_salvaged(feed, kept, start, stop)
+                if kept.damage:
+                    summary.add_damage(log.path, kept.size, 0, kept.damage)
+        else:
+            _add_salvaged(feed, log, start, stop)
+    return summary
+
+
+def _add_batches(feed: _Feed, log: LogFile | LogStream, start: int, stop: int | None) -> None:
+    """Count the batches of a log up to the first damage, and what lies behind the last of them."""
+    batches = log.batches(start, stop)
+    for batch in batches:
+        feed.add(batch)
+    end = batches.end
+    assert end is not None
+    feed.summary.add_file(log.path, end.position + end.left - start)
+    if end.reason is EndReason.PADDING:
+        feed.summary.padding += end.left
+    elif end.reason is not EndReason.END:
+        feed.summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
+
+
+def _add_salvaged(feed: _Feed, log: LogFile, start: int, stop: int | None) -> None:
+    """Count all whole batches of a log, and what lies between them."""
+    stop = log.size if stop is None else min(stop, log.size)
+    end = start
+    for found in salvaged(log, start, stop):
+        end = found.position + found.size
+        if isinstance(found, Gap):
+            feed.summary.add_damage(log.path, found.position, found.size, found.reason)
+        else:
+            feed.add(found)
+    feed.summary.add_file(log.path, stop - start)
+    feed.summary.padding += stop - end
+
+
+class _Feed:
+    """Counts the batches of one file in a summary."""
+
+    def __init__(self, summary: Summary, path: str, dialect: str, limit: int) -> None:
+        self.summary = summary
+        self._path = path
+        self._limit = limit
+        name = file_name(path)
+        self._in_log = name is None or name.kind is not FileKind.CHECKPOINT
+        decoder = summary.decoder
+        self._label = label_reader(decoder, dialect)
+        self._dialect = dialect
+
+    def add(self, batch: Batch) -> None:
+        """Count a batch."""
+        try:
+            if batch.is_legacy:
+                self._add_legacy(batch)
+            else:
+                self._add(batch, batch.header)
+        except DecodeError as error:
+            self._damage(batch, error.message)
+        except MemoryError:
+            self._damage(batch, "the batch needs more memory than there is")
+
+    def _damage(self, batch: Batch, reason: str) -> None:
+        self.summary.add_damage(self._path, batch.position, batch.size, reason)
+
+    def _add(self, batch: Batch, header: Header) -> None:
+        summary = self.summary
+        if not v2.is_valid(batch, header.crc):
+            raise DecodeError("a wrong checksum")
+        if header.codec >= len(CODECS):
+            raise DecodeError(f"unknown codec {header.codec}")
+        size, amounts = self._records(batch, header)
+        if header.producer_id >= 0 and not header.is_control:
+            summary.transactions.add_batch(header)
+        summary.add_records(amounts)
+        summary.add_batch(header, batch, size, in_log=self._in_log)
+
+    def _records(self, batch: Batch, header: Header) -> tuple[int, dict[Label, Amount]]:
+        """Return how many bytes the records of a batch take inflated, and those by label."""
+        count = header.record_count
+        if len(batch.data) < batch.size and not header.is_control:  # too large to be held
+            size = batch.size - v2.HEADER_SIZE
+            return size, {_UNREAD: Amount(count, size)}
+        buffer, pos = v2.inflated(batch, header, self._limit) if count else (b"", 0)
+        size = len(buffer) - pos
+        if not 0 <= count <= size // _SMALLEST_RECORD:
+            raise DecodeError(f"{count} records in {size} bytes")
+        if header.is_control:
+            self._add_control(batch, header, buffer, pos)
+            return size, {}
+        if not count:
+            return 0, {}
+        decoder = self.summary.decoder
+        if decoder in ("metadata", "remote"):
+            amounts = framed_types(decoder, self._dialect, buffer, pos, count)
+            if size > LARGEST_DECODED:
+                self._see_large(batch, header, buffer, pos)
+            return size, amounts
+        if decoder == USER:
+            return size, {_USER: Amount(count, size)}
+        return size, self._decoded(batch, header.producer_id, list(_walk(buffer, pos, header)))
+
+    def _add_control(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> None:
+        summary = self.summary
+        view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
+        for _ in _walk(view, pos, header):
+            pass  # nothing of them counts where one cannot be read
+        for record, size in _walk(view, pos, header):
+            name = control_name(record.key)
+            summary.add_control(name, size)
+            self._see_size(batch, record, size)
+            if name in _MARKERS:
+                is_commit = name == "COMMIT"
+                summary.transactions.add_marker(header, is_commit=is_commit)
+                summary.groups.end(header.producer_id, is_commit=is_commit)
+
+    def _decoded(
+        self, batch: Batch, producer_id: int, records: list[tuple[Record, int]]
+    ) -> dict[Label, Amount]:
+        """Count what records say besides what they are; return them by label."""
+        amounts: dict[Label, Amount] = {}
+        for record, size in records:
+            amounts.setdefault(self._label(record), Amount()).add(1, size)
+            try:
+                _refuse_large(record)
+                self._see(record, producer_id)
+            except DecodeError as error:
+                self._undecodable(batch, record, size, error)
+        return amounts
+
+    def _see_large(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> None:
+        """Count the records of a batch that are too large for their decoder."""
+        view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
+        for _ in range(header.record_count):
+            size, start = read_varint(buffer, pos)
+            end = start + size
+            if size > LARGEST_DECODED:
+                record, _ = read_record(view, pos, header.base_offset, header.base_timestamp)
+                self._see_size(batch, record, end - pos)
+            pos = end
+
+    def _see_size(self, batch: Batch, record: Record, size: int) -> None:
+        """Count a record if it is too large for its decoder."""
+        try:
+            _refuse_large(record)
+        except DecodeError as error:
+            self._undecodable(batch, record, size, error)
+
+    def _undecodable(self, batch: Batch, record: Record, size: int, error: DecodeError) -> None:
+        reason = f"offset {record.offset}: {error.message}"
+        self.summary.add_undecodable(self._path, batch.position, size, reason)
+
+    def _see(self, record: Record, producer_id: int) -> None:
+        """Count what a record says of a group or a transactional id."""
+        if self.summary.decoder == "offsets":
+            change = read_change(record)
+            if change:
+                self.summary.groups.add(change, producer_id)
+        elif self.summary.decoder == "transaction":
+            self.summary.transactional_ids.add(read_id_change(record))
+
+    def _add_legacy(self, batch: Batch) -> None:
+        if not legacy.is_valid(batch):
+            raise DecodeError("a wrong checksum")
+        head = legacy.header(batch)
+        records = [
+            (message.record, _legacy_size(message))
+            for message in legacy.records(batch, self._limit)
+        ]
+        amounts = {_USER: Amount(len(records), sum(size for _, size in records))}
+        if self.summary.decoder != USER:
+            amounts = self._decoded(batch, -1, records)
+        self.summary.add_records(amounts)
+        offsets = [record.offset for record, _ in records]
+        first_time = min(record.timestamp for record, _ in records)
+        size = sum(size for _, size in records)
+        self.summary.add_legacy(head, batch, offsets, first_time, size)
+
+
+def _refuse_large(record: Record) -> None:
+    """Refuse a record that no decoder reads.
+
+    Raises:
+        DecodeError: it is one.
+    """
+    size = len(record.key or b"") + len(record.value or b"")
+    if size > LARGEST_DECODED:
+        raise DecodeError(f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
+
+
+def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:
+    """Yield the records of a batch and their sizes.
+
+    Raises:
+        DecodeError: it does not hold exactly the records that it counts.
+    """
+    for _ in range(header.record_count):
+        record, end = read_record(buffer, pos, header.base_offset, header.base_timestamp)
+        yield record, end - pos
+        pos = end
+    if header.record_count and pos != len(buffer):
+        raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.record_count} records")
+
+
+def _legacy_size(message: legacy.LegacyRecord) -> int:
+    """Return the bytes of a message with its offset and size."""
+    overhead = v2.LOG_OVERHEAD + (22 if message.magic else 14)
+    return overhead + max(message.key_size, 0) + max(message.value_size, 0)

@@ -1,0 +1,282 @@
+"""What a log holds, in numbers: counted part by part, and put together in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kraftops.display.times import time_fields
+from kraftops.dump.summary.damage_sites import Place, Places
+from kraftops.dump.summary.groups import Groups
+from kraftops.dump.summary.offset_span import OffsetSpan
+from kraftops.dump.summary.record_types import Amount, Label
+from kraftops.dump.summary.sketches import Distribution, Kept, TimeHistogram
+from kraftops.dump.summary.transactional_ids import TransactionalIds
+from kraftops.dump.summary.transactions import Transactions
+from kraftops.log.batch import (
+    CODEC_MASK,
+    CONTROL,
+    DELETE_HORIZON,
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    Batch,
+    Header,
+)
+from kraftops.log.codecs import CODECS
+from kraftops.log.legacy import LegacyHeader
+
+MOST_LABELS = 1000
+"""Record types with their versions that are told apart; further ones are together `OTHER`."""
+
+_MOST_EPOCHS = 10_000
+_OTHER = Label("OTHER", None)
+
+
+class Summary:
+    """The numbers of a log; see `kraftops.dump.summary.sketches` for how parts are put together.
+
+    One is for the pieces of one log, in order: offsets and transactions go on from file to file.
+    *decoder* says of what the records are, as in `kraftops.query.query.Query`.
+    """
+
+    def __init__(self, decoder: str = "user") -> None:
+        self.decoder = decoder
+        self.files: dict[str, int] = {}  # bytes that were read, by path
+        self.padding = 0  # bytes
+        self.batches = Amount()
+        self.records = Amount()
+        self.control_batches = self.transactional_batches = 0
+        self.magics: dict[int, int] = {}
+        self.sizes = Distribution()
+        self.records_per_batch = Distribution()
+        self.offsets = OffsetSpan()
+        self.first_time: int | None = None
+        self.last_time: int | None = None
+        self.history = TimeHistogram()
+        self.epochs: Kept[int, list[int]] = Kept(_MOST_EPOCHS)  # first offset, batches, records
+        self.codecs: dict[int, list[int]] = {}  # batches, bytes as stored, bytes inflated
+        self.types: dict[Label, Amount] = {}
+        self.control: dict[str, Amount] = {}
+        self.damage = Places()
+        self.undecodable = Places()
+        self.transactions = Transactions()
+        self.groups = Groups()
+        self.transactional_ids = TransactionalIds()
+
+    def add_file(self, path: str, size: int) -> None:
+        """Count *size* bytes of a file as read."""
+        self.files[path] = self.files.get(path, 0) + size
+
+    def add_damage(self, path: str, position: int, size: int, reason: str) -> None:
+        """Count bytes that are no batch, or none that can be read."""
+        self.damage.add(Place(path, position, size, reason))
+
+    def add_undecodable(self, path: str, position: int, size: int, reason: str) -> None:
+        """Count a record that the decoder cannot read; *position* is its batch's."""
+        self.undecodable.add(Place(path, position, size, reason))
+
+    def add_batch(self, header: Header, batch: Batch, inflated: int, *, in_log: bool) -> None:
+        """Count a batch of magic 2 whose checksum is right.
+
+        Args:
+            header: of *batch*.
+            batch: as it lies in the file.
+            inflated: how many bytes its records take.
+            in_log: whether the offsets are those of the log; in a snapshot they are not.
+        """
+        (
+            base_offset, _, epoch, magic, _, attributes, last_delta, first_time, last_time, _, _, _,
+            count,
+        ) = header  # fmt: skip
+        if attributes & (LOG_APPEND_TIME | DELETE_HORIZON):
+            first_time = last_time
+        self.control_batches += attributes & CONTROL > 0
+        self.transactional_batches += attributes & TRANSACTIONAL > 0
+        if in_log:
+            self.offsets.add(base_offset, base_offset + last_delta, count)
+        known = self.epochs.get(epoch)
+        if known:
+            known[1] += 1
+            known[2] += count
+        elif epoch >= 0:
+            self.epochs.put(epoch, [base_offset, 1, count])
+        codec = attributes & CODEC_MASK
+        self._add(magic, batch.size, count, codec, batch.size - HEADER_SIZE, inflated)
+        self._add_times(first_time, last_time, count)
+
+    def add_legacy(
+        self,
+        head: LegacyHeader,
+        batch: Batch,
+        offsets: Sequence[int],
+        first_time: int,
+        inflated: int,
+    ) -> None:
+        """Count a message or wrapper of magic 0 or 1 whose checksum is right.
+
+        Args:
+            head: of *batch*.
+            batch: as it lies in the file.
+            offsets: those of the messages.
+            first_time: the smallest timestamp of the messages, in ms.
+            inflated: how many bytes they take.
+        """
+        count = len(offsets)
+        self.offsets.add(offsets[0], offsets[-1], count)
+        self._add(head.magic, batch.size, count, head.codec, batch.size, inflated)
+        self._add_times(first_time, head.timestamp, count)
+
+    def add_records(self, amounts: Mapping[Label, Amount]) -> None:
+        """Count records, of no control batch, by type and version."""
+        for label, amount in amounts.items():
+            if label not in self.types and len(self.types) >= MOST_LABELS:
+                label = _OTHER
+            self.types.setdefault(label, Amount()).add(amount.count, amount.size)
+
+    def add_control(self, name: str, size: int) -> None:
+        """Count a control record by its type."""
+        self.control.setdefault(name, Amount()).add(1, size)
+
+    def merge(self, later: Summary) -> None:
+        """Add what a later part of the log has; that one is used up."""
+        for path, size in later.files.items():
+            self.add_file(path, size)
+        self.padding += later.padding
+        self.batches.add(later.batches.count, later.batches.size)
+        self.records.add(later.records.count, later.records.size)
+        self.control_batches += later.control_batches
+        self.transactional_batches += later.transactional_batches
+        for magic, count in later.magics.items():
+            self.magics[magic] = self.magics.get(magic, 0) + count
+        self.sizes.merge(later.sizes)
+        self.records_per_batch.merge(later.records_per_batch)
+        self.offsets.merge(later.offsets)
+        for time in (later.first_time, later.last_time):
+            if time is not None:
+                self._extend_times(time, time)
+        self.history.merge(later.history)
+        self.epochs.merge(later.epochs, _add_epoch)
+        for codec, numbers in later.codecs.items():
+            ours = self.codecs.setdefault(codec, [0, 0, 0])
+            ours[:] = map(sum, zip(ours, numbers, strict=True))
+        self.add_records(later.types)
+        for name, amount in later.control.items():
+            self.control.setdefault(name, Amount()).add(amount.count, amount.size)
+        self.damage.merge(later.damage)
+        self.undecodable.merge(later.undecodable)
+        self.transactions.merge(later.transactions)
+        self.groups.merge(later.groups)
+        self.transactional_ids.merge(later.transactional_ids)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers as JSON can have them; fields are only ever added."""
+        found = {
+            "decoder": self.decoder,
+            "files": {
+                "count": len(self.files),
+                "bytes": sum(self.files.values()),
+                "paths": list(self.files),
+            },
+            "batches": {
+                "count": self.batches.count,
+                "bytes": self.batches.size,
+                "control": self.control_batches,
+                "transactional": self.transactional_batches,
+                "byMagic": {str(magic): self.magics[magic] for magic in sorted(self.magics)},
+                "sizes": self.sizes.as_dict(),
+                "records": self.records_per_batch.as_dict(),
+            },
+            "records": {"count": self.records.count, "bytes": self.records.size},
+            "types": self._types(),
+            "control": [
+                {"type": name, "count": amount.count, "bytes": amount.size}
+                for name, amount in sorted(self.control.items())
+            ],
+            "offsets": self.offsets.as_dict(),
+            "times": {
+                **time_fields("first", self.first_time),
+                **time_fields("last", self.last_time),
+                "histogram": self.history.as_dict(),
+            },
+            "leaderEpochs": self._epochs(),
+            "codecs": self._codecs(),
+            "paddingBytes": self.padding,
+            "damage": self.damage.as_dict(),
+            "undecodable": self.undecodable.as_dict(),
+            "transactions": self.transactions.as_dict(),
+            "producers": self.transactions.producers_dict(),
+        }
+        if self.decoder == "transaction":
+            found["transactions"] = self.transactional_ids.as_dict()
+            found["transactionalIds"] = self.transactional_ids.ids_dict()
+        if self.decoder == "offsets":
+            found["groups"] = self.groups.as_dict()
+        return found
+
+    def _add(
+        self, magic: int, size: int, count: int, codec: int, stored: int, inflated: int
+    ) -> None:
+        self.batches.add(1, size)
+        self.records.add(count, inflated)
+        self.magics[magic] = self.magics.get(magic, 0) + 1
+        self.sizes.add(size)
+        self.records_per_batch.add(count)
+        numbers = self.codecs.get(codec)
+        if numbers is None:
+            numbers = self.codecs[codec] = [0, 0, 0]
+        numbers[0] += 1
+        numbers[1] += stored
+        numbers[2] += inflated
+
+    def _add_times(self, first: int, last: int, count: int) -> None:
+        if last < 0:  # what has no timestamp says -1
+            return
+        self._extend_times(min(first, last) if first >= 0 else last, last)
+        if count:
+            self.history.add(last, count)
+
+    def _extend_times(self, first: int, last: int) -> None:
+        if self.first_time is None or first < self.first_time:
+            self.first_time = first
+        if self.last_time is None or last > self.last_time:
+            self.last_time = last
+
+    def _types(self) -> list[dict[str, Any]]:
+        order = sorted(
+            self.types.items(),
+            key=lambda item: (-item[1].count, item[0].type, item[0].version or -1),
+        )
+        return [
+            {
+                "type": label.type,
+                "version": label.version,
+                "count": amount.count,
+                "bytes": amount.size,
+            }
+            for label, amount in order
+        ]
+
+    def _epochs(self) -> list[dict[str, Any]]:
+        self.epochs.trim()
+        return [
+            {"epoch": epoch, "firstOffset": first, "batches": batches, "records": records}
+            for epoch, (first, batches, records) in sorted(self.epochs.items())
+        ]
+
+    def _codecs(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "codec": CODECS[codec],
+                "batches": batches,
+                "compressedBytes": stored,
+                "uncompressedBytes": inflated,
+                "ratio": round(inflated / stored, 3) if stored else None,
+            }
+            for codec, (batches, stored, inflated) in sorted(self.codecs.items())
+        ]
+
+
+def _add_epoch(ours: list[int], later: list[int]) -> None:
+    ours[1] += later[1]
+    ours[2] += later[2]

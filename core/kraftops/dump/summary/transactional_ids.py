@@ -1,0 +1,167 @@
+"""The transactional ids of `__transaction_state`, and the transactions that ended in it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from kraftops.display.times import time_fields
+from kraftops.dump.summary.record_types import coordinator_key, coordinator_value
+from kraftops.dump.summary.sketches import Distribution, Kept
+from kraftops.dump.summary.transactions import duration_fields
+from kraftops.errors import DecodeError
+from kraftops.java.text import decode_utf8
+from kraftops.log.batch import Record
+
+MOST_IDS = 100_000
+"""Transactional ids that are told one by one."""
+MOST_TOPICS = 20
+"""Topics of a transaction that are told."""
+
+STATES = (
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "Dead",
+    "PrepareEpochFence",
+)
+"""By number (Kafka's `TransactionState`)."""
+
+_OPEN = {"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"}
+
+
+class IdState(NamedTuple):
+    """What the log says of a transactional id last; times are in ms, -1 for none."""
+
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout: int
+    topics: tuple[tuple[str, tuple[int, ...]], ...]
+    partition_count: int
+    updated: int
+    started: int
+
+
+class IdChange(NamedTuple):
+    """What a record says of a transactional id; without a state it is a tombstone."""
+
+    transactional_id: bytes
+    state: IdState | None
+
+
+def read_id_change(record: Record) -> IdChange:
+    """Return what a record says.
+
+    Raises:
+        DecodeError: key or value cannot be read.
+    """
+    number, end = coordinator_key(record.key)
+    transactional_id = (record.key or b"")[4:end]
+    if number != 0:
+        raise DecodeError(f"unknown record type {number}")
+    if record.value is None:
+        return IdChange(transactional_id, None)
+    data: dict[str, Any] = coordinator_value("transaction", number, record.value)
+    status = data["transactionStatus"]
+    topics = data["transactionPartitions"] or ()
+    return IdChange(
+        transactional_id,
+        IdState(
+            STATES[status] if 0 <= status < len(STATES) else f"Unknown({status})",
+            data["producerId"],
+            data["producerEpoch"],
+            data["transactionTimeoutMs"],
+            tuple(
+                (topic["topic"], tuple(topic["partitionIds"][:MOST_TOPICS]))
+                for topic in topics[:MOST_TOPICS]
+            ),
+            sum(len(topic["partitionIds"]) for topic in topics),
+            data["transactionLastUpdateTimestampMs"],
+            data["transactionStartTimestampMs"],
+        ),
+    )
+
+
+class TransactionalIds:
+    """The transactional ids in a log; `sketches` says how parts are put together."""
+
+    def __init__(self) -> None:
+        self.committed = self.aborted = 0
+        self.durations = Distribution()  # ms
+        self.ids: Kept[bytes, list[IdState | None]] = Kept(MOST_IDS)
+
+    def add(self, change: IdChange) -> None:
+        """See a record."""
+        transactional_id, state = change
+        known = self.ids.get(transactional_id)
+        if known is None:
+            self.ids.put(transactional_id, [state])
+        else:
+            known[0] = state
+        if state is None or not state.state.startswith("Complete"):
+            return
+        self.committed += state.state == "CompleteCommit"
+        self.aborted += state.state == "CompleteAbort"
+        if 0 <= state.started <= state.updated:
+            self.durations.add(state.updated - state.started)
+
+    def merge(self, later: TransactionalIds) -> None:
+        """Add what a later part of the log has."""
+        self.committed += later.committed
+        self.aborted += later.aborted
+        self.durations.merge(later.durations)
+        self.ids.merge(later.ids, _replace)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the transactions: open, ended, how long they took."""
+        return {
+            "committed": self.committed,
+            "aborted": self.aborted,
+            "open": [
+                {
+                    "transactionalId": decode_utf8(transactional_id),
+                    "producerId": state.producer_id,
+                    "producerEpoch": state.producer_epoch,
+                    "firstOffset": None,
+                    **time_fields("since", state.started if state.started >= 0 else None),
+                }
+                for transactional_id, state in self._live()
+                if state.state in _OPEN
+            ],
+            "durationMs": duration_fields(self.durations),
+        }
+
+    def ids_dict(self) -> dict[str, Any]:
+        """Return the transactional ids that are there at the end of the log."""
+        rows = [
+            {
+                "transactionalId": decode_utf8(transactional_id),
+                "state": state.state,
+                "producerId": state.producer_id,
+                "producerEpoch": state.producer_epoch,
+                "timeoutMs": state.timeout,
+                "partitionCount": state.partition_count,
+                "partitions": [
+                    {"topic": topic, "partitions": list(numbers)} for topic, numbers in state.topics
+                ],
+                **time_fields("updated", state.updated),
+                **time_fields("started", state.started if state.started >= 0 else None),
+            }
+            for transactional_id, state in self._live()
+        ]
+        return {"count": len(rows), "exact": self.ids.is_whole, "transactionalIds": rows}
+
+    def _live(self) -> list[tuple[bytes, IdState]]:
+        self.ids.trim()
+        return [
+            (transactional_id, state)
+            for transactional_id, (state,) in sorted(self.ids.items())
+            if state is not None
+        ]
+
+
+def _replace(ours: list[IdState | None], later: list[IdState | None]) -> None:
+    ours[:] = later

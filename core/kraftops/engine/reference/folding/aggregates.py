@@ -1,0 +1,82 @@
+"""What is asked of all partitions together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from kraftops.engine.fold_contract import Newest
+from kraftops.engine.reference.folding.partitions import is_suspect
+from kraftops.engine.reference.folding.state import Partition, State, Topic
+
+Chosen = dict[bytes, list[int]]
+"""Numbers of partitions, in order, by topic id; no topic without any."""
+
+
+def choose(state: State, is_chosen: Callable[[Partition], bool]) -> Chosen:
+    """Return the partitions for which something holds."""
+    found = {}
+    for topic in state.topics.values():
+        each = sorted(topic.partitions.items())
+        numbers = [number for number, partition in each if is_chosen(partition)]
+        if numbers:
+            found[topic.id] = numbers
+    return found
+
+
+def suspects(state: State, directories: Mapping[int, Sequence[bytes]]) -> Chosen:
+    """See `Fold.suspects`."""
+    known = {broker: frozenset(ids) for broker, ids in directories.items()}
+    return choose(state, lambda one: is_suspect(state.of_partition(one), known))
+
+
+def different(state: State, other: State) -> Chosen:
+    """See `Fold.different`."""
+    found = {}
+    for topic in state.topics.values():
+        counterpart = other.topics.get(topic.id)
+        if counterpart is None:
+            continue
+        here, there = topic.partitions, counterpart.partitions
+        numbers = [
+            number
+            for number in sorted(here.keys() | there.keys())
+            if number not in here
+            or number not in there
+            or state.of_partition(here[number]) != other.of_partition(there[number])
+        ]
+        if numbers:
+            found[topic.id] = numbers
+    return found
+
+
+def holdings(state: State) -> dict[int, dict[bytes, int]]:
+    """See `Fold.holdings`."""
+    found: dict[int, dict[bytes, int]] = {}
+    for topic in state.topics.values():
+        for partition in topic.partitions.values():
+            for broker in state.of_partition(partition).replicas:
+                held = found.setdefault(broker, {})
+                held[topic.id] = held.get(topic.id, 0) + 1
+    return found
+
+
+def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> Newest | None:
+    """See `Fold.newest_below`."""
+    if topic_id is None:
+        topics = list(state.topics.values())
+    else:
+        topics = [state.topics[topic_id]] if topic_id in state.topics else []
+    changes = (newest for topic in topics for newest in _changes(topic, exact))
+    # A record may have changed several, and of one of them nobody can tell.
+    return max(changes, key=lambda one: (one.address, one.is_certain, one.records), default=None)
+
+
+def _changes(topic: Topic, exact: State | None) -> Iterator[Newest]:
+    there = topic if exact is None else exact.topics.get(topic.id)
+    if there is None:
+        return
+    yield Newest(there.address, 1)
+    for number in topic.partitions:
+        partition = there.partitions.get(number)
+        if partition is not None:
+            yield partition.newest

@@ -1,0 +1,160 @@
+"""Rows of records that are asked for, as JSON, CSV or columns; what is damaged is a row too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from kraftops.engine.columns import columns_of
+from kraftops.engine.reference.checks import check_crc
+from kraftops.engine.reference.output import Output
+from kraftops.engine.reference.records import records
+from kraftops.engine.reference.selection import RowMaker
+from kraftops.engine.scan_contract import MOST_ROWS, Outcome, Request
+from kraftops.errors import DecodeError
+from kraftops.log import legacy
+from kraftops.log.batch import Batch
+from kraftops.query.row import COLUMNS, Row, damage_row, file_text
+from kraftops.records.long_text import LongText
+
+_MOST_BYTES = 8 << 20  # of columns, after which a call ends
+_ROW_BYTES = 200  # of the columns besides key and value, about
+
+
+class Writer(Protocol):
+    """Takes rows."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the call should end."""
+
+    def add(self, row: Row) -> Iterator[None] | None:
+        """Take a row; of a long one, what is returned is to be iterated over."""
+
+
+class RowScan:
+    """Makes the rows of the batches of one file, in order."""
+
+    first_offset: int | None = None
+    last_offset: int | None = None
+
+    def __init__(self, request: Request, output: Output, writer: Writer) -> None:
+        """Give what *request* asks for to *writer*, and notes to *output*."""
+        self._query = request.query
+        self._file = file_text(request.path)
+        self._out = output
+        self._writer = writer
+        self._rows = RowMaker(request.path, request.query)
+
+    def batch(self, batch: Batch) -> Iterator[None]:
+        """Make the rows of a batch; pause where the call should end."""
+        writer, check = self._writer, self._query.check
+        try:
+            if check:
+                check_crc(batch, self._out)
+            for row in self._batch_rows(batch):
+                if check and row.error:
+                    self._out.finding(batch.position, row.error)
+                yield from writer.add(row) or ()
+                if writer.is_full:
+                    yield
+        except (DecodeError, MemoryError) as error:
+            reason = "the batch needs more memory than there is"
+            if isinstance(error, DecodeError):
+                reason = error.message
+            self._out.failure(batch.position, reason)
+            base_offset = int.from_bytes(batch.data[:8], signed=True)
+            at = f"position {batch.position}" if batch.position >= 0 else f"offset {base_offset}"
+            detail = f"{at}, {batch.size} bytes: {reason}"
+            row = damage_row(self._file, batch.position, base_offset, detail)
+            if self._query.filter.matches(row):
+                yield from writer.add(row) or ()
+
+    def _batch_rows(self, batch: Batch) -> Iterator[Row]:
+        rows, query = self._rows, self._query
+        if batch.is_legacy:
+            head = legacy.header(batch)
+            if head.magic < 0:
+                raise DecodeError(f"magic {head.magic}")
+            for message in legacy.records(batch, query.max_inflated_bytes):
+                if row := rows.legacy_row(batch, head, message):
+                    yield row
+            return
+        header = batch.header
+        if not query.filter.may_match(header):
+            return
+        for record in records(batch, header, query.max_inflated_bytes):
+            if row := rows.row(batch, header, record):
+                yield row
+
+
+class JsonWriter:
+    """Writes rows as JSON."""
+
+    def __init__(self, output: Output) -> None:
+        """Write to *output*."""
+        from kraftops.query.json_rows import json_pieces, row_json
+
+        self._out = output
+        self._text, self._pieces = row_json, json_pieces
+
+    @property
+    def is_full(self) -> bool:
+        """See `Writer`."""
+        return self._out.is_full
+
+    def add(self, row: Row) -> Iterator[None] | None:
+        """See `Writer`."""
+        if isinstance(row.value, LongText) or isinstance(row.key, LongText):
+            return self._out.long_line(self._pieces(row))
+        self._out.line(self._text(row))
+        return None
+
+
+class CsvWriter(JsonWriter):
+    """Writes rows as CSV."""
+
+    def __init__(self, output: Output) -> None:
+        """Write to *output*."""
+        from kraftops.query.csv_rows import csv_pieces, row_csv
+
+        self._out = output
+        self._text, self._pieces = row_csv, csv_pieces
+
+
+class ColumnWriter:
+    """Gathers rows as columns."""
+
+    def __init__(self, names: frozenset[str] | None, output: Output) -> None:
+        """Gather the columns *names*, or all, beside the notes in *output*."""
+        self._out = output
+        self._names = [name for name in COLUMNS if names is None or name in names]
+        self._rows: list[Row] = []
+        self._size = 0
+
+    @property
+    def is_full(self) -> bool:
+        """See `Writer`."""
+        return len(self._rows) >= MOST_ROWS or self._size >= _MOST_BYTES
+
+    def add(self, row: Row) -> None:
+        """See `Writer`."""
+        self._rows.append(row)
+        self._out.count_row()
+        self._size += (row.key_size or 0) + (row.value_size or 0) + _ROW_BYTES
+
+    def take(self, outcome: Outcome) -> Outcome:
+        """Return *outcome* with the columns that there are."""
+        rows, self._rows, self._size = self._rows, [], 0
+        return outcome._replace(rows=len(rows), columns=columns_of(rows, self._names))
+
+
+def row_scan(request: Request, output: Output) -> tuple[RowScan, ColumnWriter | None]:
+    """Return what makes rows in the form that is asked for, and what gathers columns, if any."""
+    form = request.query.form
+    if form == "json":
+        return RowScan(request, output, JsonWriter(output)), None
+    if form == "csv":
+        return RowScan(request, output, CsvWriter(output)), None
+    columns = ColumnWriter(request.query.columns, output)
+    return RowScan(request, output, columns), columns

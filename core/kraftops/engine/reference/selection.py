@@ -1,0 +1,113 @@
+"""The records that are asked for, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kraftops.engine.reference import meanings
+from kraftops.engine.reference.batch_line import add_sequence
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.log.batch import Batch, Header, Record
+from kraftops.log.codecs import CODECS
+from kraftops.query.query import Query
+from kraftops.query.row import Row, RowHead, file_text, record_row, row_head
+from kraftops.records.dialects import dialect
+
+if TYPE_CHECKING:
+    from kraftops.log.legacy import LegacyHeader, LegacyRecord
+
+
+class RowMaker:
+    """Makes the rows of one file's records."""
+
+    def __init__(self, path: str, query: Query) -> None:
+        """Make rows of the file *path* as *query* asks for."""
+        self._file = file_text(path)
+        self._filter = query.filter
+        self._is_all = query.filter.is_empty
+        self._by_place = not (query.filter.types or query.filter.needs_rows)
+        self._mean = meanings.reader(query)
+        self._peek = _type_peek(query) if query.filter.types else None
+        self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
+
+    def is_asked(self, batch: Batch, header: Header, record: Record) -> bool:
+        """Tell whether a record of magic 2 is asked for."""
+        if self._is_all or self._by_place:
+            return self._may_be_asked(header, record)
+        return self.row(batch, header, record) is not None
+
+    def row(self, batch: Batch, header: Header, record: Record) -> Row | None:
+        """Return the row of a record of magic 2, or None where it is not asked for."""
+        if not self._may_be_asked(header, record):
+            return None
+        sequence = header.base_sequence
+        if sequence >= 0:
+            sequence = add_sequence(sequence, record.offset - header.base_offset)
+        meaning = meanings.control(record) if header.is_control else self._mean(record)
+        if self._head[0] is not batch:
+            self._head = batch, row_head(self._file, batch.position, header)
+        row = record_row(self._head[1], header, record, sequence, meaning)
+        return row if self._is_all or self._filter.matches(row) else None
+
+    def legacy_row(self, batch: Batch, head: LegacyHeader, message: LegacyRecord) -> Row | None:
+        """Return the row of a message of magic 0 or 1, or None where it is not asked for."""
+        record = message.record
+        found = self._mean(record)
+        if message.overrun:
+            found = found._replace(value=None, error=message.overrun)
+        row = Row(
+            self._file,
+            batch.position,
+            head.offset,
+            record.offset,
+            None if message.magic == 0 else record.timestamp,
+            None if message.magic == 0 else head.timestamp_type,
+            transactional=False,
+            control=False,
+            codec=CODECS[head.codec],
+            key_size=None if record.key is None else len(record.key),
+            value_size=None if record.value is None else len(record.value),
+        )._replace(**found._asdict())
+        return row if self._is_all or self._filter.matches(row) else None
+
+    def _may_be_asked(self, header: Header, record: Record) -> bool:
+        """Tell whether offset, time and, as far as few bytes tell it, the type fit."""
+        if self._is_all:
+            return True
+        is_appended = header.attributes & v2.LOG_APPEND_TIME
+        time = header.max_timestamp if is_appended else record.timestamp
+        if not self._filter.fits_place(record.offset, time):
+            return False
+        if self._peek is None or header.is_control:
+            return True
+        return self._filter.fits_type(self._peek(record))
+
+
+def _type_peek(query: Query) -> Callable[[Record], str | None] | None:
+    """Return a function of a record to its type, read from as few bytes as can be."""
+    if query.decoder in ("metadata", "remote"):
+        from kraftops.records.dialects import type_name
+
+        name = query.dialect if query.decoder == "metadata" else "remote-log-metadata"
+        spoken = dialect(name)
+
+        def framed(record: Record) -> str | None:
+            try:
+                message = spoken.messages.get(spoken.read_frame(record.value or b"").type)
+            except DecodeError:
+                return None
+            return type_name(message) if message else None
+
+        return framed
+    if query.decoder in ("offsets", "transaction", "share"):
+        from kraftops.records.coordinator import type_names
+
+        known = type_names(query.decoder)
+
+        def keyed(record: Record) -> str | None:
+            return known.get(int.from_bytes((record.key or b"\xff\xff")[:2], signed=True))
+
+        return keyed
+    return None

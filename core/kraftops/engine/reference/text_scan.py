@@ -1,0 +1,275 @@
+"""Kafka's text of batches and records.
+
+Where records are chosen, by a filter or by salvage, the line of a batch is there only with one of
+them; without records in the text, the lines of batches are chosen, by what their headers say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kraftops.engine.reference.batch_line import (
+    BOOL,
+    UndecodableBatch,
+    add_sequence,
+    batch_line,
+    legacy_batch_line,
+)
+from kraftops.engine.reference.checks import check_crc
+from kraftops.engine.reference.output import Output
+from kraftops.engine.reference.payloads import payload_decoder, refuse_large
+from kraftops.engine.reference.records import records, whole
+from kraftops.engine.scan_contract import Request
+from kraftops.errors import DecodeError
+from kraftops.java.text import decode_utf8
+from kraftops.log import batch as v2
+from kraftops.log.batch import Batch, Header, Record
+from kraftops.records.long_text import LongText
+
+if TYPE_CHECKING:
+    from kraftops.log.legacy import LegacyRecord
+
+
+class TextScan:
+    """Prints the batches of one file, in order."""
+
+    def __init__(self, request: Request, output: Output) -> None:
+        """Print what *request* asks for to *output*."""
+        self._query = query = request.query
+        self._out = output
+        self._is_chosen = request.is_chosen
+        self._decode = payload_decoder(query)
+        if request.is_chosen:
+            from kraftops.engine.reference.selection import RowMaker
+
+            self._rows = RowMaker(request.path, replace(query, check=False, columns=None))
+        self._notes_undecoded = query.check and query.decoder != "user"
+        self.first_offset: int | None = None
+        self.last_offset: int | None = None
+        self._last_gap: tuple[int, int] | None = None
+
+    def batch(self, batch: Batch) -> Iterator[None]:
+        """Print a batch; pause where the call should end."""
+        try:
+            if batch.is_legacy:
+                yield from self._legacy_batch(batch)
+            else:
+                yield from self._batch(batch, batch.header)
+        except UndecodableBatch as error:
+            if not self._is_chosen or self._query.filter.is_empty:
+                self._batch_line(f"{error.partial} <undecodable: {error.message}>\n")
+            self._out.failure(batch.position, error.message)
+        except DecodeError as error:
+            self._out.failure(batch.position, error.message)
+        except MemoryError:
+            self._out.failure(batch.position, "the batch needs more memory than there is")
+
+    def _batch(self, batch: Batch, header: Header) -> Iterator[None]:
+        query, asked = self._query, self._query.filter
+        if not self._is_chosen:
+            self._batch_line(batch_line(batch, header))
+            if query.check:
+                check_crc(batch, self._out)
+            if query.deep_iteration:
+                yield from self._records(batch, header)
+            elif query.check:
+                self._check_records(batch, header)
+            return
+        if query.check:
+            check_crc(batch, self._out)
+        if not asked.may_match(header):
+            return
+        if query.deep_iteration:
+            if asked.is_empty:
+                self._batch_line(batch_line(batch, header))
+            yield from self._chosen_records(batch, header, is_line_due=not asked.is_empty)
+        elif header.base_timestamp < asked.until:
+            self._batch_line(batch_line(batch, header))
+            if query.check:
+                self._check_records(batch, header)
+
+    def _batch_line(self, text: str) -> None:
+        self._out.line(text, leads=self._query.deep_iteration)
+
+    def _records(self, batch: Batch, header: Header) -> Iterator[None]:
+        out = self._out
+        due = None if self.last_offset is None else self.last_offset + 1
+        for record in records(batch, header, self._query.max_inflated_bytes):
+            offset = record[0]
+            if offset != due:
+                self._see(offset)
+            self.last_offset = offset
+            due = offset + 1
+            made = self._line(record, self._metadata(record, header), batch.position, header)
+            if isinstance(made, str):
+                out.line(made)
+            else:
+                yield from out.long_line(made)
+            if out.is_full:
+                yield
+
+    def _chosen_records(self, batch: Batch, header: Header, *, is_line_due: bool) -> Iterator[None]:
+        out = self._out
+        for record in records(batch, header, self._query.max_inflated_bytes):
+            if not self._rows.is_asked(batch, header, record):
+                continue
+            if is_line_due:
+                self._batch_line(batch_line(batch, header))
+                is_line_due = False
+            made = self._line(record, self._metadata(record, header), batch.position, header)
+            if isinstance(made, str):
+                out.line(made)
+            else:
+                yield from out.long_line(made)
+            if out.is_full:
+                yield
+
+    def _see(self, offset: int) -> None:
+        """Remember where records begin, and where one does not follow the last."""
+        if self.last_offset is None:
+            self.first_offset = offset
+        elif offset != v2.int64(self.last_offset + 1):
+            gap = self.last_offset, offset
+            if gap != self._last_gap:  # a batch can have millions of records with one offset
+                self._last_gap = gap
+                self._out.gaps.extend(gap)
+
+    def _metadata(self, record: Record, header: Header) -> str:
+        """Return what is said of a record of magic 2 behind its offset."""
+        if self._query.skip_record_metadata:
+            return ""
+        offset, timestamp, key, value, headers = record
+        time_type, sequence = "CreateTime", header.base_sequence
+        if header.attributes & v2.LOG_APPEND_TIME:
+            time_type, timestamp = "LogAppendTime", header.max_timestamp
+        sequence = add_sequence(sequence, offset - header.base_offset) if sequence >= 0 else -1
+        keys = ",".join([decode_utf8(name) for name, _ in headers]) if headers else ""
+        return (
+            f"| offset: {offset} {time_type}: {timestamp} keySize: "
+            f"{-1 if key is None else len(key)} valueSize: {-1 if value is None else len(value)} "
+            f"sequence: {sequence} headerKeys: [{keys}]"
+        )
+
+    def _line(
+        self, record: Record, text: str, position: int, header: Header | None, overrun: str = ""
+    ) -> str | Iterator[str]:
+        """Return the line of a record that begins with *text*, in pieces if it is long."""
+        lead = " " if text else "| "
+        try:
+            if header and header.attributes & v2.CONTROL:
+                return f"{text} {_control_text(record)}\n" if text else "\n"
+            if self._decode is None:
+                return f"{text}\n"
+            key, value = self._decode(record, overrun)
+        except DecodeError as error:
+            self._out.failure(position, f"offset {record.offset}: {error.message}")
+            return f"{text} <undecodable: {error.message}>\n"
+        if self._notes_undecoded:
+            self._note_undecoded(record.offset, position, key, value)
+        if isinstance(key, LongText) or isinstance(value, LongText):
+            return _pieces(text, lead, key, value)
+        if key is not None:
+            text, lead = f"{text}{lead}key: {key}", " "
+        return f"{text}\n" if value is None else f"{text}{lead}payload: {value}\n"
+
+    def _note_undecoded(self, offset: int, position: int, *texts: str | None) -> None:
+        for text in texts:
+            if text is not None and text.startswith(("Error at ", "Unknown record type ")):
+                reason = text.partition("skipping. ")[2] or text.partition(" at offset")[0]
+                self._out.finding(position, f"offset {offset}: {reason}")
+
+    def _check_records(self, batch: Batch, header: Header) -> None:
+        """Look at records that are not printed.
+
+        Raises:
+            DecodeError: they cannot be told apart.
+        """
+        for record in records(batch, header, self._query.max_inflated_bytes):
+            if header.is_control:
+                try:
+                    _control_text(record)
+                except DecodeError as error:
+                    reason = f"offset {record.offset}: {error.message}"
+                    self._out.failure(batch.position, reason)
+
+    def _legacy_batch(self, batch: Batch) -> Iterator[None]:
+        from kraftops.log import legacy
+
+        query, out = self._query, self._out
+        if self._is_chosen and query.check:
+            check_crc(batch, out)
+        head, first = legacy.header(batch), legacy_batch_line(batch)
+        if not self._is_chosen:
+            self._batch_line(first)
+            if query.check:
+                check_crc(batch, out)
+        if not query.deep_iteration:
+            if self._is_chosen:
+                if not query.filter.fits_place(head.offset, head.timestamp if head.magic else None):
+                    return
+                self._batch_line(first)
+            if query.check:
+                self._check_messages(batch)
+            return
+        is_line_due = self._is_chosen
+        for message in legacy.records(batch, query.max_inflated_bytes):
+            if not self._is_chosen:
+                self._see(message.record.offset)
+                self.last_offset = message.record.offset
+            elif not self._rows.legacy_row(batch, head, message):
+                continue
+            if is_line_due:
+                self._batch_line(first)
+                is_line_due = False
+            made = self._message_line(message, batch.position, head.timestamp_type)
+            if isinstance(made, str):
+                out.line(made)
+            else:
+                yield from out.long_line(made)
+            if out.is_full:
+                yield
+
+    def _message_line(
+        self, message: LegacyRecord, position: int, time_type: str
+    ) -> str | Iterator[str]:
+        """Return the line of a message of magic 0 or 1."""
+        record, text = message.record, ""
+        if not self._query.skip_record_metadata:
+            text = (
+                f"| offset: {record.offset} {time_type}: {record.timestamp} "
+                f"keySize: {message.key_size} valueSize: {message.value_size} "
+                f"isValid: {BOOL[message.is_valid]} crc: {message.crc}"
+            )
+        return self._line(record, text, position, None, message.overrun)
+
+    def _check_messages(self, batch: Batch) -> None:
+        from kraftops.log import legacy
+
+        for message in legacy.records(batch, self._query.max_inflated_bytes):
+            if message.overrun:
+                reason = f"offset {message.record.offset}: {message.overrun}"
+                self._out.failure(batch.position, reason)
+
+
+def _control_text(record: Record) -> str:
+    from kraftops.records.control import control_text
+
+    refuse_large(record)
+    _, _, key, value, _ = whole(record)
+    return control_text(key, value)
+
+
+def _pieces(text: str, lead: str, key: str | None, value: str | None) -> Iterator[str]:
+    yield text
+    for label, shown in (("key", key), ("payload", value)):
+        if shown is None:
+            continue
+        yield f"{lead}{label}: "
+        if isinstance(shown, LongText):
+            yield from shown.pieces()
+        else:
+            yield shown
+        lead = " "
+    yield "\n"

@@ -1,0 +1,117 @@
+"""Load an image from files, or from anything that yields batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import count
+from typing import TypeVar
+
+from kraftops.errors import SourceError, UsageError
+from kraftops.image.load.loader import GoneError, Loader, Progress
+from kraftops.image.load.sources import files_of, plans
+from kraftops.image.past.origins import past_of
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.image import MetadataImage
+from kraftops.log.files import STANDARD_INPUT
+
+L = TypeVar("L", bound="Loader")
+_TRIES = 5  # a running server deletes snapshots and segments between a look and an opening
+
+
+def load(
+    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    at_offset: int | None = None,
+    at_time: int | None = None,
+    dialect: str = "kafka",
+    progress: Progress | None = None,
+) -> MetadataImage:
+    """Return the state of the metadata that *source* holds.
+
+    Nothing is locked, changed or left behind, also under a running server, whose log is read up to
+    its last whole batch. What is wrong with the log is in the image's `findings`.
+
+    Args:
+        source: a snapshot, a segment, the directory of the metadata partition or one that holds
+            it; several of these are one log. Of a directory, the newest whole snapshot is read and
+            the segments after it, or bootstrap.checkpoint where there is nothing else.
+        at_offset: show the state after the record of this offset.
+        at_time: show the state before the first record later than this, in ms since the epoch.
+        dialect: how records are framed and numbered; see `kraftops.records.dialects.DIALECTS`.
+        progress: is told how much has been read.
+
+    Raises:
+        SourceError: the source cannot be read, or holds no metadata records.
+        UsageError: it does not reach back to what is asked for, or there is no such dialect.
+    """
+    given = [source] if isinstance(source, (str, os.PathLike)) else source
+    names = [os.fspath(one) for one in given]
+    limits = limits_of(at_offset, at_time)
+    return loaded(names, limits, dialect, progress).image
+
+
+def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
+    """Return which records make the state after the one of an offset, or at a time."""
+    return Limits(
+        until=Limits().until if at_offset is None else at_offset,
+        time=Limits().time if at_time is None else at_time,
+    )
+
+
+def loaded(
+    names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
+) -> Loader:
+    """Return the loader that has read what *names* stand for; errors as those of `load`."""
+
+    def make(may_grow: bool) -> Loader:
+        return Loader(MetadataImage(dialect), limits, progress, may_grow=may_grow)
+
+    return loaded_by(make, names, limits)
+
+
+def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
+    """Return the same of a loader that *make* makes, given whether a file may be growing."""
+    for attempt in count(1):
+        try:
+            return _loaded(make, names, limits)
+        except GoneError as error:
+            if attempt == _TRIES:
+                raise SourceError(error.message) from None
+    raise AssertionError
+
+
+def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
+    files = files_of(names)
+    first = loader = None
+    for pieces, findings in plans(files, limits):
+        loader = make(files.is_directory)
+        loader.image.log_findings += findings
+        first = first or loader
+        if loader.read(pieces):
+            break
+    else:
+        loader = first  # no snapshot is whole: what the newest has
+    if loader is None:
+        raise SourceError(
+            f"{', '.join(names)}: there is no metadata log",
+            "name a snapshot, a segment, or a directory that holds __cluster_metadata-0",
+        )
+    if not loader.has_records:
+        if loader.is_over:
+            raise UsageError(f"{', '.join(names)}: nothing in it is as old as that")
+        for finding in loader.image.log_findings:
+            raise SourceError(f"cannot read {finding}")
+        raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
+    if loader.is_of_no_metadata:
+        raise SourceError(
+            f"{', '.join(names)}: nobody can read any record in it as one of the metadata",
+            "is it the log of another topic, or of another dialect?",
+        )
+    image = loader.image
+    sources = map(image.store.source, image.store.sources())
+    ends = [end for _, end in sources if end is not None]
+    if ends and STANDARD_INPUT not in names:
+        image.has_past(partial(past_of, files, ends[0], image.dialect, loader.another))
+    return loader

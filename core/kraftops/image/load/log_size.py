@@ -1,0 +1,71 @@
+"""How large a metadata log is on disk, how far it goes, and how old its newest snapshot is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.image.load.sources import files_of, size_of, snapshot_time
+from kraftops.log.streams import open_log
+
+
+class LogSize(NamedTuple):
+    """The files of a metadata log: their bytes and offsets; None where there is nothing to say.
+
+    *lag* is how many offsets the log goes beyond the newest snapshot, which is what KIP-631 calls
+    MetadataSnapshotOffsetLag.
+    """
+
+    segments: int
+    segment_bytes: int
+    snapshots: int
+    snapshot_bytes: int
+    end_offset: int | None
+    snapshot_end_offset: int | None
+    snapshot_timestamp: int | None
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets beyond the newest snapshot."""
+        if self.end_offset is None or self.snapshot_end_offset is None:
+            return None
+        return max(0, self.end_offset - self.snapshot_end_offset)
+
+
+def log_size(names: Iterable[str]) -> LogSize:
+    """Return the size of the log that *names* stand for, as `load` takes them.
+
+    Raises:
+        SourceError: a directory or a file cannot be read.
+    """
+    files = files_of(names)
+    newest = files.snapshots[0] if files.snapshots else None
+    end = timestamp = None
+    if newest:
+        timestamp = snapshot_time(newest)
+        try:
+            end = newest.snapshot_id[0]
+        except UsageError:
+            end = None
+    return LogSize(
+        len(files.segments),
+        sum(size_of(one.path) for one in files.segments),
+        len(files.snapshots),
+        sum(size_of(one.path) for one in files.snapshots),
+        _end_offset(files.segments[-1].path) if files.segments else None,
+        end,
+        timestamp,
+    )
+
+
+def _end_offset(path: str) -> int | None:
+    """Return the offset behind the last whole batch of a segment; None if it has none."""
+    end = None
+    try:
+        with open_log(path) as log:
+            for batch in log.batches():
+                end = batch.header.last_offset + 1
+    except KraftopsError:
+        return end
+    return end

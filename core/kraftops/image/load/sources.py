@@ -1,0 +1,240 @@
+"""Which files a metadata log is read from: a snapshot, the segments after it, or the bootstrap."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.findings import Finding, Kind
+from kraftops.log.batch import records
+from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
+from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_name
+from kraftops.log.streams import open_log
+from kraftops.records import control
+from kraftops.records.meaning import Decoded
+from kraftops.uris import is_remote, local_path
+
+METADATA_PARTITION = "__cluster_metadata-0"
+
+
+class LogFiles(NamedTuple):
+    """The files of one metadata log: snapshots newest first, segments by offset."""
+
+    snapshots: tuple[FileName, ...]
+    segments: tuple[FileName, ...]
+    bootstrap: str | None
+    is_directory: bool
+    """Whether a directory named them, where a server may be writing."""
+
+
+class Piece(NamedTuple):
+    """A file to be read; *end_offset* is that of a snapshot, None for all else."""
+
+    path: str
+    end_offset: int | None
+    is_snapshot: bool
+
+
+def files_of(names: Iterable[str]) -> LogFiles:
+    """Return the files that *names* stand for: files, partition directories, log directories.
+
+    Names may be URIs, also of object stores.
+
+    Raises:
+        SourceError: a directory cannot be read, or none of them holds a metadata log.
+    """
+    snapshots, segments, bootstrap, is_directory = [], [], None, False
+    for name in map(local_path, names):
+        paths = [name]
+        if _is_directory(name):
+            is_directory = True
+            paths = list(_in_directory(name))
+        for path in paths:
+            if os.path.basename(path) == BOOTSTRAP_CHECKPOINT:
+                bootstrap = path
+                continue
+            file = file_name(path)
+            if file and file.kind is FileKind.CHECKPOINT and not file.renamed:
+                snapshots.append(file)
+            elif file and file.kind is FileKind.LOG and not file.renamed:
+                segments.append(file)
+            elif not is_directory:
+                # Kafka's shell does not look at names: a log may be called anything.
+                segments.append(FileName(path, FileKind.LOG, ""))
+    snapshots.sort(key=_snapshot_order, reverse=True)
+    segments.sort(key=_segment_order)
+    return LogFiles(tuple(snapshots), tuple(segments), bootstrap, is_directory)
+
+
+def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[Finding]]]:
+    """Yield ways to read a log, the best first: pieces in order, and what is wrong with them.
+
+    Only the first begins with the newest snapshot that is not beyond *limits*; where that turns out
+    to be damaged, the next does without it.
+
+    Raises:
+        UsageError: no snapshot is as old as the limits, and the log does not reach back to them.
+    """
+    findings: list[Finding] = []
+    chosen = [one for one in files.snapshots if _is_within(one, limits)]
+    reaches_back = bool(files.segments) and base_offset_of(files.segments[0]) == 0
+    if files.snapshots and not chosen and not reaches_back:
+        oldest = files.snapshots[-1]
+        earliest = (_end_offset(oldest) or 0) - 1
+        raise UsageError(
+            f"{oldest.path} is the oldest snapshot, and it is newer than that",
+            f"the earliest state that can be shown is that at offset {earliest}",
+        )
+    for snapshot in chosen:
+        end = _end_offset(snapshot)
+        pieces = [Piece(snapshot.path, end, True)]
+        if not end and files.bootstrap and not any(map(_size, files.segments)):
+            pieces.insert(0, Piece(files.bootstrap, None, True))
+        pieces += [Piece(one.path, None, False) for one in _after(files.segments, end or 0)]
+        yield pieces, list(findings)
+        findings.append(
+            Finding(Kind.SNAPSHOT, "the snapshot is not whole: passed over", source=snapshot.path)
+        )
+    pieces = []
+    if reaches_back or not files.snapshots:
+        pieces = [Piece(one.path, None, False) for one in files.segments]
+    if files.bootstrap and not files.snapshots and not any(map(_size, files.segments)):
+        pieces = [Piece(files.bootstrap, None, True)]
+    if pieces:
+        yield pieces, findings
+
+
+def whole_log(files: LogFiles) -> Iterator[list[Piece]]:
+    """Yield ways to read as much of a log as there is, the longest first.
+
+    That is from the first record, or from the oldest snapshot with which the segments go on.
+    """
+    segments = [Piece(one.path, None, False) for one in files.segments]
+    start = base_offset_of(files.segments[0]) if files.segments else None
+    if start == 0:
+        yield segments
+    elif start is None:
+        yield from ([Piece(one.path, _end_offset(one), True)] for one in files.snapshots)
+    else:
+        for snapshot in reversed(files.snapshots):
+            end = _end_offset(snapshot) or 0
+            if end >= start:
+                after = [Piece(one.path, None, False) for one in _after(files.segments, end)]
+                yield [Piece(snapshot.path, end, True), *after]
+        yield segments
+    if files.bootstrap:
+        yield [Piece(files.bootstrap, None, True)]
+
+
+def _in_directory(directory: str) -> Iterator[str]:
+    """Yield the files of the metadata log that a directory is, or holds."""
+    names = _names(directory)
+    if METADATA_PARTITION in names:
+        inner = os.path.join(directory, METADATA_PARTITION)
+        yield from (os.path.join(inner, name) for name in _names(inner))
+    found = {os.path.join(directory, name) for name in names if file_name(name)}
+    yield from sorted(path for path in found if not os.path.isdir(path))
+
+
+def _is_directory(path: str) -> bool:
+    if not is_remote(path):
+        return os.path.isdir(path)
+    from kraftops.log.remote import list_directory
+
+    return list_directory(path) is not None
+
+
+def _names(directory: str) -> list[str]:
+    if is_remote(directory):
+        from kraftops.log.remote import list_directory
+
+        return [entry.name for entry in list_directory(directory) or ()]
+    try:
+        return sorted(os.listdir(directory))
+    except OSError as error:
+        raise SourceError(f"cannot read {directory}: {error.strerror}") from None
+
+
+def _after(segments: tuple[FileName, ...], end: int) -> list[FileName]:
+    """Return the segments that may hold offsets from *end* on."""
+    bases = [base_offset_of(one) for one in segments[1:]]
+    kept = [one for one, following in zip(segments, bases, strict=False) if following > end]
+    return [*kept, *segments[-1:]]
+
+
+def _is_within(snapshot: FileName, limits: Limits) -> bool:
+    end = _end_offset(snapshot)
+    if end is not None and end > limits.until + 1:
+        return False
+    if limits.time == Limits().time:
+        return True
+    time = snapshot_time(snapshot)
+    return time is None or time <= limits.time
+
+
+def snapshot_time(snapshot: FileName) -> int | None:
+    """Return the time of the last record that a snapshot covers, in ms; None if it is not said."""
+    try:
+        with open_log(snapshot.path) as log:
+            for batch in log.batches():
+                for record in records(batch, MAX_INFLATED_METADATA_BYTES):
+                    found = control.decode(record.key, record.value, whole=False)
+                    if isinstance(found, Decoded) and found.type == "SNAPSHOT_HEADER":
+                        return int(str(found.data["lastContainedLogTimestamp"]))
+                break
+    except (DecodeError, SourceError):
+        pass
+    return None
+
+
+def size_of(path: str) -> int:
+    """Return the bytes of a file.
+
+    Raises:
+        SourceError: nobody can tell.
+    """
+    if is_remote(path):
+        from kraftops.log.remote import sizes_of
+
+        return sizes_of([path])[0] or 0
+    try:
+        return os.path.getsize(path)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _size(file: FileName) -> int:
+    try:
+        return size_of(file.path)
+    except SourceError:
+        return 0
+
+
+def _end_offset(snapshot: FileName) -> int | None:
+    try:
+        return snapshot.snapshot_id[0]
+    except UsageError:
+        return None
+
+
+def _snapshot_order(snapshot: FileName) -> tuple[int, int]:
+    try:
+        end, epoch = snapshot.snapshot_id
+    except UsageError:
+        return -1, -1
+    return epoch, end
+
+
+def base_offset_of(segment: FileName) -> int:
+    """Return the first offset that a segment may have; 0 where its name does not say it."""
+    try:
+        return segment.base_offset
+    except UsageError:
+        return 0
+
+
+def _segment_order(segment: FileName) -> tuple[int, str]:
+    return base_offset_of(segment), segment.path

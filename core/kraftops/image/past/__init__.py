@@ -1,0 +1,1 @@
+"""The past of a node: its history, and its exact last change."""

@@ -1,0 +1,1 @@
+"""Apply batches of records to a state, and emit what they did."""

@@ -1,0 +1,1 @@
+"""The state of a cluster's metadata, and the findings about it."""

@@ -1,0 +1,69 @@
+"""What is wrong with a log: records that cannot apply, damage, gaps, transactions left open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from kraftops.engine.fold_contract import Fold
+
+
+class Kind(Enum):
+    """What sort of thing was found."""
+
+    RECORD = "record"  # it cannot apply; the state is as if it were not there
+    DAMAGE = "damage"  # bytes that are no batch; what follows is not read
+    GAP = "gap"  # offsets that no batch has
+    REPEAT = "repeat"  # offsets that were there before; their records are left out
+    START = "start"  # the log begins later than the metadata did
+    TRANSACTION = "transaction"  # a metadata transaction that never ends
+    EPOCH = "epoch"  # a leader epoch below one before it
+    SNAPSHOT = "snapshot"  # a snapshot that is not whole and was passed over
+    STATE = "state"  # what the records amount to cannot be
+    RELEASE = "release"  # what some release of Kafka does not know
+    UPGRADE = "upgrade"  # a registration that keeps the metadata.version back
+    REPLICA = "replica"  # what is not the same in two replicas of one log
+    STRAY = "stray"  # a partition on disk that belongs somewhere else, or nowhere
+
+
+CUTS_SHORT = frozenset({Kind.DAMAGE, Kind.TRANSACTION})
+"""Kinds after which something of the log is not in the image."""
+
+
+class Finding(NamedTuple):
+    """One finding; *position* is that of a batch in *source*."""
+
+    kind: Kind
+    reason: str
+    offset: int | None = None
+    source: str | None = None
+    position: int | None = None
+    address: int | None = None
+    """Of the record, for `MetadataImage.record`."""
+    cure: str | None = None
+    """What to do about it, where something can be done."""
+
+    def __str__(self) -> str:
+        place = [] if self.source is None else [self.source]
+        if self.offset is not None:
+            place.append(f"offset {self.offset}")
+        if self.position is not None:
+            place.append(f"position {self.position}")
+        return f"{', '.join(place)}: {self.reason}" if place else self.reason
+
+
+class RecordFindings:
+    """Addresses of the records that a fold left out, and why, in the order in which they were."""
+
+    def __init__(self, fold: Fold) -> None:
+        self._fold = fold
+
+    def __len__(self) -> int:
+        return self._fold.dropped
+
+    def __getitem__(self, number: int) -> tuple[int, str]:
+        return self._fold.dropped_record(range(len(self))[number])
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return map(self._fold.dropped_record, range(len(self)))

@@ -1,0 +1,110 @@
+"""What of a log a release of Kafka cannot read: records, and levels of features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kraftops.engine.choice import index_records
+from kraftops.engine.fold_contract import POSITION_BITS, Watch
+from kraftops.errors import DecodeError
+from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.store import Held
+from kraftops.image.verify.verify import state_finding
+from kraftops.log.batch import read_record
+from kraftops.records.dialects import dialect
+from kraftops.records.readability import RELEASES, last_version, release_of
+from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.storage.bootstrap.releases import (
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    METADATA_VERSIONS,
+    by_level,
+    level_of,
+)
+
+if TYPE_CHECKING:
+    from kraftops.records.control_types import KRaftVersionRecord
+
+_NAMES = {message.key: message.name for message in MESSAGES.values()}
+
+
+def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
+    """Yield what a release (`3.9`, `3.9.1`) cannot read of all that the image was loaded from.
+
+    One finding is about all records of a type and version, with the offset of the first.
+
+    Raises:
+        UsageError: nothing is known of the release.
+        KraftopsError: while iterating, a source cannot be read any more.
+    """
+    release = release_of(release)
+    first: dict[tuple[int, int], int] = {}
+    counts: Counter[tuple[int, int]] = Counter()
+    for number in image.store.numbers() if image.dialect == "kafka" else ():
+        base = number << POSITION_BITS
+        for frame, position, count in _frames(image.store.batch(number)):
+            first.setdefault(frame, base + position)
+            counts[frame] += count
+    for (key, version), count in sorted(counts.items()):
+        name = _NAMES.get(key)
+        last = None if name is None else last_version(name, release)
+        if last is not None and version <= last:
+            continue
+        what = f"{name or f'records of type {key}'} version {version}"
+        reads = "knows no such records" if last is None else f"reads only up to {last}"
+        reason = f"{what} ({count} in all, the first one here): Kafka {release} {reads}"
+        yield image.finding_at(Kind.RELEASE, reason, first[key, version])
+    yield from _features(image, release)
+
+
+def _frames(held: Held) -> Iterator[tuple[tuple[int, int], int, int]]:
+    """Yield type and version of the records of a batch that have frames, where, and how many."""
+    for seen in index_records("kafka", held.data, held.start, 0, held.records):
+        if seen.type is not None and seen.version is not None:
+            yield (seen.type, seen.version), seen.start, seen.total
+            continue
+        record, _ = read_record(held.data, seen.start, held.base_offset, held.base_timestamp)
+        if record.key is None:  # control records have one
+            with suppress(DecodeError):
+                frame = dialect("kafka").read_frame(record.value or b"")
+                yield (frame.type, frame.version), seen.start, 1
+
+
+def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
+    found = {name: pair for name, pair in image.features.items() if pair[0] > 0}
+    if image.metadata_version is not None:
+        found[METADATA_VERSION] = image.metadata_version
+    address = image.quorum.kraft_version
+    if address is not None:
+        said: KRaftVersionRecord = image.read_control(address)
+        if said["kRaftVersion"]:
+            found[KRAFT_VERSION] = said["kRaftVersion"], address
+    for name, (level, address) in found.items():
+        since = _since(name, level)
+        if since is None or RELEASES.index(since) > RELEASES.index(release):
+            reason = f"{name}={level} is not what Kafka {release} knows"
+            if name == KRAFT_VERSION:
+                yield image.finding_at(Kind.RELEASE, reason, address)
+            else:
+                yield state_finding(image, Kind.RELEASE, reason, Watch("features", (name,)))
+
+
+def _since(name: str, level: int) -> str | None:
+    """Return the release that knows a level of a feature first; None where none does."""
+    if name == METADATA_VERSION:
+        known = by_level(level)
+    elif name not in FEATURES:
+        return None
+    else:
+        try:
+            found = level_of(name, level)
+        except KeyError:
+            return None
+        needs = dict(found.requires).get(METADATA_VERSION, found.bootstraps_at)
+        known = by_level(max(needs, METADATA_VERSIONS[0].level))
+    return known.release if known and known.release in RELEASES else None

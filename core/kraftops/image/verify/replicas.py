@@ -1,0 +1,148 @@
+"""Where replicas of one metadata log differ: a quorum's logs are equal, batch by batch.
+
+Compared are the segments, where they overlap. A log that ends before another is only behind it, and
+one that begins later has been cleaned up earlier.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from google_crc32c import value as crc32c
+
+from kraftops.errors import DecodeError, KraftopsError
+from kraftops.image.load.sources import files_of
+from kraftops.image.state.findings import Finding, Kind
+from kraftops.log.batch import CRC_START, Batch, Record, records
+from kraftops.log.streams import open_log
+
+
+class _Replica:
+    """A replica, and its next batch; None at its end."""
+
+    def __init__(self, source: str) -> None:
+        """Begin with the first batch of the segments that *source* stands for."""
+        self.source = source
+        self.path = source
+        self.batch: Batch | None = None
+        self.has_begun = False
+        self._batches = self._walk()
+        self._go_on()
+
+    @property
+    def offset(self) -> int:
+        """The base offset of the next batch."""
+        return self._next.header.base_offset
+
+    @property
+    def essence(self) -> tuple[int, int, int]:
+        """What is the same in all replicas: last offset, epoch, and the checksum of the bytes.
+
+        The checksum is computed: what a damaged batch says of itself is no matter.
+        """
+        batch = self._next
+        header = batch.header
+        crc = crc32c(batch.data[CRC_START:]) if batch.crc is None else batch.crc
+        return header.last_offset, header.leader_epoch, crc
+
+    def step(self) -> None:
+        """Go on to the next batch."""
+        self.has_begun = True
+        self._go_on()
+
+    def records(self) -> list[Record] | None:
+        """Return the records of the next batch; None if they cannot be read."""
+        try:
+            return list(records(self._next))
+        except DecodeError:
+            return None
+
+    @property
+    def _next(self) -> Batch:
+        assert self.batch is not None
+        return self.batch
+
+    def _go_on(self) -> None:
+        self.path, self.batch = next(self._batches, (self.path, None))
+
+    def _walk(self) -> Iterator[tuple[str, Batch | None]]:
+        for segment in files_of([self.source]).segments:
+            with open_log(segment.path) as log:
+                for batch in log.batches():
+                    try:
+                        _ = batch.header
+                    except KraftopsError:
+                        return
+                    yield segment.path, batch
+
+
+def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
+    """Yield where replicas of one log first differ from the others.
+
+    Of three and more, those that are not as most are named, and left out from there on; where there
+    is no most, all are named, and that is the end.
+
+    Raises:
+        SourceError: one of the sources cannot be read.
+    """
+    replicas = [_Replica(source) for source in dict.fromkeys(sources)]
+    while True:
+        replicas = [one for one in replicas if one.batch is not None]
+        if len(replicas) < 2:
+            return
+        offset = min(one.offset for one in replicas)
+        at = [one for one in replicas if one.offset == offset]
+        absent = [one for one in replicas if one.offset > offset and one.has_begun]
+        kinds = {id(one): one.essence for one in at} | {id(one): None for one in absent}
+        groups = Counter(kinds.values()).most_common(2)
+        if len(groups) > 1:
+            if groups[0][1] == groups[1][1]:
+                yield _dispute(offset, at, absent)
+                return
+            usual = next(one for one in at + absent if kinds[id(one)] == groups[0][0])
+            odd = [one for one in at + absent if kinds[id(one)] != groups[0][0]]
+            yield from (_oddity(offset, one, usual, is_at=one in at) for one in odd)
+            replicas = [one for one in replicas if one not in odd]
+        for one in replicas:
+            if one in at:
+                one.step()
+
+
+def _oddity(offset: int, odd: _Replica, usual: _Replica, *, is_at: bool) -> Finding:
+    """Return that one replica is not like most."""
+    there = _described(usual) if usual.offset == offset else "nothing"
+    here = _described(odd) if is_at else f"nothing before offset {odd.offset}"
+    first = _first_difference(odd, usual) if is_at and usual.offset == offset else offset
+    position = odd.batch.position if odd.batch and is_at else None
+    reason = f"{odd.source} has {here}, where the others have {there}"
+    return Finding(
+        Kind.REPLICA, reason, first, odd.path, position, cure="remove it: it is fetched anew"
+    )
+
+
+def _dispute(offset: int, at: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:
+    """Return that replicas differ, nobody knows which of them rightly."""
+    said = [f"{one.source} has {_described(one)}" for one in at]
+    said += [f"{one.source} has nothing before offset {one.offset}" for one in absent]
+    first = offset
+    if len(at) > 1:
+        first = min(_first_difference(at[0], other) for other in at[1:])
+    return Finding(Kind.REPLICA, "; ".join(said), first)
+
+
+def _described(replica: _Replica) -> str:
+    last, epoch, crc = replica.essence
+    return f"offsets {replica.offset} to {last}, epoch {epoch}, CRC {crc:#010x}"
+
+
+def _first_difference(one: _Replica, other: _Replica) -> int:
+    """Return the first offset at which batches of the same base offset differ."""
+    mine, theirs = one.records(), other.records()
+    for a, b in zip(mine or (), theirs or (), strict=False):
+        if a != b:
+            return a.offset
+    if mine and theirs and len(mine) != len(theirs):
+        shorter, longer = sorted((mine, theirs), key=len)
+        return longer[len(shorter)].offset
+    return one.offset

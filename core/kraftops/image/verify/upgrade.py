@@ -1,0 +1,75 @@
+"""Which registrations keep a cluster from the features of a release (Kafka's `QuorumFeatures`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kraftops.engine.fold_contract import Watch
+from kraftops.image.state.broker import BrokerState
+from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.verify import state_finding
+from kraftops.storage.bootstrap.releases import (
+    FEATURES,
+    METADATA_VERSION,
+    MetadataVersion,
+    default_level,
+)
+
+if TYPE_CHECKING:
+    from kraftops.records.metadata_types import RegisterControllerRecord
+
+_NOT_SUPPORTED = (0, 0)
+
+
+def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[Finding]:
+    """Yield what an upgrade of the features to those of a release would stumble over.
+
+    Fenced brokers and controllers that are long gone count as much as the others, as they do for
+    Kafka.
+    """
+    level = None
+    if image.metadata_version is None:
+        yield Finding(Kind.UPGRADE, "there is no metadata.version to begin with")
+    else:
+        level, _ = image.metadata_version
+        if level > target.level:
+            reason = f"metadata.version is {level} already, above {target.level} of {target.name}"
+            entry = Watch("features", (METADATA_VERSION,))
+            found = state_finding(image, Kind.UPGRADE, reason, entry)
+            yield found._replace(cure="there is no way back but a copy from before the upgrade")
+    wanted = {METADATA_VERSION: target.level}
+    wanted |= {name: default_level(name, target.level) for name in FEATURES}
+    for broker_id, broker in image.brokers.items():
+        state = image.broker_state(broker)
+        kind = "fenced broker" if state["fenced"] else "broker"
+        cure = (
+            f"upgrade it, or if it is gone: kafka-cluster unregister --id {broker_id}"
+            if state["fenced"]
+            else "upgrade it"
+        )
+        if blocked := _blocked(state, wanted):
+            reason = f"{kind} {broker_id} {blocked}"
+            found = state_finding(image, Kind.UPGRADE, reason, Watch("brokers", (broker_id,)))
+            yield found._replace(cure=cure)
+    for controller_id, address in image.controllers.items():
+        cure = "upgrade it, or if it is gone, start it once more in the new release to register"
+        if blocked := _blocked(image.read(address)[1], wanted):
+            reason = f"controller {controller_id} {blocked}"
+            entry = Watch("controllers", (controller_id,))
+            yield state_finding(image, Kind.UPGRADE, reason, entry)._replace(cure=cure)
+
+
+def _blocked(state: BrokerState | RegisterControllerRecord, wanted: dict[str, int]) -> str | None:
+    """Return which level a registration does not support, the first one; None if it has all."""
+    ranges = {
+        one["name"]: (one["minSupportedVersion"], one["maxSupportedVersion"])
+        for one in state["features"]
+    }
+    for name, level in wanted.items():
+        first, last = ranges.get(name, _NOT_SUPPORTED)
+        if not first <= level <= last:
+            supported = f"supports {name} {first}-{last}" if name in ranges else f"knows no {name}"
+            return f"{supported}, blocks {level}"
+    return None

@@ -1,0 +1,217 @@
+"""What of a metadata log would make a real server choke: records, and what they amount to.
+
+The rules are those of Kafka's `PartitionRegistration`, `ClusterControlManager`,
+`ReplicationControlManager` and of its images' `write`, which refuses what a metadata.version cannot
+hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kraftops.engine.fold_contract import Look, PartitionState, Watch
+from kraftops.image.state.broker import BrokerState
+from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.image import MetadataImage
+from kraftops.storage.bootstrap.releases import (
+    LATEST_PRODUCTION,
+    METADATA_VERSION,
+    by_level,
+    level_of,
+)
+from kraftops.uuids import is_reserved, to_text
+
+_LOST = bytes(15) + b"\x02"
+
+
+def verify(image: MetadataImage) -> Iterator[Finding]:
+    """Yield what is wrong with a log: with its records first, then with the state they make.
+
+    Each finding has the offset of the record that it is about, where there is one. Of a log that
+    begins late only the records are looked at.
+
+    Raises:
+        KraftopsError: while iterating, a source cannot be read any more.
+    """
+    yield from image.findings
+    if any(finding.kind is Kind.START for finding in image.log_findings):
+        return
+    yield from _features(image)
+    yield from _unwritable(image)
+    yield from _topics(image)
+    yield from _broker_directories(image)
+    yield from _partitions(image)
+
+
+def state_finding(image: MetadataImage, kind: Kind, reason: str, entry: Watch) -> Finding:
+    """Return a finding about an entry of the state, with where that was changed last."""
+    last = image.last_change(lambda at: at.newest(entry))
+    newest = image.newest(entry)
+    if last is None or newest is None:
+        return Finding(kind, reason)
+    name, position, _ = last.image.store.place(last.address)
+    return Finding(kind, reason, last.change.offset, name, position, newest.address)
+
+
+def _features(image: MetadataImage) -> Iterator[Finding]:
+    release = LATEST_PRODUCTION.release
+    if image.metadata_version is None:
+        yield Finding(Kind.STATE, "there is no metadata.version: no server takes this state")
+    else:
+        level, _ = image.metadata_version
+        if level > LATEST_PRODUCTION.level:
+            reason = f"metadata.version={level} is not what Kafka {release} knows"
+            yield state_finding(image, Kind.STATE, reason, Watch("features", (METADATA_VERSION,)))
+    for name, (level, _) in image.features.items():
+        try:
+            level_of(name, level)
+        except KeyError:
+            reason = f"{name}={level} is not what Kafka {release} knows"
+            yield state_finding(image, Kind.STATE, reason, Watch("features", (name,)))
+
+
+class _Gate(NamedTuple):
+    """What can only be in an image from a level of metadata.version on: where it is, if it is."""
+
+    level: int
+    what: str
+    entries: Callable[[MetadataImage], Iterable[Watch]]
+
+
+def _brokers_with(has: Callable[[BrokerState], bool], image: MetadataImage) -> Iterator[Watch]:
+    for broker_id, broker in image.brokers.items():
+        if has(image.broker_state(broker, whole=False)):
+            yield Watch("brokers", (broker_id,))
+
+
+def _partitions_with_directories(image: MetadataImage) -> Iterator[Watch]:
+    for topic_id, numbers in image.fold.having(Look.WITH_DIRECTORIES).items():
+        yield from (Watch("partitions", (topic_id, number)) for number in numbers)
+
+
+_GATES = (
+    _Gate(
+        11,
+        "SCRAM credentials",
+        lambda image: (
+            Watch("scram", (mechanism, user))
+            for mechanism, users in image.scram.items()
+            for user in users
+        ),
+    ),
+    _Gate(14, "delegation tokens", lambda image: (Watch("tokens", (one,)) for one in image.tokens)),
+    _Gate(
+        15,
+        "controller registrations",
+        lambda image: (Watch("controllers", (one,)) for one in image.controllers),
+    ),
+    _Gate(
+        17,
+        "log directories of brokers",
+        lambda image: _brokers_with(lambda state: bool(state["logDirs"]), image),
+    ),
+    _Gate(17, "directories of partitions", _partitions_with_directories),
+    _Gate(
+        30,
+        "cordoned log directories",
+        lambda image: _brokers_with(lambda state: state["cordonedLogDirs"] is not None, image),
+    ),
+)
+
+
+def _unwritable(image: MetadataImage) -> Iterator[Finding]:
+    """Yield what the image's own metadata.version cannot hold, the first record of each sort."""
+    if image.metadata_version is None:
+        return
+    level = image.metadata_version[0]
+    for gate in _GATES:
+        entry = next(iter(gate.entries(image)), None) if level < gate.level else None
+        if entry is not None:
+            known, least = by_level(level), by_level(gate.level)
+            reason = (
+                f"{gate.what} cannot be written at metadata.version "
+                f"{known.name if known else level}, they need {least.name if least else gate.level}"
+            )
+            yield state_finding(image, Kind.STATE, reason, entry)
+
+
+def _topics(image: MetadataImage) -> Iterator[Finding]:
+    if len(image.topic_ids) == len(image.topics):
+        return
+    for topic_id, topic in image.topics.items():
+        if image.topic_ids.get(topic.name) != topic_id:
+            reason = f"there is another topic of the name {topic.name} than {to_text(topic_id)}"
+            yield state_finding(image, Kind.STATE, reason, Watch("topics", (topic_id,)))
+
+
+def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
+    """Return the directories of brokers."""
+    return {
+        broker_id: image.broker_state(broker, whole=False)["logDirs"]
+        for broker_id, broker in image.brokers.items()
+    }
+
+
+def _broker_directories(image: MetadataImage) -> Iterator[Finding]:
+    owners: dict[bytes, int] = {}
+    for broker_id, directories in _log_dirs(image).items():
+        for one in directories:
+            owner = owners.setdefault(one, broker_id)
+            if owner != broker_id:
+                reason = f"directory {to_text(one)} is of broker {owner} and of broker {broker_id}"
+                yield state_finding(image, Kind.STATE, reason, Watch("brokers", (broker_id,)))
+
+
+def _partitions(image: MetadataImage) -> Iterator[Finding]:
+    directories = _log_dirs(image)
+    for topic_id, numbers in image.fold.suspects(directories).items():
+        name = image.topics[topic_id].name
+        for number in numbers:
+            state, entry = (
+                image.partition(topic_id, number),
+                Watch("partitions", (topic_id, number)),
+            )
+            assert state is not None
+            for reason in _reasons(state, directories):
+                reason = f"partition {name}-{number}: {reason}"
+                yield state_finding(image, Kind.STATE, reason, entry)
+
+
+def _reasons(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:
+    """Yield why the state of a partition cannot be; *directories* are those of known brokers."""
+    replicas, isr, leader = state.replicas, state.isr, state.leader
+    among, in_sync = set(replicas), set(isr)  # a hostile list can be long
+    if not replicas:
+        yield "it has no replicas"
+    if len(among) < len(replicas):
+        yield f"a broker is twice among its replicas {replicas}"
+    unknown = [one for one in replicas if one not in directories]
+    if unknown:
+        yield f"it has replicas on {_brokers(unknown)}, not registered"
+    for subset, what in (
+        (isr, "ISR"),
+        (state.eligible_leader_replicas, "ELR"),
+        (state.adding_replicas, "list of replicas to add"),
+        (state.removing_replicas, "list of replicas to remove"),
+    ):
+        others = [one for one in subset if one not in among]
+        if others:
+            yield f"its {what} has {_brokers(others)}, not among its replicas {replicas}"
+    if leader < -1:
+        yield f"its leader is {leader}"
+    elif leader >= 0 and leader not in in_sync:
+        yield f"its leader, {_brokers([leader])}, is not in its ISR {isr}"
+        if leader not in directories and leader not in among:
+            yield f"its leader, {_brokers([leader])}, is not registered"
+    for broker, one in zip(replicas, state.directories, strict=False):
+        known = directories.get(broker)
+        if one == _LOST and broker in in_sync:
+            yield f"broker {broker} is in its ISR, and the directory there is lost"
+        elif known and one not in known and not is_reserved(one):
+            yield f"it is in directory {to_text(one)} of broker {broker}, which has no such"
+
+
+def _brokers(ids: Sequence[int]) -> str:
+    names = ", ".join(map(str, ids))
+    return f"broker {names}" if len(ids) == 1 else f"brokers {names}"

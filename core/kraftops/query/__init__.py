@@ -1,0 +1,1 @@
+"""The question and its answer as plain data: query, filters, and the row."""

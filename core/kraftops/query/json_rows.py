@@ -1,0 +1,61 @@
+"""Rows as JSON, one object a line, always with all columns in their order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from kraftops.query.row import BASE64, COLUMNS, USER, Row, base64_of
+from kraftops.records.long_text import LongText
+
+_BOOL = {False: "false", True: "true"}
+
+
+def row_json(row: Row) -> str:
+    """Return a row as one line of JSON."""
+    texts = [
+        f'"{name}":{_text(name, value, row)}' for name, value in zip(COLUMNS, row, strict=True)
+    ]
+    return "{" + ",".join(texts) + "}\n"
+
+
+def json_pieces(row: Row) -> Iterator[str]:
+    """Yield the same of a row whose key or value is long."""
+    lead = "{"
+    for name, value in zip(COLUMNS, row, strict=True):
+        yield f'{lead}"{name}":'
+        if isinstance(value, LongText):
+            yield '"'
+            for piece in value.pieces():
+                yield json_text(piece)[1:-1]
+            yield '"'
+        else:
+            yield _text(name, value, row)
+        lead = ","
+    yield "}\n"
+
+
+def json_text(text: str) -> str:
+    """Return a text as a JSON string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def headers_json(row: Row) -> str:
+    """Return the headers of a row as JSON, their values in base64."""
+    pairs = [
+        {"key": key, "value": None if raw is None else base64_of(raw)} for key, raw in row.headers
+    ]
+    return json.dumps(pairs, separators=(",", ":"), ensure_ascii=False)
+
+
+def _text(name: str, value: object, row: Row) -> str:
+    if value is None:
+        return "null"
+    if name in ("key", "value"):
+        is_json = row.kind != USER and getattr(row, f"{name}_encoding") != BASE64
+        return str(value) if is_json else json_text(str(value))
+    if name == "headers":
+        return headers_json(row)
+    if isinstance(value, bool):
+        return _BOOL[value]
+    return str(value) if isinstance(value, int) else json_text(str(value))

@@ -1,0 +1,115 @@
+"""Dump logs on Spark: text, JSON, CSV or Parquet, one part a split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from kraftops.dump.report import Report
+from kraftops.dump.sources.parts import Findings
+from kraftops.query.query import Query
+from kraftops.spark.dump.joining import join, join_part
+from kraftops.spark.dump.targets import ENDINGS, Target, abandon, commit, part_name, prepared
+from kraftops.spark.dump.task import Counters, DumpWork, Written
+from kraftops.spark.jobs.jobs import run_narrowed
+from kraftops.spark.jobs.planning import Split
+from kraftops.spark.session.session import Session
+from kraftops.spark.session.status_tracker import Show
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a dump goes: a directory of parts, or with *single_file* one file."""
+
+    path: str
+    single_file: bool = False
+    overwrite: bool = False
+
+
+class Outcome(NamedTuple):
+    """What a dump has written and found; *lines* are for standard error.
+
+    *damaged* counts splits, or pieces of them where these were read one by one.
+    """
+
+    report: Report
+    lines: list[str]
+    records: int
+    damaged: int
+    more_offsets: int
+    """Gaps and the like that the report does not have."""
+
+
+def dump(
+    session: Session,
+    splits: Sequence[Split],
+    query: Query,
+    output: Output,
+    show: Show | None = None,
+) -> Outcome:
+    """Write what *query* asks for of all splits; each is read by a worker, which writes its part.
+
+    Raises:
+        UsageError: the output is there already.
+        OutputError: it cannot be written.
+        SparkError: the job failed.
+    """
+    target = prepared(output.path, overwrite=output.overwrite, is_file=output.single_file)
+    try:
+        written = _written(session, splits, query, target, show)
+        if output.single_file:
+            join(target, [one.name for one in written], query.form, output.path)
+            abandon(target)
+        else:
+            commit(target, _parts(written, target, query.form, len(splits)), query.form)
+    except BaseException:
+        abandon(target)
+        raise
+    return _outcome(written)
+
+
+def _written(
+    session: Session, splits: Sequence[Split], query: Query, target: Target, show: Show | None
+) -> list[Written]:
+    context = session.context
+    counters = Counters(context.accumulator(0), context.accumulator(0))
+    work = DumpWork(query, target, len(splits), session.settings.tries, counters)
+    return run_narrowed(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
+
+
+def _parts(
+    written: Sequence[Written], target: Target, form: str, splits: int
+) -> list[tuple[str, str]]:
+    """Return the parts by the names that they have and are to have; pieces of one are joined."""
+    parts = []
+    for number, some in groupby(written, lambda one: one.number):
+        part, ending, names = part_name(number, splits), ENDINGS[form], [one.name for one in some]
+        if len(names) > 1:
+            name = target.attempt_name(part, ending, "joined")
+            join_part(target, names, form, name)
+            names = [name]
+        parts.append((names[0], part + ending))
+    return parts
+
+
+def _outcome(written: Sequence[Written]) -> Outcome:
+    report = Report()
+    findings = Findings(report)
+    lines: list[str] = []
+    damaged = 0
+    for one in written:
+        damaged += any(found.report.has_failed or found.report.has_damage for found in one.found)
+        for found in one.found:
+            lines += findings.add(found)
+        if one.more_lines:
+            lines.append(f"split {one.number}: {one.more_lines} more lines about damage")
+    lines += report.take_lines()
+    return Outcome(
+        report,
+        lines,
+        sum(one.records for one in written),
+        damaged,
+        sum(one.more_offsets for one in written),
+    )

@@ -1,0 +1,69 @@
+"""Put parts together into one file, in order."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from kraftops.fileio.output import open_output
+from kraftops.log.remote import filesystem
+from kraftops.spark.dump.targets import Target, write_errors
+from kraftops.uris import is_remote
+
+_BLOCK = 8 << 20
+
+
+def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
+    """Write the parts of these names to the file *path*, which is there whole or not at all.
+
+    Raises:
+        OutputError: it cannot be written, or a part cannot be read.
+    """
+    if is_remote(path):
+        system, place = filesystem(path)
+        with write_errors(path), system.open_output_stream(place) as stream:
+            _join(target, names, form, stream)
+        return
+    with open_output(path) as fd, open(fd, "wb", closefd=False) as file:
+        _join(target, names, form, file)
+
+
+def join_part(target: Target, names: Sequence[str], form: str, name: str) -> None:
+    """Write the pieces of a part, which have these names, to one file of the target.
+
+    Raises:
+        OutputError: it cannot be written, or a piece cannot be read.
+    """
+    with target.writing(name) as file:
+        _join(target, names, form, file)
+
+
+def _join(target: Target, names: Sequence[str], form: str, file: BinaryIO) -> None:
+    if form == "parquet":
+        _join_parquet(target, names, file)
+        return
+    for number, name in enumerate(names):
+        with target.reading(name) as part:
+            if form == "csv" and number:
+                _pass_line(part)
+            shutil.copyfileobj(part, file, _BLOCK)
+
+
+def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
+    import pyarrow.parquet as pq
+
+    from kraftops.dump.scan.arrow import arrow_schema
+
+    with pq.ParquetWriter(file, arrow_schema(), compression="zstd") as writer:
+        for name in names:
+            with target.reading(name) as part:
+                found = pq.ParquetFile(part)
+                for number in range(found.num_row_groups):
+                    writer.write_table(found.read_row_group(number))
+
+
+def _pass_line(part: BinaryIO) -> None:
+    """Read over the line of the names, which has no quoted newlines."""
+    while part.read(1) not in (b"\n", b""):
+        pass

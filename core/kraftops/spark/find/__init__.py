@@ -1,0 +1,1 @@
+"""Replay a metadata log in shards, and search each."""

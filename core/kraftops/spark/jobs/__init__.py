@@ -1,0 +1,1 @@
+"""Plan splits and run work on them as jobs."""

@@ -1,0 +1,221 @@
+"""Start Spark in a JVM of its own, quietly, and end both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import current_thread, main_thread
+from typing import IO, TYPE_CHECKING, Any
+
+from kraftops.errors import UsageError
+from kraftops.spark.session.failures import SparkError, job_errors, without_class
+from kraftops.spark.session.java import java_home
+from kraftops.spark.session.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+_STANDALONE = "spark://"
+_KUBERNETES = "k8s://"
+_PORTS = {"https": 443, "http": 80}
+_MASTERS = "as spark://host:7077 or k8s://https://host:6443"
+_CONNECT_SECONDS = 5.0
+_STOP_SECONDS = 10.0
+_SAY_NOTHING = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal exception")
+
+
+@contextmanager
+def running_context(settings: Settings) -> Iterator[SparkContext]:
+    """Start a JVM and Spark in it, give its context, and end both.
+
+    Raises:
+        UsageError: Java is missing, or the master is none.
+        SparkError: it cannot be started, or the master does not take it.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    _reach(settings.master)
+    os.environ["JAVA_HOME"] = java_home(os.environ, settings.cache)
+    if settings.is_local:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    if not settings.verbose:
+        _hush()
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
+    with _log(settings) as log:
+        streams = {} if log is None else {"stdout": log, "stderr": log}
+        gateway: Any = None
+        context = None
+        try:
+            try:
+                with _late_interrupts():
+                    gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+            except PySparkException as error:
+                raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
+            except OSError as error:
+                hint = "unset SPARK_HOME" if "SPARK_HOME" in os.environ else None
+                raise SparkError(f"Spark does not start: {error}", hint) from error
+            with _own_interrupts(), job_errors("Spark does not start"):
+                context = SparkContext(conf=conf, gateway=gateway)
+                _check_taken(context, settings)
+            yield context
+        finally:
+            if context is not None:
+                with suppress(Exception):
+                    context.stop()
+            _end(gateway)
+
+
+def _check_taken(context: SparkContext, settings: Settings) -> None:
+    """Look whether a standalone master has given the application an id; Spark goes on without.
+
+    Raises:
+        SparkError: it has not.
+    """
+    if not settings.master.startswith(_STANDALONE) or context.applicationId.startswith("app-"):
+        return
+    import pyspark
+
+    raise SparkError(
+        f"{settings.master} does not answer as a master does",
+        hint=f"is it one of Spark {pyspark.__version__}?",
+    )
+
+
+@contextmanager
+def _late_interrupts() -> Iterator[None]:
+    """Let a first Ctrl-C wait until the JVM is known that has to be ended."""
+    kept = signal.getsignal(signal.SIGINT)
+    if not callable(kept) or current_thread() is not main_thread():
+        yield
+        return
+    came = False
+
+    def note(*_: object) -> None:
+        nonlocal came
+        came = True
+        signal.signal(signal.SIGINT, kept)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, kept)
+    if came:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep our reaction to Ctrl-C: that of Spark talks to the JVM in the middle of a talk."""
+    kept = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if current_thread() is main_thread():
+            signal.signal(signal.SIGINT, kept)
+
+
+def _hush() -> None:
+    """Let libraries not log what is raised anyway."""
+    import logging
+
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    logging.getLogger().addHandler(logging.NullHandler())  # without one, Py4J's go to the screen
+
+
+@contextmanager
+def _log(settings: Settings) -> Iterator[IO[bytes] | None]:
+    """Give a file for what Spark and its workers say, or None where it may be seen."""
+    if settings.verbose:
+        yield None
+        return
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as log:
+        yield log
+
+
+def _last_line(log: IO[bytes] | None) -> str:
+    if log is None:
+        return ""
+    log.seek(0)
+    lines = log.read(1 << 20).decode("utf-8", "replace").splitlines()
+    told = [line.strip() for line in lines if line.strip() and not line.startswith(_SAY_NOTHING)]
+    return without_class(told[-1]) if told else ""
+
+
+def _end(gateway: Any) -> None:
+    """End the JVM, and wait until it is gone with what it left in its directories."""
+    if gateway is None:
+        return
+    from subprocess import TimeoutExpired
+
+    from pyspark import SparkContext
+
+    with suppress(Exception):
+        gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - or the next one would use it
+    process = gateway.proc
+    if process is None:
+        return
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_STOP_SECONDS)
+    except TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _reach(master: str) -> None:
+    """Look whether a master answers at all; Spark itself would try for minutes.
+
+    Raises:
+        UsageError: it is no address.
+        SparkError: none of its addresses does.
+    """
+    import socket
+
+    reasons = []
+    for host, port in _addresses(master):
+        try:
+            socket.create_connection((host, port), _CONNECT_SECONDS).close()
+            return
+        except OSError as error:
+            reasons.append(f"{host}:{port}: {error.strerror or error}")
+    if reasons:
+        raise SparkError(f"cannot reach the master {master}: {'; '.join(reasons)}")
+
+
+def _addresses(master: str) -> list[tuple[str, int]]:
+    """Return the hosts and ports of a master; none of one that is found in another way.
+
+    Raises:
+        UsageError: there is something else.
+    """
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies
+
+    if master.startswith(_STANDALONE):
+        given = [f"//{one}" for one in master.removeprefix(_STANDALONE).split(",")]
+    elif master.startswith(_KUBERNETES) and "https" not in getproxies():
+        url = master.removeprefix(_KUBERNETES)
+        given = [url if "://" in url else f"https://{url}"]
+    else:
+        return []
+    found = []
+    for one in given:
+        try:
+            parts = urlsplit(one)
+            port = parts.port or _PORTS.get(parts.scheme)
+        except ValueError:
+            port = None
+        if port is None or not parts.hostname:
+            raise UsageError(f"{master!r} is no master", hint=_MASTERS)
+        found.append((parts.hostname, port))
+    return found

@@ -1,0 +1,127 @@
+"""Look at jobs while they run: how far they are, and whether a cluster has workers for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, NamedTuple
+
+from kraftops.spark.session.failures import SparkError
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext, SparkStageInfo, StatusTracker
+
+_SHOW_SECONDS = 0.2
+_LOOK_SECONDS = 0.5
+_WHAT_TO_DO = (
+    "has it workers with the spark.executor.memory and cores that are asked for? "
+    "--conf spark.kraftops.workerSeconds=N waits longer"
+)
+
+
+class State(NamedTuple):
+    """What a job has done so far, in splits and records."""
+
+    done: int
+    total: int
+    running: int
+    records: int = 0
+    damaged: int = 0
+
+
+Show = Callable[[State], None]
+Counts = Callable[[], tuple[int, int]]
+"""Returns how many records and how many damaged splits there are so far."""
+
+
+def no_counts() -> tuple[int, int]:
+    """Return what stands for the counts of a job that has none."""
+    return 0, 0
+
+
+@contextmanager
+def watched(
+    context: SparkContext, total: int, show: Show | None, counts: Counts = no_counts
+) -> Iterator[None]:
+    """Tell *show* of the jobs that run meanwhile, of *total* tasks; *counts* adds to it."""
+    if show is None:
+        yield
+        return
+    with _thread(_watch, context, total, show, counts):
+        yield
+
+
+@contextmanager
+def workers_awaited(context: SparkContext, patience: int) -> Iterator[None]:
+    """Run jobs, and end them when the first of them has had no worker for *patience* seconds.
+
+    Spark itself would wait for ever.
+
+    Raises:
+        SparkError: so it was.
+    """
+    is_in_vain = Event()
+    with _thread(_await, context, patience, is_in_vain):
+        try:
+            yield
+        except SparkError as error:
+            if not is_in_vain.is_set():
+                raise
+            text = f"no worker of {context.master} has begun a task in {patience} s"
+            raise SparkError(text, hint=_WHAT_TO_DO) from error
+
+
+@contextmanager
+def _thread(look: Callable[..., None], *args: object) -> Iterator[None]:
+    """Run *look* in a thread, with an event that is set when this is left."""
+    is_over = Event()
+    thread = Thread(target=_look, args=(look, is_over, *args), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _look(look: Callable[..., None], *args: object) -> None:
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, OSError):  # Spark is being stopped
+        look(*args)
+
+
+def _watch(is_over: Event, context: SparkContext, total: int, show: Show, counts: Counts) -> None:
+    tracker, done = context.statusTracker(), 0
+    while not is_over.wait(_SHOW_SECONDS):
+        running = 0
+        for stage in _stages(tracker, tracker.getActiveJobsIds()):
+            if stage.numTasks == total:
+                done = max(done, stage.numCompletedTasks)
+            running += stage.numActiveTasks
+        show(State(done, total, running, *counts()))
+
+
+def _await(is_over: Event, context: SparkContext, patience: int, is_in_vain: Event) -> None:
+    tracker, waited = context.statusTracker(), 0.0
+    while not is_over.wait(_LOOK_SECONDS):
+        jobs = tracker.getActiveJobsIds()
+        for stage in _stages(tracker, jobs):
+            if stage.numActiveTasks + stage.numCompletedTasks + stage.numFailedTasks:
+                return
+        waited += _LOOK_SECONDS if jobs else 0
+        if waited >= patience:
+            is_in_vain.set()
+            context.cancelAllJobs()
+            return
+
+
+def _stages(tracker: StatusTracker, jobs: Sequence[int]) -> Iterator[SparkStageInfo]:
+    """Yield what is known of the stages of jobs."""
+    for job_id in jobs:
+        job = tracker.getJobInfo(job_id)
+        for stage_id in job.stageIds if job else ():
+            stage = tracker.getStageInfo(stage_id)
+            if stage:
+                yield stage

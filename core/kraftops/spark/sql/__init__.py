@@ -1,0 +1,1 @@
+"""Logs as tables: the data source, its options, SQL, and written tables."""

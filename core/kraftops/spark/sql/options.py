@@ -1,0 +1,176 @@
+"""The options of the data source, which are those of `dump-log` in Spark's spelling.
+
+| option | what it is |
+|---|---|
+| `path`, `paths` | a file, directory, pattern or URI; a JSON list of them (what `load` makes) |
+| `decoder` | `metadata`, `offsets`, `transaction`, `remote`, `share`, `user`; else by directory |
+| `dialect`, `raw`, `fromStart`, `showSecrets`, `salvage` | as `dump-log` has them |
+| `types`, `topics`, `keys` | lists, separated by commas |
+| `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
+| `where` | `PATH=VALUE`; several as a JSON list |
+| `pushdown` | `true`: take over Spark's filters (needs its setting, see the README) |
+| `splitBytes`, `cores` | how large splits should be, or how many run at a time |
+| `tries` | how often Spark tries a task; the last one does not read, it reports |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kraftops.dump.sources.names import DECODERS, Source, expand
+from kraftops.errors import UsageError
+from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.query.query import Query
+from kraftops.records.dialects import DIALECTS
+
+_KNOWN = (
+    *("path", "paths", "sources", "query", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
+    *("salvage", "types", "topics", "keys", "offsets", "since", "until", "where", "pushdown"),
+    *("splitBytes", "cores", "tries"),
+)
+_FLAGS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """What the options ask for."""
+
+    names: tuple[str, ...]
+    given: tuple[Source, ...]
+    query: Query
+    from_start: bool
+    raw: bool
+    pushdown: bool
+    split_bytes: int | None
+    cores: int
+    tries: int
+
+    def sources(self) -> list[Source]:
+        """Return the files that the names stand for.
+
+        Raises:
+            UsageError: a directory holds no log, or a pattern matches none.
+            SourceError: a directory cannot be read.
+        """
+        return [*self.given, *expand(self.names, from_start=self.from_start, raw=self.raw)]
+
+
+def source_options(options: Mapping[str, str]) -> SourceOptions:
+    """Return what options ask for; their names may be in any case.
+
+    Raises:
+        UsageError: one is unknown, or makes no sense.
+    """
+    given = {name.lower(): value for name, value in options.items()}
+    known = {name.lower(): name for name in _KNOWN}
+    for name in given:
+        if name not in known:
+            raise UsageError(f"no option {name!r}", hint=f"there are {', '.join(_KNOWN)}")
+
+    def flag(name: str) -> bool:
+        text = given.get(name.lower(), "false").lower()
+        if text not in _FLAGS:
+            raise UsageError(f"{name} is true or false, not {text!r}")
+        return _FLAGS[text]
+
+    names = _list(given.get("paths", ""))
+    if given.get("path"):
+        names = (given["path"], *names)
+    sources = tuple(Source(*one) for one in json.loads(given.get("sources", "[]")))
+    if not names and not sources:
+        raise UsageError("no path is given", hint="as .load('DIRECTORY')")
+    decoder = given.get("decoder")
+    if decoder not in {None, *DECODERS.values(), "user"}:
+        raise UsageError(f"no decoder {decoder!r}", hint=f"{', '.join(DECODERS.values())}, user")
+    dialect = given.get("dialect", "kafka")
+    if dialect not in DIALECTS:
+        raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
+    if dialect != "kafka":
+        decoder = decoder or "metadata"
+    if "query" in given:  # of the command line, whole
+        query = query_from_text(given["query"])
+    else:
+        query = _query(given, decoder, dialect, flag)
+    return SourceOptions(
+        names=names,
+        given=sources,
+        query=query,
+        from_start=flag("fromStart"),
+        raw=flag("raw"),
+        pushdown=flag("pushdown"),
+        split_bytes=_number(given, "splitBytes") or None,
+        cores=_number(given, "cores") or os.cpu_count() or 1,
+        tries=_number(given, "tries"),
+    )
+
+
+def query_text(query: Query) -> str:
+    """Return a query as the text of an option."""
+    told = asdict(query)
+    return json.dumps(told, default=sorted)  # sets
+
+
+def query_from_text(text: str) -> Query:
+    """Return the query that `query_text` made a text of."""
+    told = json.loads(text)
+    asked = told.pop("filter")
+    lists = {name: frozenset(value) for name, value in asked.items() if isinstance(value, list)}
+    where = tuple((path, value) for path, value in asked["where"])
+    return Query(**told, filter=Filter(**{**asked, **lists, "where": where}))
+
+
+def _query(
+    given: Mapping[str, str], decoder: str | None, dialect: str, flag: Callable[[str], bool]
+) -> Query:
+    return Query(
+        decoder=decoder,
+        dialect=dialect,
+        deep_iteration=True,
+        form="parquet",
+        show_secrets=flag("showSecrets"),
+        salvage=flag("salvage"),
+        filter=_filter(given, decoder, dialect),
+    )
+
+
+def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filter:
+    limits: dict[str, Any] = {}
+    if "offsets" in given:
+        limits["first_offset"], limits["last_offset"] = parse_offsets(given["offsets"])
+    for name in ("since", "until"):
+        if name in given:
+            limits[name] = parse_time(given[name], int(time.time() * 1000))
+    if given.get("types"):
+        from kraftops.records.types import record_types
+
+        limits["types"] = parse_types([given["types"]], record_types(decoder, dialect))
+    for name in ("topics", "keys"):
+        limits[name] = frozenset(_list(given.get(name, "")))
+    limits["where"] = tuple(map(parse_where, _list(given.get("where", ""), commas=False)))
+    return Filter(**limits)
+
+
+def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:
+    """Return the texts of a JSON list, or what commas separate."""
+    if text.startswith("["):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if isinstance(found, list) and all(isinstance(one, str) for one in found):
+            return tuple(found)
+    if not text:
+        return ()
+    return tuple(text.split(",")) if commas else (text,)
+
+
+def _number(given: Mapping[str, str], name: str) -> int:
+    text = given.get(name.lower(), "0")
+    if not text.isdecimal():
+        raise UsageError(f"{name} is a number, not {text!r}")
+    return int(text)

@@ -1,0 +1,152 @@
+"""A sink for tables of Spark: files in an object store, which Spark's own writers cannot reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, BinaryIO
+
+# A class that Spark calls must be derived from its own, hence nothing else may import this module.
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
+
+from kraftops.spark.dump.targets import ENDINGS, Target, commit, part_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+NAME = "kraftops-parts"
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
+"""What Hive and Spark do not have in the name of a directory."""
+
+
+def folder_name(column: str, value: str | None) -> str:
+    """Return the directory of a partition, as Hive names it."""
+    return f"{column}={_ESCAPED.sub(_escape, value) if value else _NO_VALUE}"
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]):02X}"
+
+
+@dataclass(frozen=True)
+class Parts(WriterCommitMessage):
+    """The files that a task has written, by their names in the target."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is written: *head* begins each file; rows are sorted by *partition_by*, if it is set.
+
+    For Parquet the table is written as it is; else it has lines, in its last column.
+    """
+
+    target: Target
+    form: str
+    head: str = ""
+    partition_by: str = ""
+
+    def options(self) -> dict[str, str]:
+        """Return the request as options of a writer."""
+        path, place, run = self.target.path, self.target.place, self.target.run
+        given = {"form": self.form, "head": self.head, "partitionBy": self.partition_by}
+        return {**given, "target": path, "place": place, "run": run}
+
+
+def _request(options: Mapping[str, str]) -> Request:
+    given = {name.lower(): value for name, value in options.items()}
+    target = Target(given["target"], given["place"], given["run"])
+    return Request(target, given["form"], given["head"], given["partitionby"])
+
+
+class PartsSink(DataSource):
+    """Where tables become files of a target."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name for `format`."""
+        return NAME
+
+    def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002 - Spark's
+        """Return what writes tables of a schema."""
+        return PartsWriter(_request(self.options), schema)
+
+
+class PartsWriter(DataSourceArrowWriter):
+    """Writes a file a task, or one for each partition in it; those of the winners count."""
+
+    def __init__(self, request: Request, schema: StructType) -> None:
+        """Write what *request* says of tables of a schema."""
+        self._request = request
+        self._schema = schema
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Parts:
+        """Write the rows of a task."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        number, attempt = context.partitionId(), context.taskAttemptId()
+        names = []
+        runs = _runs(iterator, self._request.partition_by)
+        for folder, some in groupby(runs, lambda run: run[0]):
+            names.append(self._write(folder, number, attempt, (batch for _, batch in some)))
+        return Parts(tuple(names))
+
+    def commit(self, messages: list[Parts | None]) -> None:  # type: ignore[override]
+        """Have the files of these tasks be all there is; of no rows, there is a file with none."""
+        names = [name for one in messages if one is not None for name in one.names]
+        if not names and not self._request.partition_by:
+            names = [self._write("", 0, 0, ())]
+        commit(self._request.target, [(name, name) for name in names], self._request.form)
+
+    def _write(
+        self, folder: str, number: int, attempt: int, batches: Iterable[pa.RecordBatch]
+    ) -> str:
+        """Write a file, and return its name."""
+        asked = self._request
+        part = f"{folder}/{part_name(number, 1)}" if folder else part_name(number, 1)
+        name = asked.target.attempt_name(part, ENDINGS[asked.form], attempt)
+        with asked.target.writing(name) as file:
+            if asked.form == "parquet":
+                self._parquet(file, batches)
+            else:
+                file.write(asked.head.encode())
+                for batch in batches:
+                    lines = batch.column(batch.num_columns - 1).to_pylist()
+                    file.write("".join([f"{line}\n" for line in lines]).encode())
+        return name
+
+    def _parquet(self, file: BinaryIO, batches: Iterable[pa.RecordBatch]) -> None:
+        import pyarrow.parquet as pq
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        first = next(iter(batches := iter(batches)), None)
+        schema = to_arrow_schema(self._schema) if first is None else first.schema
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+            if first is not None:
+                writer.write_batch(first)
+            for batch in batches:
+                writer.write_batch(batch)
+
+
+def _runs(
+    batches: Iterable[pa.RecordBatch], partition_by: str
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield rows that belong into one directory, and its name, without the column that says so."""
+    import pyarrow.compute as pc
+
+    for batch in batches:
+        if not partition_by:
+            yield "", batch
+            continue
+        found = pc.run_end_encode(batch.column(partition_by))
+        rest, start = batch.drop_columns([partition_by]), 0
+        for value, end in zip(found.values.to_pylist(), found.run_ends.to_pylist(), strict=True):
+            yield folder_name(partition_by, value), rest.slice(start, end - start)
+            start = end

@@ -1,0 +1,206 @@
+"""The table `log`, for SQL and for Spark's own writers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kraftops.dump.sources.names import Source
+from kraftops.query.query import Query
+from kraftops.query.row import DAMAGE
+from kraftops.spark.dump.targets import Target
+from kraftops.spark.jobs.jobs import look_at_workers
+from kraftops.spark.session.failures import job_errors
+from kraftops.spark.session.session import Session
+from kraftops.spark.sql.options import query_text
+from kraftops.uris import is_remote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+VIEW = "log"
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+_LINE_OPTIONS = {"csv": {"escape": '"'}, "json": {"ignoreNullFields": "false"}}
+_PARTIAL = "bytes that are no whole batch"  # at the end of a file Kafka's tool goes on
+MOST_SHOWN = 1000
+"""Rows of an answer that are shown on a screen."""
+
+
+def log_table(session: Session, sources: Sequence[Source], query: Query) -> DataFrame:
+    """Return the rows that *query* asks for as a table, which is also the view `log`.
+
+    Raises:
+        SparkError: Spark does not have it.
+    """
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    look_at_workers(session)
+    spark = session.spark
+    with job_errors():
+        spark.dataSource.register(KraftopsDataSource)
+        reader = spark.read.format("kraftops")
+        for name, value in _options(session, sources, query).items():
+            reader = reader.option(name, value)
+        table = reader.load()
+        table.createOrReplaceTempView(VIEW)
+    return table
+
+
+def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[str, str]:
+    if not session.settings.is_local:  # workers may be in another directory
+        sources = [
+            one if is_remote(one.path) else replace(one, path=os.path.abspath(one.path))
+            for one in sources
+        ]
+    return {
+        "sources": json.dumps([astuple(source) for source in sources]),
+        "query": query_text(query),
+        # A session that somebody else has started refuses what pushes, where it is not set.
+        "pushdown": str(session.spark.conf.get(_PUSHDOWN, "false")),
+        "cores": str(session.cores),
+        "tries": str(session.settings.tries),
+    }
+
+
+def answer(session: Session, sql: str) -> DataFrame:
+    """Return what SQL asks for.
+
+    Raises:
+        SparkError: it is no SQL, or asks for what is not there.
+    """
+    with job_errors():
+        return session.spark.sql(sql)
+
+
+def rows_of(table: DataFrame) -> Iterator[list[Any]]:
+    """Yield the rows of a table as plain data, in order; a value for each of its columns.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    with job_errors():
+        numbered = table.toDF(*map(str, range(len(table.columns))))  # names may come twice
+        for row in numbered.toLocalIterator():
+            yield list(row.asDict(recursive=True).values())
+
+
+class Counts(NamedTuple):
+    """What was written: rows, and rows of damage, of which Kafka's tool dies or does not."""
+
+    records: int
+    fatal: int
+    damaged: int
+
+
+def write_log(table: DataFrame, target: Target, form: str, partition_by: str) -> Counts:
+    """Have Spark write the table of a log into directories; return what it was.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    is_damage = f.col("kind") == DAMAGE
+    is_end = f.col("error").endswith(_PARTIAL)
+    seen = Observation()
+    with job_errors():
+        counted = table.observe(
+            seen,
+            f.count(f.lit(1)).alias("records"),
+            f.count_if(is_damage & ~is_end).alias("fatal"),
+            f.count_if(is_damage | f.col("error").isNotNull()).alias("damaged"),
+        )
+    write_table(counted, target, form, partition_by)
+    counts = Counts(**{name: int(value) for name, value in seen.get.items()})
+    if not counts.records:  # there is no directory then, and nothing says what the columns are
+        with job_errors():
+            nothing = _with_partition(table, partition_by).limit(0)
+        write_table(nothing, target, form)
+    return counts
+
+
+def write_table(
+    table: DataFrame, target: Target, form: str, partition_by: str | None = None
+) -> None:
+    """Have Spark write a table as json, csv or parquet; into an object store, workers write it.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    with job_errors():
+        if partition_by:
+            table = _with_partition(table, partition_by)
+        if form == "csv":
+            table = _flat(table)
+        if target.is_remote:
+            _write_parts(table, target, form, partition_by)
+            return
+        writer = table.write.mode("append").format(form).options(**_LINE_OPTIONS.get(form, {}))
+        if form == "csv":
+            writer = writer.option("header", "true")
+        if partition_by:
+            writer = writer.partitionBy(partition_by)
+        writer.save(f"file://{target.place}")
+
+
+def _write_parts(table: DataFrame, target: Target, form: str, partition_by: str | None) -> None:
+    """Write a table as Spark's own writers would: the same lines, the same directories."""
+    from pyspark.sql import functions as f
+
+    from kraftops.spark.sql.parts_writer import NAME, PartsSink, Request
+
+    names = [name for name in table.columns if name != partition_by]
+    head = csv_line(names) if form == "csv" else ""
+    if form != "parquet":
+        record = f.struct(*["`" + name.replace("`", "``") + "`" for name in names])
+        to_line = f.to_csv if form == "csv" else f.to_json
+        line = to_line(record, _LINE_OPTIONS[form]).alias("line")
+        table = table.select(*([partition_by] if partition_by else []), line)
+    if partition_by:
+        table = table.sortWithinPartitions(partition_by)
+    table.sparkSession.dataSource.register(PartsSink)
+    asked = Request(target, form, head, partition_by or "")
+    table.write.format(NAME).mode("append").options(**asked.options()).save()
+
+
+def csv_line(names: Sequence[str]) -> str:
+    """Return names as a line of CSV."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(names)
+    return out.getvalue()
+
+
+def _with_partition(table: DataFrame, by: str) -> DataFrame:
+    """Return a table with the column that it is cut by, which moves into names of directories."""
+    from pyspark.sql import functions as f
+
+    if by == "date":
+        moment = f.timestamp_millis(f.col("timestamp"))
+        return table.withColumn("date", f.date_format(moment, "yyyy-MM-dd"))
+    if by == "topic":
+        folder = f.regexp_extract(f.col("file"), r"([^/]+)-\d+(?:\.[^/]*)?/[^/]*$", 1)
+        named = f.when(folder != "", folder)
+        return table.withColumn("topic", f.coalesce(f.col("topicId"), named))
+    return table.withColumn("type", f.coalesce(f.col("type"), f.col("kind")))
+
+
+def _flat(table: DataFrame) -> DataFrame:
+    """Return a table that CSV can hold: what has parts as JSON, bytes as base64."""
+    from pyspark.sql import functions as f
+    from pyspark.sql import types
+
+    for field in table.schema.fields:
+        kind = field.dataType
+        if isinstance(kind, types.ArrayType | types.StructType | types.MapType):
+            found = f.col(field.name)
+            table = table.withColumn(field.name, f.when(f.size(found) > 0, f.to_json(found)))
+        elif isinstance(kind, types.BinaryType):
+            table = table.withColumn(field.name, f.base64(f.col(field.name)))
+    return table

@@ -1,0 +1,1 @@
+"""The records of a new cluster: releases, feature levels, voters, credentials."""

@@ -1,0 +1,172 @@
+"""Which release and feature levels a cluster is formatted with, as Kafka's `Formatter` has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from kraftops.errors import UsageError
+from kraftops.storage.bootstrap.releases import (
+    FEATURES,
+    KRAFT_VERSION,
+    LATEST_PRODUCTION,
+    METADATA_VERSION,
+    METADATA_VERSIONS,
+    UNSTABLE,
+    Level,
+    MetadataVersion,
+    by_level,
+    default_level,
+    level_of,
+)
+
+_QUORUM_FLAGS = "--standalone, --initial-controllers, or --no-initial-controllers"
+
+
+def int16(text: str) -> int | None:
+    """Read a number as Java's `Short.parseShort`; None if it is none."""
+    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else 1 << 15
+    return number if -(1 << 15) <= number < 1 << 15 else None
+
+
+def parse_levels(arguments: Iterable[str]) -> dict[str, int]:
+    """Return feature levels by name from `NAME=LEVEL` texts; of a repeated name the last counts.
+
+    Raises:
+        UsageError: one is not of that form, with the message of Kafka's tool.
+    """
+    levels = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        problem = f"Can't parse feature=level string {argument}: "
+        if not equals:
+            raise UsageError(f"{problem}equals sign not found.")
+        level = int16(text.strip())
+        if level is None:
+            raise UsageError(f"{problem}unable to parse {text.strip()} as a short.")
+        levels[name.strip()] = level
+    return levels
+
+
+def chosen_version(
+    release: MetadataVersion | None, levels: Mapping[str, int], *, unstable: bool
+) -> MetadataVersion:
+    """Return the metadata version to format with.
+
+    Args:
+        release: what `--release-version` says.
+        levels: what `--feature` says.
+        unstable: whether versions that are not yet released may be used, and are the default.
+
+    Raises:
+        UsageError: there is no such version, or it may not be used.
+    """
+    level = levels.get(METADATA_VERSION)
+    if level is None:
+        return release or (UNSTABLE if unstable else LATEST_PRODUCTION)
+    if release is not None:
+        raise UsageError(
+            f"Use --release-version instead of --feature {METADATA_VERSION}=X to avoid ambiguity."
+        )
+    version = by_level(level)
+    if version is None:
+        first, last = METADATA_VERSIONS[0].level, METADATA_VERSIONS[-1].level
+        raise UsageError(
+            f"No MetadataVersion with feature level {level}. "
+            f"Valid feature levels are from {first} to {last}."
+        )
+    if version is UNSTABLE and not unstable:
+        raise UsageError(f"{METADATA_VERSION} {version.name} is not yet stable.")
+    return version
+
+
+def chosen_levels(
+    version: MetadataVersion, levels: Mapping[str, int], *, is_dynamic: bool
+) -> dict[str, int]:
+    """Return the level of every feature of a cluster formatted at *version*.
+
+    Args:
+        version: the metadata version.
+        levels: what `--feature` says.
+        is_dynamic: whether the voters are to be those of KIP-853, not of the configuration.
+
+    Raises:
+        UsageError: a level cannot be had, with Kafka's message.
+    """
+    chosen = {name: level for name, level in levels.items() if name != METADATA_VERSION}
+    for name in sorted(chosen):
+        if name not in FEATURES:
+            known = ", ".join(sorted(FEATURES))
+            raise UsageError(f"Unsupported feature: {name}. Supported features are: {known}")
+    chosen[KRAFT_VERSION] = _kraft_version(chosen.get(KRAFT_VERSION), is_dynamic=is_dynamic)
+    for name in FEATURES:
+        chosen.setdefault(name, default_level(name, version.level))
+    chosen[METADATA_VERSION] = version.level
+    for name in sorted(chosen):
+        if name != METADATA_VERSION:
+            for needed, least in _level(name, chosen[name]).requires:
+                if chosen.get(needed, 0) < least:
+                    raise UsageError(
+                        f"{name} could not be set to {chosen[name]} "
+                        f"because it depends on {needed} level {least}"
+                    )
+    return chosen
+
+
+def _kraft_version(asked: int | None, *, is_dynamic: bool) -> int:
+    if asked is None:
+        return 1 if is_dynamic else 0
+    if asked == 0 and is_dynamic:
+        raise UsageError(
+            f"Cannot set {KRAFT_VERSION} to 0 if controller.quorum.voters is empty and one of the "
+            f"flags {_QUORUM_FLAGS} is used. For dynamic controllers support, try removing the "
+            f"--feature flag for {KRAFT_VERSION}."
+        )
+    if asked > 0 and not is_dynamic:
+        raise UsageError(
+            f"Cannot set {KRAFT_VERSION} to {asked} unless controller.quorum.voters is empty and "
+            f"one of the flags {_QUORUM_FLAGS} is used. For dynamic controllers support, try using "
+            f"one of {_QUORUM_FLAGS} and removing controller.quorum.voters."
+        )
+    return asked
+
+
+def _level(name: str, level: int) -> Level:
+    try:
+        return level_of(name, level)
+    except KeyError:
+        raise UsageError(f"No feature:{name} with feature level {level}") from None
+
+
+def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
+    """Return a feature level as text, and those that it depends on.
+
+    Raises:
+        UsageError: *argument* is not `NAME=LEVEL` of a known feature, with Kafka's message.
+    """
+    name, equals, text = (part.strip() for part in argument.partition("="))
+    if not equals:
+        raise UsageError(
+            f"Invalid feature format: {argument}. "
+            "Expected format: 'feature=version' (e.g. 'group.version=1')"
+        )
+    level = int16(text)
+    if level is None:
+        raise UsageError(f"Invalid version format: {text} for feature {name}")
+    if name == METADATA_VERSION:
+        if by_level(level) is None:
+            raise UsageError(f"Unknown {METADATA_VERSION} {level}")
+        return level_text(name, level), ()
+    if name not in FEATURES:
+        raise UsageError(f"Unknown feature: {name}")
+    try:
+        found = level_of(name, level)
+    except KeyError:
+        raise UsageError(f"Feature level {level} is not supported for feature {name}") from None
+    return level_text(name, level), tuple(level_text(*needed) for needed in found.requires)
+
+
+def level_text(name: str, level: int) -> str:
+    """Return `NAME=LEVEL`, with the release where it is metadata.version."""
+    version = by_level(level) if name == METADATA_VERSION else None
+    return f"{name}={level}" + (f" ({version.name})" if version else "")

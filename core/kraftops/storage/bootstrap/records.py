@@ -1,0 +1,200 @@
+"""The records that a formatted directory begins with: `BootstrapMetadata` and the voter set.
+
+`bootstrap.checkpoint` holds features and SCRAM credentials (KIP-778, KIP-900), the snapshot of a
+dynamic quorum its voters (KIP-853). Both are snapshots of KIP-630, batches between control records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.schema.compile import compiled
+from kraftops.schema.tables import control, metadata
+from kraftops.storage.bootstrap.releases import (
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    MetadataVersion,
+)
+from kraftops.storage.bootstrap.scram import REDACTED, Credential
+from kraftops.storage.bootstrap.voters import Voter
+from kraftops.varint import uvarint_bytes
+
+FILE_NAME = "bootstrap.checkpoint"
+SNAPSHOT_NAME = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
+_FRAME_VERSION = 1
+_BATCH_LIMIT = 8 * 1024 * 1024
+_SNAPSHOT_HEADER, _SNAPSHOT_FOOTER, _KRAFT_VERSION, _KRAFT_VOTERS = range(3, 7)
+
+
+class MetadataRecord(NamedTuple):
+    """A record of the metadata log: the name of its message, and its fields in version 0."""
+
+    message: str
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """What a new cluster begins with."""
+
+    version: MetadataVersion
+    features: Mapping[str, int]
+    credentials: Sequence[Credential]
+
+    def records(self) -> list[MetadataRecord]:
+        """Return metadata.version, the other features above 0 by name, then the credentials.
+
+        kraft.version is none of them: it is a control record of the quorum.
+        """
+        levels = {METADATA_VERSION: self.version.level}
+        for name in sorted(self.features):
+            if name not in (METADATA_VERSION, KRAFT_VERSION) and self.features[name]:
+                levels[name] = self.features[name]
+        found = [
+            MetadataRecord("FeatureLevelRecord", {"name": name, "featureLevel": level})
+            for name, level in levels.items()
+        ]
+        for credential in self.credentials:
+            data = {
+                "name": credential.name,
+                "mechanism": credential.mechanism,
+                "salt": credential.salt,
+                "storedKey": credential.stored_key,
+                "serverKey": credential.server_key,
+                "iterations": credential.iterations,
+            }
+            found.append(MetadataRecord("UserScramCredentialRecord", data))
+        return found
+
+    def __str__(self) -> str:
+        """Return the text of Kafka's `BootstrapMetadata`, what is secret left out."""
+        records = ", ".join(
+            f"ApiMessageAndVersion({record.message}({_fields_text(record.data)}) at version 0)"
+            for record in self.records()
+        )
+        return (
+            f"BootstrapMetadata(records=[{records}], "
+            f"metadataVersionLevel={self.version.level}, source=format command)"
+        )
+
+
+def bootstrap_bytes(initial: Bootstrap, now: int) -> bytes:
+    """Return the bytes of a bootstrap.checkpoint; *now* is the time in ms since the epoch."""
+    batches = [_control_batch(0, [_header(0)], now)]
+    offset = 1
+    for values in _batched([_framed(record) for record in initial.records()]):
+        batch = [Record(offset + at, now, None, value, ()) for at, value in enumerate(values)]
+        batches.append(batch_bytes(batch))
+        offset += len(batch)
+    batches.append(_control_batch(offset, [_footer()], now))
+    return b"".join(batches)
+
+
+def voters_snapshot_bytes(voters: Sequence[Voter], listener: str, now: int) -> bytes:
+    """Return the bytes of the snapshot that a dynamic quorum begins with.
+
+    *listener* is the name of the controllers' listener; *now* the time in ms since the epoch.
+    """
+    quorum = _quorum_records(voters_record(voters, listener), is_first=True)
+    return _control_batch(0, [_header(now), *quorum], now) + _control_batch(3, [_footer()], now)
+
+
+def voters_record(voters: Sequence[Voter], listener: str) -> dict[str, object]:
+    """Return the fields of a VotersRecord; *listener* as above."""
+    data = [
+        {
+            "voterId": voter.node_id,
+            "voterDirectoryId": voter.directory_id,
+            "endpoints": [{"name": listener, "host": voter.host, "port": voter.port}],
+            "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1},
+        }
+        for voter in voters
+    ]
+    return {"version": 0, "voters": data}
+
+
+def quorum_bytes(
+    record: Mapping[str, object], *, is_first: bool, offset: int, epoch: int, now: int
+) -> bytes:
+    """Return the batch of a log in which a voter set takes effect.
+
+    Args:
+        record: the fields of the VotersRecord.
+        is_first: whether the quorum was static before, so that its kraft.version is raised too.
+        offset: of the first record.
+        epoch: of the leader who would have written it.
+        now: the time in ms since the epoch.
+    """
+    return _control_batch(offset, _quorum_records(record, is_first=is_first), now, epoch)
+
+
+def _quorum_records(record: Mapping[str, object], *, is_first: bool) -> list[_Control]:
+    """Return the control records of a voter set, of the *first* one with its kraft.version."""
+    version = (_KRAFT_VERSION, "KRaftVersionRecord", {"version": 0, "kRaftVersion": 1})
+    voters = (_KRAFT_VOTERS, "VotersRecord", record)
+    return [version, voters] if is_first else [voters]
+
+
+_Control = tuple[int, str, Mapping[str, object]]
+
+
+def _header(last_timestamp: int) -> _Control:
+    data = {"version": 0, "lastContainedLogTimestamp": last_timestamp}
+    return _SNAPSHOT_HEADER, "SnapshotHeaderRecord", data
+
+
+def _footer() -> _Control:
+    return _SNAPSHOT_FOOTER, "SnapshotFooterRecord", {"version": 0}
+
+
+def _control_batch(
+    base_offset: int, records: Sequence[_Control], now: int, epoch: int = 0
+) -> bytes:
+    return batch_bytes(
+        [
+            Record(
+                base_offset + at,
+                now,
+                bytes(2) + number.to_bytes(2),
+                compiled(control.MESSAGES[message], 0).write(data),
+                (),
+            )
+            for at, (number, message, data) in enumerate(records)
+        ],
+        attributes=CONTROL,
+        leader_epoch=epoch,
+    )
+
+
+def _framed(record: MetadataRecord) -> bytes:
+    message = metadata.MESSAGES[record.message]
+    assert message.key is not None
+    frame = (_FRAME_VERSION, message.key, 0)
+    return b"".join(map(uvarint_bytes, frame)) + compiled(message, 0).write(record.data)
+
+
+def _batched(values: Sequence[bytes]) -> Iterable[list[bytes]]:
+    """Yield *values* in groups that make a batch of at most 8 MiB, as Kafka's writer does."""
+    group: list[bytes] = []
+    size = 0
+    for value in values:
+        if group and size + len(value) > _BATCH_LIMIT:
+            yield group
+            group, size = [], 0
+        group.append(value)
+        size += len(value)
+    if group:
+        yield group
+
+
+def _fields_text(data: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={_value_text(value)}" for name, value in data.items())
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, bytes):
+        return f"[{REDACTED}]"
+    return f"'{value}'" if isinstance(value, str) else str(value)

@@ -1,0 +1,291 @@
+"""Addresses in a server configuration: listeners and their protocols, voters, bootstrap servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from kraftops.java.hash_order import map_order
+from kraftops.java.text import string_hash
+from kraftops.storage.config.values import Refused, java_split, trimmed, whole_number
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 (to be refused)
+LISTENERS = "listeners"
+PROTOCOL_MAP = "listener.security.protocol.map"
+VOTERS = "controller.quorum.voters"
+BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"
+
+# Not compiled here: start-up is short, and most configurations need few of them.
+_LISTENER = r"([^\n\r\x85\u2028\u2029]*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)"
+_ADDRESS = r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)"
+_HOST = r"[0-9a-zA-Z\-%._:]*"
+_SEPARATOR = r"\s*,\s*"
+_PORTS = "ports are numbers up to 65535"
+
+
+class Listener(NamedTuple):
+    """A listener; *host* is None where none is given: all interfaces, or the machine's name."""
+
+    name: str
+    host: str | None
+    port: int
+    protocol: str
+
+
+def listener_name(text: str) -> str:
+    """Return the name of a listener, in capitals.
+
+    Raises:
+        Refused: it is blank.
+    """
+    if not trimmed(text):
+        raise Refused("The provided listener name is null or empty string", PROTOCOL_MAP, LISTENERS)
+    return text.upper()
+
+
+def parse_listeners(
+    key: str, entries: Sequence[str], protocols: Mapping[str, str], *, distinct_ports: bool = True
+) -> tuple[Listener, ...]:
+    """Return the listeners that *entries*, the value of *key*, name.
+
+    Raises:
+        Refused: one has no such form or no protocol, or two clash.
+    """
+    listed = f"[{', '.join(entries)}]"
+    try:
+        listeners = tuple(_listener(entry, protocols) for entry in entries)
+        _check_names(listeners, listed)
+        if distinct_ports:
+            _check_ports(listeners, listed)
+    except Refused as error:
+        raise Refused(
+            f"Error creating broker listeners from '{listed}': {error.message}",
+            key,
+            *error.keys,
+            hint=error.hint,
+        ) from None
+    return listeners
+
+
+def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
+    found = re.fullmatch(_LISTENER, entry)
+    if not found:
+        raise Refused(f"Unable to parse {entry} to a broker endpoint")
+    name = listener_name(found[1])
+    port = _port(found[3])
+    if name not in protocols:
+        raise Refused(
+            f"No security protocol defined for listener {name}",
+            hint=f"add {name} to {PROTOCOL_MAP}",
+        )
+    return Listener(name, found[2] or None, port, protocols[name])
+
+
+def _port(text: str) -> int:
+    port = whole_number(text, 32)
+    if port is None:
+        raise Refused(f'For input string: "{text}"', hint=_PORTS)
+    return port
+
+
+def _check_names(listeners: Sequence[Listener], listed: str) -> None:
+    if len({listener.name for listener in listeners}) < len(listeners):
+        raise Refused(f"Each listener must have a different name, listeners: {listed}")
+
+
+def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
+    """Refuse two listeners of one port, unless one has an IPv4 and the other an IPv6 address."""
+    by_port: dict[int, list[str | None]] = {}
+    for listener in listeners:
+        if listener.port:
+            by_port.setdefault(listener.port, []).append(listener.host)
+    # Java's grouping puts a new port before the others of its bucket, hence reversed.
+    for port in map_order(reversed(by_port), lambda port: port & 0xFFFFFFFF, capacity=16):
+        hosts = by_port[port]
+        if len(hosts) == 1:
+            continue
+        addresses = [host for host in hosts if host and (is_ipv4(host) or is_ipv6(host))]
+        names = len(hosts) - len(addresses)
+        if names > 1:
+            raise Refused(f"Each listener must have a different port, listeners: {listed}")
+        if not addresses:
+            continue
+        if len(addresses) != 2:
+            raise Refused(
+                "Each listener must have a different port unless exactly one listener has an IPv4 "
+                f"address and the other IPv6 address, listeners: {listed}, port: {port}"
+            )
+        if names or is_ipv4(addresses[0]) == is_ipv4(addresses[1]):
+            raise Refused(
+                "If you have two listeners on the same port then one needs to be IPv4 and the "
+                f"other IPv6, listeners: {listed}, port: {port}"
+            )
+
+
+def is_ipv4(host: str) -> bool:
+    """Tell whether *host* is an IPv4 address, as commons-validator does."""
+    octets = host.split(".")
+    return len(octets) == 4 and all(
+        re.fullmatch(r"0|[1-9][0-9]{0,2}", octet) and int(octet) <= 0xFF for octet in octets
+    )
+
+
+def is_ipv6(host: str) -> bool:
+    """Tell whether *host* is an IPv6 address, with or without zone, as commons-validator does."""
+    address, *zone = host.split("%")
+    if len(zone) > 1 or zone == [""] or address.count("::") > 1 or ":::" in address:
+        return False
+    compressed = "::" in address
+    if address.startswith(":") and not address.startswith("::"):
+        return False
+    if address.endswith(":") and not address.endswith("::"):
+        return False
+    groups = java_split(address, ":")
+    if address.endswith("::"):
+        groups.append("")
+    elif compressed and address.startswith("::"):
+        groups.pop(0)
+    octets = len(groups)
+    for index, group in enumerate(groups):
+        if not group:
+            if index and not groups[index - 1]:
+                return False
+        elif index == len(groups) - 1 and "." in group:
+            if not is_ipv4(group):
+                return False
+            octets += 1
+        elif not re.fullmatch(r"-0{1,3}|[0-9a-fA-F]{1,4}", group):
+            return False
+    return len(groups) <= 8 and octets <= 8 and (octets == 8 or compressed)
+
+
+def is_host(text: str) -> bool:
+    """Tell whether *text* has only characters of host names and addresses."""
+    return bool(re.fullmatch(_HOST, text))
+
+
+def parse_map(key: str, text: str) -> dict[str, str]:
+    """Return the pairs of `NAME:VALUE,…`, in the order in which Kafka goes through them.
+
+    Raises:
+        Refused: an item has no colon.
+    """
+    pairs = {}
+    for item in java_split(re.sub(_SEPARATOR, ",", text, flags=re.ASCII), ",") if text else ():
+        name, colon, value = item.rpartition(":")
+        if not colon:
+            length = len(item.encode("utf-16-le", "surrogatepass")) // 2
+            raise Refused(
+                f"Error parsing configuration property '{key}': begin 0, end -1, length {length}",
+                key,
+                hint=f"{item!r} is no NAME:VALUE",
+            )
+        pairs[trimmed(name)] = trimmed(value)
+    return {name: pairs[name] for name in map_order(pairs, string_hash, capacity=16)}
+
+
+def security_protocols(
+    map_text: str, *, given: bool, listeners: Iterable[str], controllers: Sequence[str]
+) -> dict[str, str]:
+    """Return the protocol of each listener name.
+
+    Args:
+        map_text: `NAME:PROTOCOL,…`.
+        given: whether the map is given; else controllers are PLAINTEXT, unless a name of a
+            protocol says that security matters.
+        listeners: as given.
+        controllers: the names of the controller listeners.
+
+    Raises:
+        Refused: the map is malformed, or names what is no protocol.
+    """
+    protocols: dict[str, str] = {}
+    for text, protocol_text in parse_map(PROTOCOL_MAP, map_text).items():
+        name, protocol = listener_name(text), protocol_text.upper()
+        if protocol not in PROTOCOLS:
+            raise Refused(
+                f"Invalid security protocol `{protocol_text}` defined in {PROTOCOL_MAP}",
+                PROTOCOL_MAP,
+                hint=f"there are {', '.join(PROTOCOLS)}",
+            )
+        if name in protocols:
+            raise Refused(
+                f"Duplicate key ListenerName({name}) (attempted merging values {protocols[name]} "
+                f"and {protocol})",
+                PROTOCOL_MAP,
+                hint=f"{name} is there twice, whether in capitals or not",
+            )
+        protocols[name] = protocol
+    secure = PROTOCOLS[1:]
+    if given or any(name in secure for name in controllers):
+        return protocols
+    if any(_name_of(listener) in secure for listener in listeners):
+        return protocols
+    return protocols | {name: "PLAINTEXT" for name in controllers if name != "PLAINTEXT"}
+
+
+def _name_of(listener: str) -> str:
+    name, colon, _ = listener.partition(":")
+    if not colon:
+        raise Refused(f"Unable to parse a listener name from {listener}", LISTENERS)
+    return name.upper()
+
+
+def parse_static_voters(
+    entries: Sequence[str], *, routable: bool = False
+) -> dict[int, tuple[str, int]]:
+    """Return hosts and ports of `{id}@{host}:{port}` by id, in the order of Java's map.
+
+    Raises:
+        Refused: one is malformed, or *routable* and of no host that can be reached.
+    """
+    form = (
+        f"the configuration {VOTERS}. Each entry should be in the form `{{id}}@{{host}}:{{port}}`."
+    )
+    voters = {}
+    for entry in entries:
+        parts = java_split(entry, "@")
+        if len(parts) != 2:
+            raise Refused(
+                f"Invalid configuration value for {VOTERS}. Each entry should be in the form "
+                "`{id}@{host}:{port}`.",
+                VOTERS,
+            )
+        voter_id = whole_number(parts[0], 32)
+        if voter_id is None:
+            raise Refused(f"Failed to parse voter ID as an integer from {parts[0]}", VOTERS)
+        address = re.fullmatch(_ADDRESS, parts[1])
+        if not address:
+            raise Refused(f"Failed to parse host name from entry {entry} for {form}", VOTERS)
+        voters[voter_id] = _host_and_port(address, VOTERS)
+        if routable and address[1] == ANY_ADDRESS:
+            raise Refused(f"Host string ({ANY_ADDRESS}) is not routeable", VOTERS)
+    order = map_order(voters, lambda number: number & 0xFFFFFFFF, capacity=len(entries))
+    return {voter_id: voters[voter_id] for voter_id in order}
+
+
+def parse_server(entry: str) -> tuple[str, int]:
+    """Return host and port of a bootstrap server, `{host}:{port}`.
+
+    Raises:
+        Refused: it is malformed.
+    """
+    address = re.fullmatch(_ADDRESS, entry)
+    if not address:
+        raise Refused(
+            f"Failed to parse host name from {entry} for the configuration {BOOTSTRAP_SERVERS}. "
+            'Each entry should be in the form "{host}:{port}"',
+            BOOTSTRAP_SERVERS,
+        )
+    return _host_and_port(address, BOOTSTRAP_SERVERS)
+
+
+def _host_and_port(address: re.Match[str], key: str) -> tuple[str, int]:
+    port = whole_number(address[2], 32)
+    if port is None:
+        raise Refused(f'For input string: "{address[2]}"', key, hint=_PORTS)
+    if port > 0xFFFF:
+        raise Refused(f"port out of range:{port}", key, hint=_PORTS)
+    return address[1], port

@@ -1,0 +1,218 @@
+"""`${PROVIDER:PATH:KEY}` in a configuration, resolved as Kafka's `ConfigTransformer` does."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from kraftops.errors import DecodeError
+from kraftops.java.hash_order import map_order
+from kraftops.java.properties import properties
+from kraftops.java.text import string_hash
+from kraftops.storage.config.values import Refused, java_split
+
+Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
+"""What returns the values it has for keys of a path."""
+
+_PLACEHOLDER = r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}"
+_PROVIDERS = "config.providers"
+_PACKAGE = "org.apache.kafka.common.config.provider."
+
+
+def resolved(originals: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return *originals* with what the providers in it know in place of placeholders.
+
+    A placeholder stays as it is where its provider is not defined or does not know the key.
+
+    Raises:
+        Refused: a provider cannot be used, or cannot read what is asked of it.
+    """
+    providers = _providers(originals, environment)
+    if not providers:
+        return dict(originals)
+    known = _looked_up(originals, providers)
+
+    def replacement(found: re.Match[str]) -> str:
+        name, path, key = found.groups()
+        return known.get((name, path or ""), {}).get(key, found[0])
+
+    return {key: re.sub(_PLACEHOLDER, replacement, value) for key, value in originals.items()}
+
+
+def has_placeholder(value: str) -> bool:
+    """Tell whether a value has what looks like a placeholder."""
+    return bool(re.search(_PLACEHOLDER, value))
+
+
+def _looked_up(
+    originals: Mapping[str, str], providers: Mapping[str, Provider]
+) -> dict[tuple[str, str], Mapping[str, str]]:
+    """Return what the providers know, by provider and path."""
+    wanted: dict[str, dict[str, dict[str, str]]] = {}  # the last is the key that asks
+    for original in map_order(originals, string_hash, capacity=16):
+        for name, path, key in re.findall(_PLACEHOLDER, originals[original]):
+            wanted.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
+    known = {}
+    # `computeIfAbsent` puts what it adds before the others of its bucket, hence reversed.
+    for name in map_order(reversed(wanted), string_hash, capacity=16):
+        if name not in providers:
+            continue
+        for path in map_order(reversed(wanted[name]), string_hash, capacity=16):
+            asking = wanted[name][path]
+            try:
+                known[name, path] = providers[name](path, asking)
+            except Refused as error:
+                raise Refused(error.message, *asking.values(), hint=error.hint) from None
+    return known
+
+
+def _providers(originals: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Provider]:
+    listed = originals.get(_PROVIDERS, "")
+    # Names are not trimmed, and one without a class is none.
+    names = dict.fromkeys(
+        name for name in java_split(listed, ",") if f"{_PROVIDERS}.{name}.class" in originals
+    )
+    providers = {}
+    for name in map_order(names, string_hash, capacity=16) if listed else ():
+        prefix = f"{_PROVIDERS}.{name}.param."
+        parameters = {
+            key.removeprefix(prefix): value
+            for key, value in originals.items()
+            if key.startswith(prefix) and key != prefix
+        }
+        class_key = f"{_PROVIDERS}.{name}.class"
+        try:
+            providers[name] = _provider(originals[class_key], parameters, environment)
+        except Refused as error:
+            keys = (prefix + key for key in error.keys)
+            raise Refused(error.message, *keys, class_key, hint=error.hint) from None
+    return providers
+
+
+def _provider(
+    class_name: str, parameters: Mapping[str, str], environment: Mapping[str, str]
+) -> Provider:
+    kind = class_name.removeprefix(_PACKAGE)
+    if kind == "EnvVarConfigProvider":
+        return _environment_provider(environment, parameters.get("allowlist.pattern"))
+    if kind not in ("FileConfigProvider", "DirectoryConfigProvider") or kind == class_name:
+        raise Refused(
+            f"the config provider class {class_name} cannot be used here",
+            hint="only Kafka's EnvVarConfigProvider, FileConfigProvider and "
+            f"DirectoryConfigProvider of {_PACKAGE[:-1]} can",
+        )
+    allowed = _allowed_paths(parameters.get("allowed.paths", ""))
+    read = _file_values if kind == "FileConfigProvider" else _directory_values
+
+    def provider(path: str, keys: Iterable[str]) -> Mapping[str, str]:
+        trusted = _trusted(path, allowed) if path else None
+        return {} if trusted is None else read(path, trusted, keys)
+
+    return provider
+
+
+def _environment_provider(environment: Mapping[str, str], pattern: str | None) -> Provider:
+    allowed = None if pattern is None else _java_pattern(pattern)
+
+    def provider(path: str, keys: Iterable[str]) -> Mapping[str, str]:
+        if path:
+            raise Refused(
+                f"Path is not supported for EnvVarConfigProvider, invalid value '{path}'",
+                hint="write ${PROVIDER:VARIABLE}",
+            )
+        return {
+            key: environment[key]
+            for key in keys
+            if key in environment and (allowed is None or allowed.fullmatch(key))
+        }
+
+    return provider
+
+
+def _java_pattern(text: str) -> re.Pattern[str]:
+    """Return a pattern of Java's, as far as Python's mean the same."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            # Python warns of what in Java are unions and intersections of classes.
+            warnings.simplefilter("error")
+            return re.compile(text, re.ASCII)
+    except (re.error, FutureWarning, OverflowError, RecursionError) as error:
+        raise Refused(
+            f"the pattern {text} cannot be used here: {error}", "allowlist.pattern"
+        ) from None
+
+
+def _allowed_paths(listed: str) -> list[str] | None:
+    """Return the directories that a provider may read; None where it may read all."""
+    if not listed:
+        return None
+    allowed = []
+    for item in java_split(listed, ","):
+        path = _normalized(item)
+        if not path.startswith("/"):
+            raise Refused(f"Path {path} is not absolute", "allowed.paths")
+        if not os.path.exists(path):
+            raise Refused(f"Path {path} does not exist", "allowed.paths")
+        allowed.append(path)
+    return allowed
+
+
+def _trusted(path: str, allowed: list[str] | None) -> str | None:
+    """Return the path that may be read for *path*, if any may."""
+    if "\0" in path:
+        raise Refused(f"Nul character not allowed: {path}")
+    if allowed is None:
+        return path
+    path = _normalized(path)
+    return path if any(_is_within(path, directory) for directory in allowed) else None
+
+
+def _normalized(path: str) -> str:
+    """Return a path as Java's `normalize` does: links are not looked at."""
+    return os.path.normpath(re.sub("/+", "/", path)) if path else ""
+
+
+def _is_within(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _file_values(path: str, trusted: str, keys: Iterable[str]) -> Mapping[str, str]:
+    try:
+        found = properties(_text(trusted))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"Could not read properties from file {path}", hint=_reason(error)) from None
+    except DecodeError as error:
+        raise Refused(error.message.partition(": ")[2], hint=f"{path}: {error.message}") from None
+    return {key: found[key].value for key in keys if key in found}
+
+
+def _directory_values(_: str, directory: str, keys: Iterable[str]) -> Mapping[str, str]:
+    if not os.path.isdir(directory):
+        return {}
+    try:
+        names = os.listdir(directory)
+    except OSError as error:
+        raise Refused(f"Could not list directory {directory}", hint=_reason(error)) from None
+    values = {}
+    for name in set(keys).intersection(names):
+        path = os.path.join(directory, name)
+        if os.path.isfile(path):
+            try:
+                values[name] = _text(path)
+            except (OSError, UnicodeDecodeError) as error:
+                raise Refused(
+                    f"Could not read file {path} for property {name}", hint=_reason(error)
+                ) from None
+    return values
+
+
+def _text(path: str) -> str:
+    with open(path, "rb") as file:
+        return file.read().decode()
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"

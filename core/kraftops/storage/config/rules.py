@@ -1,0 +1,218 @@
+"""Rules between the keys of a server configuration (Kafka 4.3.1's `KafkaConfig` and its parts)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kraftops.java.hash_order import scala_map_order, set_order
+from kraftops.java.text import string_hash
+from kraftops.storage.config.endpoints import Endpoints, endpoints_of
+from kraftops.storage.config.listener_rules import check_listeners
+from kraftops.storage.config.listeners import is_host, parse_map
+from kraftops.storage.config.settings import Settings
+from kraftops.storage.config.values import Refused, require, whole_number
+
+_CODECS = range(5)
+_MEBIBYTE = 1 << 20
+_HOUR = 3_600_000
+
+GROUP_RULES = """\
+group.consumer.max.heartbeat.interval.ms >= group.consumer.min.heartbeat.interval.ms
+group.consumer.heartbeat.interval.ms >= group.consumer.min.heartbeat.interval.ms
+group.consumer.heartbeat.interval.ms <= group.consumer.max.heartbeat.interval.ms
+group.consumer.max.session.timeout.ms >= group.consumer.min.session.timeout.ms
+group.consumer.session.timeout.ms >= group.consumer.min.session.timeout.ms
+group.consumer.session.timeout.ms <= group.consumer.max.session.timeout.ms
+group.consumer.heartbeat.interval.ms < group.consumer.session.timeout.ms
+group.consumer.max.assignment.interval.ms >= group.consumer.min.assignment.interval.ms
+group.consumer.assignment.interval.ms >= group.consumer.min.assignment.interval.ms
+group.consumer.assignment.interval.ms <= group.consumer.max.assignment.interval.ms
+group.share.max.heartbeat.interval.ms >= group.share.min.heartbeat.interval.ms
+group.share.heartbeat.interval.ms >= group.share.min.heartbeat.interval.ms
+group.share.heartbeat.interval.ms <= group.share.max.heartbeat.interval.ms
+group.share.max.session.timeout.ms >= group.share.min.session.timeout.ms
+group.share.session.timeout.ms >= group.share.min.session.timeout.ms
+group.share.session.timeout.ms <= group.share.max.session.timeout.ms
+group.share.heartbeat.interval.ms < group.share.session.timeout.ms
+group.share.assignors = 1
+group.share.max.assignment.interval.ms >= group.share.min.assignment.interval.ms
+group.share.assignment.interval.ms >= group.share.min.assignment.interval.ms
+group.share.assignment.interval.ms <= group.share.max.assignment.interval.ms
+group.streams.max.heartbeat.interval.ms >= group.streams.min.heartbeat.interval.ms
+group.streams.heartbeat.interval.ms >= group.streams.min.heartbeat.interval.ms
+group.streams.heartbeat.interval.ms <= group.streams.max.heartbeat.interval.ms
+group.streams.max.session.timeout.ms >= group.streams.min.session.timeout.ms
+group.streams.session.timeout.ms >= group.streams.min.session.timeout.ms
+group.streams.session.timeout.ms <= group.streams.max.session.timeout.ms
+group.streams.heartbeat.interval.ms < group.streams.session.timeout.ms
+group.streams.max.assignment.interval.ms >= group.streams.min.assignment.interval.ms
+group.streams.assignment.interval.ms >= group.streams.min.assignment.interval.ms
+group.streams.assignment.interval.ms <= group.streams.max.assignment.interval.ms
+group.streams.num.standby.replicas <= group.streams.max.standby.replicas
+group.share.max.delivery.count.limit >= group.share.delivery.count.limit
+group.share.delivery.count.limit >= group.share.min.delivery.count.limit
+group.share.max.partition.max.record.locks >= group.share.partition.max.record.locks
+group.share.partition.max.record.locks >= group.share.min.partition.max.record.locks
+group.share.record.lock.duration.ms >= group.share.min.record.lock.duration.ms
+group.share.max.record.lock.duration.ms >= group.share.record.lock.duration.ms
+group.share.max.share.sessions >= group.share.max.size
+"""
+_RELATIONS = {
+    ">=": "must be greater than or equal to",
+    "<=": "must be less than or equal to",
+    "<": "must be less than",
+}
+
+
+def check_rules(settings: Settings) -> Endpoints:
+    """Check every rule between keys, in Kafka's order; return the listeners.
+
+    Of classes named by the configuration only those are refused that cannot be: what they
+    implement is not known here.
+
+    Raises:
+        Refused: a rule is broken.
+    """
+    _check_groups(settings)
+    endpoints = endpoints_of(settings)
+    if "classic" not in settings.items("group.coordinator.rebalance.protocols"):
+        raise Refused(
+            "Disabling the 'classic' protocol is not supported.",
+            "group.coordinator.rebalance.protocols",
+        )
+    _check_log(settings)
+    check_listeners(settings, endpoints)
+    _check_connections(settings)
+    return endpoints
+
+
+def _check_groups(settings: Settings) -> None:
+    _check_assignors(settings, "group.consumer.assignors", ("uniform", "range"))
+    _check_codec(settings, "offsets.topic.compression.codec")
+    _check_assignors(settings, "group.share.assignors", ("simple",))
+    for rule in GROUP_RULES.splitlines():
+        key, relation, other = rule.split(" ")
+        if relation == "=":
+            _check_single(settings, key)
+            continue
+        one, two = settings.number(key), settings.number(other)
+        if not (one >= two if relation == ">=" else one <= two if relation == "<=" else one < two):
+            raise Refused(f"{key} {_RELATIONS[relation]} {other}", key, other)
+    _check_codec(settings, "share.coordinator.state.topic.compression.codec")
+
+
+def _check_assignors(settings: Settings, key: str, known: Iterable[str]) -> None:
+    for name in settings.items(key):
+        if name not in known and "." not in name:
+            raise Refused(
+                f"Class {name} cannot be found", key, hint=f"Kafka's own: {', '.join(known)}"
+            )
+
+
+def _check_single(settings: Settings, key: str) -> None:
+    if (count := len(settings.items(key))) != 1:
+        raise Refused(f"{key} must contain exactly one assignor, but found {count}", key)
+
+
+def _check_codec(settings: Settings, key: str) -> None:
+    if settings.number(key) not in _CODECS:
+        raise Refused(
+            f"Unknown compression type id: {settings.number(key)}",
+            key,
+            hint="0 is none, 1 gzip, 2 snappy, 3 lz4, 4 zstd",
+        )
+
+
+def _check_log(settings: Settings) -> None:
+    number = settings.number
+    if settings.node_id != number("broker.id"):
+        raise Refused(
+            "You must set `node.id` to the same value as `broker.id`.", "broker.id", "node.id"
+        )
+    require(
+        _first_given(settings, {"log.roll.ms": 1, "log.roll.hours": _HOUR}) >= 1,
+        "log.roll.ms must be greater than or equal to 1",
+        "log.roll.ms",
+    )
+    require(
+        _first_given(settings, {"log.roll.jitter.ms": 1, "log.roll.jitter.hours": _HOUR}) >= 0,
+        "log.roll.jitter.ms must be greater than or equal to 0",
+        "log.roll.jitter.ms",
+    )
+    retention = {
+        "log.retention.ms": 1,
+        "log.retention.minutes": 60_000,
+        "log.retention.hours": _HOUR,
+    }
+    require(
+        _first_given(settings, retention) != 0,
+        "log.retention.ms must be unlimited (-1) or, greater than or equal to 1",
+        *retention,
+    )
+    buffer, threads = "log.cleaner.dedupe.buffer.size", "log.cleaner.threads"
+    if not number(threads):
+        raise Refused("/ by zero", threads, hint=f"{threads} must be at least 1")
+    require(
+        number(buffer) // number(threads) > _MEBIBYTE,
+        f"{buffer} must be at least 1MB per cleaner thread.",
+        buffer,
+        threads,
+    )
+    wait, socket, lag = (
+        "replica.fetch.wait.max.ms",
+        "replica.socket.timeout.ms",
+        "replica.lag.time.max.ms",
+    )
+    require(
+        number(wait) <= number(socket),
+        f"{socket} should always be at least {wait} to prevent unnecessary socket timeouts",
+        socket,
+        wait,
+    )
+    require(
+        number(wait) <= number(lag),
+        f"{wait} should always be less than or equal to {lag} to prevent frequent changes in ISR",
+        wait,
+        lag,
+    )
+
+
+def _first_given(settings: Settings, units: Mapping[str, int]) -> int:
+    """Return the first value that is not null, times its unit."""
+    key = next(key for key in units if settings.values[key] is not None)
+    return settings.number(key) * units[key]
+
+
+def _check_connections(settings: Settings) -> None:
+    number = settings.number
+    queued, request = "queued.max.request.bytes", "socket.request.max.bytes"
+    require(
+        number(queued) <= 0 or number(queued) >= number(request),
+        f"{queued} must be larger or equal to {request}",
+        queued,
+        request,
+    )
+    limit, overrides = "max.connections.per.ip", "max.connections.per.ip.overrides"
+    limits = parse_map(overrides, settings.text(overrides) or "")
+    for text in limits.values():
+        if whole_number(text, 32) is None:
+            raise Refused(f'For input string: "{text}"', overrides)
+    require(
+        number(limit) != 0 or bool(limits),
+        f"{limit} can be set to zero only if {overrides} property is set.",
+        limit,
+    )
+    hosts = scala_map_order(limits, string_hash)
+    if unknown := [host for host in hosts if not is_host(host)]:
+        raise Refused(
+            f"{overrides} contains invalid addresses : {','.join(set_order(unknown, string_hash))}",
+            overrides,
+        )
+    delay, idle = "connection.failed.authentication.delay.ms", "connections.max.idle.ms"
+    require(
+        number(idle) < 0 or number(delay) < number(idle),
+        f"{delay}={number(delay)} should always be less than {idle}={number(idle)} to prevent "
+        "failed authentication responses from timing out",
+        delay,
+        idle,
+    )

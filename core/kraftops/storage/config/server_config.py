@@ -1,0 +1,183 @@
+"""A server's configuration file, checked as Kafka 4.3.1 checks it when its tools read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kraftops.errors import ConfigError, DecodeError, SourceError, UsageError
+from kraftops.java.properties import Property, properties
+from kraftops.storage.config.endpoints import Endpoints, advertised_controllers
+from kraftops.storage.config.keys import is_secret, server_keys
+from kraftops.storage.config.listeners import (
+    BOOTSTRAP_SERVERS,
+    VOTERS,
+    Listener,
+    parse_static_voters,
+)
+from kraftops.storage.config.providers import has_placeholder, resolved
+from kraftops.storage.config.rules import check_rules
+from kraftops.storage.config.settings import Settings, read_settings
+from kraftops.storage.config.values import Refused
+
+_METADATA_DIR = "metadata.log.dir"
+_SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
+
+
+DEFAULT_HOST = "localhost"
+"""Of the voter of `--standalone` whose listener names no host, as in Kafka."""
+
+
+class Endpoint(NamedTuple):
+    """A listener that others can reach."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """What a server configuration says.
+
+    Attributes:
+        path: of the file, as it was named.
+        given: what the file and the overrides say, placeholders resolved; an override is in line 0.
+        values: of every key that Kafka knows, defaults included: int, float, bool, str, tuple of
+            str, or None.
+        node_id: the id of this node.
+        roles: `broker`, `controller` or both.
+        log_dirs: the data directories as written, none twice.
+        metadata_log_dir: where the metadata log lies; it need not be one of *log_dirs*.
+        voters: the static voters, host and port by id.
+        bootstrap_servers: the controllers to ask first.
+        controller_listener_names: as written; the first is the one of the voters record.
+        listeners: where this node listens.
+        advertised_controllers: the controller listeners as others see them.
+        unstable_feature_versions: whether features under development may be used.
+    """
+
+    path: str
+    given: Mapping[str, Property] = field(repr=False)  # passwords too
+    values: Mapping[str, object] = field(repr=False)
+    node_id: int
+    roles: frozenset[str]
+    log_dirs: tuple[str, ...]
+    metadata_log_dir: str
+    voters: Mapping[int, tuple[str, int]]
+    bootstrap_servers: tuple[str, ...]
+    controller_listener_names: tuple[str, ...]
+    listeners: tuple[Listener, ...]
+    advertised_controllers: tuple[Listener, ...]
+    unstable_feature_versions: bool
+    _overrides: Mapping[str, Property] = field(repr=False)
+
+    @property
+    def controller_listener(self) -> Endpoint:
+        """Where others reach this controller, as it is written to the voters record (KIP-853)."""
+        listener = self.advertised_controllers[0]  # there is one: this node is a controller
+        return Endpoint(listener.name, listener.host or DEFAULT_HOST, listener.port)
+
+    def place(self, key: str) -> str:
+        """Return where *key* is set: a line of the file, an override; else the file."""
+        return _place(self.path, {**self.given, **self._overrides}, key)
+
+
+def load_config(
+    path: str, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> ServerConfig:
+    """Return the configuration in the properties file at *path*.
+
+    Args:
+        path: of the file.
+        overrides: `KEY=VALUE` each, which beat the file; the last of a key counts.
+        environment: what `EnvVarConfigProvider` reads.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: an override is no KEY=VALUE.
+        ConfigError: Kafka refuses the configuration, with its message; or it means to write
+            the metadata log to the root directory.
+    """
+    raw = _read(path) | {key: Property(key, text, 0) for key, text in map(_override, overrides)}
+    texts = {key: prop.value for key, prop in raw.items()}
+    for key, other in _SYNONYMS.items():
+        if other in raw:
+            texts.setdefault(key, raw[other].value)
+    try:
+        originals = resolved(texts, environment or {})
+        settings = read_settings(originals)
+        endpoints = check_rules(settings)
+        _check_metadata_dir(settings)
+        return _server_config(path, raw, settings, endpoints)
+    except Refused as error:
+        raise _located(error, path, raw) from None
+
+
+def _read(path: str) -> dict[str, Property]:
+    try:
+        with open(path, "rb") as file:
+            return properties(file.read())
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+    except DecodeError as error:
+        raise ConfigError(f"{path}: {error.message}") from error
+
+
+def _override(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise UsageError(f"--override {key}: expected KEY=VALUE")
+    return key, value
+
+
+def _check_metadata_dir(settings: Settings) -> None:
+    if settings.values[_METADATA_DIR] == "":
+        raise Refused(
+            f"{_METADATA_DIR} is empty",
+            _METADATA_DIR,
+            hint="Kafka takes that for the root directory: without the key it is in log.dirs",
+        )
+
+
+def _server_config(
+    path: str, raw: Mapping[str, Property], settings: Settings, endpoints: Endpoints
+) -> ServerConfig:
+    originals = settings.originals
+    return ServerConfig(
+        path=path,
+        given={key: prop._replace(value=originals[key]) for key, prop in raw.items()},
+        values=settings.values,
+        node_id=settings.node_id,
+        roles=settings.roles,
+        log_dirs=settings.log_dirs,
+        metadata_log_dir=settings.text(_METADATA_DIR) or settings.log_dirs[0],
+        voters=parse_static_voters(settings.items(VOTERS)),
+        bootstrap_servers=settings.items(BOOTSTRAP_SERVERS),
+        controller_listener_names=settings.controller_names,
+        listeners=endpoints.listeners,
+        advertised_controllers=advertised_controllers(settings, endpoints),
+        unstable_feature_versions=bool(settings.values["unstable.feature.versions.enable"]),
+        _overrides={key: prop for key, prop in raw.items() if not prop.line},
+    )
+
+
+def _located(error: Refused, path: str, given: Mapping[str, Property]) -> ConfigError:
+    """Return the error with its place: that of the first of its keys that is given."""
+    keys = [*error.keys, *(_SYNONYMS[key] for key in error.keys if key in _SYNONYMS)]
+    key = next((key for key in keys if key in given), "")
+    hint = error.hint
+    if hint is None and key and has_placeholder(given[key].value):
+        hint = "a placeholder is resolved by the provider of that name in config.providers only"
+    return ConfigError(f"{_place(path, given, key)}: {error.message}", hint)
+
+
+def _place(path: str, given: Mapping[str, Property], key: str) -> str:
+    if key not in given:
+        return path
+    if given[key].line:
+        return f"{path}: line {given[key].line}"
+    # What is not known may be secret too, as what a config provider is given.
+    shown = (key in server_keys() or key.startswith("listener.name.")) and not is_secret(key)
+    return f"--override {key}={given[key].value}" if shown else f"--override {key}"

@@ -1,0 +1,116 @@
+"""The values of all keys of a server configuration, defaults included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kraftops.java.hash_order import map_order
+from kraftops.java.text import string_hash
+from kraftops.storage.config.keys import ServerKey, server_keys
+from kraftops.storage.config.listeners import parse_server, parse_static_voters
+from kraftops.storage.config.values import Refused, default_value, parse_value
+
+_MISSING = {
+    "process.roles": "Kafka 4 runs without ZooKeeper: a node is a broker, a controller or both",
+    "node.id": "every node of the cluster has a number of its own",
+    "controller.listener.names": "brokers too name the listener of the controllers",
+}
+
+
+class Settings(NamedTuple):
+    """The value of every key, and the text of each that is given."""
+
+    values: Mapping[str, object]
+    originals: Mapping[str, str]
+
+    def number(self, key: str) -> int:
+        """Return the value of a key of whole numbers."""
+        value = self.values[key]
+        assert isinstance(value, int)
+        return value
+
+    def text(self, key: str) -> str | None:
+        """Return the value of a key of strings."""
+        value = self.values[key]
+        assert value is None or isinstance(value, str)
+        return value
+
+    def items(self, key: str) -> tuple[str, ...]:
+        """Return the value of a key of lists, empty where it is null."""
+        value = self.values[key]
+        assert value is None or isinstance(value, tuple)
+        return value or ()
+
+    @property
+    def node_id(self) -> int:
+        """The id of this node."""
+        return self.number("node.id")
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """What this node is: `broker`, `controller` or both."""
+        return frozenset(self.items("process.roles"))
+
+    @property
+    def log_dirs(self) -> tuple[str, ...]:
+        """The directories of `log.dirs`, else of `log.dir`."""
+        return self.items("log.dir" if self.values["log.dirs"] is None else "log.dirs")
+
+    @property
+    def controller_names(self) -> tuple[str, ...]:
+        """The names of the controller listeners, as written."""
+        return self.items("controller.listener.names")
+
+    def with_prefix(self, prefix: str) -> dict[str, object]:
+        """Return the values of what is given with *prefix*, by the rest of the key.
+
+        Raises:
+            Refused: one is not allowed.
+        """
+        values = {}
+        known = server_keys()
+        for original in map_order(self.originals, string_hash):
+            name = original.removeprefix(prefix)
+            if name in (original, ""):
+                continue
+            # A mechanism may stand before the key.
+            key = known.get(name) or known.get(name[name.find(".") + 1 :])
+            if key:
+                try:
+                    values[name] = _value(key, self.originals[original])
+                except Refused as error:
+                    raise Refused(error.message, original, hint=error.hint) from None
+        return values
+
+
+def read_settings(originals: Mapping[str, str]) -> Settings:
+    """Return the values of what is given, and the defaults of the other keys.
+
+    Raises:
+        Refused: a value is not allowed, or missing.
+    """
+    values = {}
+    for name, key in server_keys().items():
+        text = originals.get(name)
+        if text is not None:
+            values[name] = _value(key, text)
+        elif key.required:
+            raise Refused(
+                f'Missing required configuration "{name}" which has no default value.',
+                hint=_MISSING[name],
+            )
+        else:
+            values[name] = default_value(key)
+    return Settings(values, originals)
+
+
+def _value(key: ServerKey, text: str) -> object:
+    value = parse_value(key, text)
+    if isinstance(value, tuple):
+        if key.check == "voters":
+            parse_static_voters(value)
+        elif key.check == "servers":
+            for server in value:
+                parse_server(server)
+    return value

@@ -1,0 +1,1 @@
+"""Change log directories: format them, or rewrite their ids."""

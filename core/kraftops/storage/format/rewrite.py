@@ -1,0 +1,250 @@
+"""Change the ids in the meta.properties of formatted directories, in all of them or none."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from kraftops.errors import DecodeError, StorageError, UsageError
+from kraftops.fileio.atomic import NewFile, owner_of, sync_directory
+from kraftops.java.properties import Property, properties
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs import meta_properties
+from kraftops.storage.logdirs.directories import (
+    LogDirectory,
+    check_distinct,
+    read_directories,
+    read_file,
+)
+from kraftops.storage.logdirs.locks import held, refuse_locked
+from kraftops.storage.logdirs.log_recovery import read_content
+from kraftops.storage.logdirs.meta_properties import ID_KEYS, MetaProperties
+from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
+from kraftops.uuids import random_uuid, to_text
+
+BACKUP_SUFFIX = ".before-rewrite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteRequest:
+    """What is to be changed; None is left as it is."""
+
+    cluster_id: str | None = None
+    node_id: int | None = None
+    to_v1: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One directory: the whole file as it was and as it will be, and what that will mean."""
+
+    directory: LogDirectory
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    meta: MetaProperties
+
+    @property
+    def changes(self) -> dict[str, tuple[str | None, str | None]]:
+        """Old and new value of each key that changes."""
+        keys = dict.fromkeys((*self.before, *self.after))
+        both = {key: (self.before.get(key), self.after.get(key)) for key in keys}
+        return {key: (old, new) for key, (old, new) in both.items() if old != new}
+
+
+def plan_rewrite(config: ServerConfig, request: RewriteRequest) -> tuple[Rewrite, ...]:
+    """Return what is to be done in each formatted directory; nothing is written.
+
+    Raises:
+        UsageError: nothing is asked for.
+        StorageError: a directory cannot be read, is in use, is named twice, or would not be whole.
+    """
+    if request == RewriteRequest():
+        raise UsageError(
+            "nothing to rewrite", hint="give --cluster-id, --node-id or --to-v1, or several"
+        )
+    found = []
+    directories = read_directories(config)
+    check_distinct(directories)
+    for directory in directories:
+        if directory.problem:
+            raise StorageError(
+                f"cannot read {directory.meta_path}: {directory.problem}",
+                hint="nothing was written: a rewrite is done in all directories or none",
+            )
+        if directory.meta:
+            refuse_locked(directory.path, "rewrite")
+            try:
+                found.append(_rewrite(directory, request))
+            except OSError as error:
+                raise StorageError(f"cannot read {directory.meta_path}: {error.strerror}") from None
+    if not found:
+        raise StorageError(
+            "none of the log directories is formatted", hint="kafka-storage format formats them"
+        )
+    return tuple(found)
+
+
+def _rewrite(directory: LogDirectory, request: RewriteRequest) -> Rewrite:
+    meta = directory.meta
+    assert meta
+    before = _content(directory)
+    after = dict(before)
+    version = meta.version
+    if request.to_v1 and version == 0:
+        version = 1
+        after.pop(ID_KEYS[0], None)
+        after["version"] = "1"
+        if meta.node_id is not None:
+            after[ID_KEYS[1]] = str(meta.node_id)
+        if meta.directory_id is None:
+            after["directory.id"] = to_text(random_uuid())
+    if request.node_id is not None:
+        after[ID_KEYS[version]] = str(request.node_id)
+    if request.cluster_id is not None:
+        after["cluster.id"] = request.cluster_id
+    for key, flag in ((ID_KEYS[1], "--node-id"), ("cluster.id", "--cluster-id")):
+        if version == 1 and key not in after:
+            raise StorageError(f"{directory.meta_path} does not say its {key}", hint=f"give {flag}")
+    try:
+        meant = meta_properties.read({key: Property(key, value, 0) for key, value in after.items()})
+    except DecodeError as error:
+        raise StorageError(
+            f"{directory.meta_path} would not be whole: {error.message}", hint="give --node-id"
+        ) from None
+    return Rewrite(directory, before, after, meant)
+
+
+def _content(directory: LogDirectory) -> dict[str, str]:
+    data = read_file(directory.meta_path)
+    return {key: found.value for key, found in properties(data).items()}
+
+
+def warnings(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[tuple[str, str]]:
+    """Yield what new node ids do not fit, and what to do about it."""
+    changed = {}
+    for one in rewrites:
+        path, before, after = one.directory.path, one.directory.meta, one.meta
+        if after.node_id not in (None, config.node_id):
+            yield (
+                f"the configuration is of node {config.node_id}, {path} of node {after.node_id}",
+                f"set node.id={after.node_id} before a server starts",
+            )
+        if before and before.node_id != after.node_id:
+            changed[before.directory_id] = before.node_id
+    if changed:
+        yield from _quorum_warnings(config, changed)
+
+
+def _quorum_warnings(
+    config: ServerConfig, changed: Mapping[bytes | None, int | None]
+) -> Iterator[tuple[str, str]]:
+    """Yield where the metadata log knows old node ids; *changed* has them by directory id."""
+    try:
+        log = read_metadata_log(config.metadata_log_dir) or MetadataLog()
+    except OSError as error:
+        yield f"cannot read {error.filename}: {error.strerror}", "ask kafka-storage verify"
+        return
+    content = read_content(log.latest_snapshot, log.segments, thorough=True)
+    for voter in content.quorum.voters or ():
+        if voter.node_id in changed.values():
+            problem = f"the voters in {config.metadata_log_dir} name node {voter.node_id}"
+            yield problem, "remove that voter from the quorum, and let this node join anew"
+    for broker, identities in content.directories.items():
+        if broker in changed.values() and not changed.keys().isdisjoint(identities):
+            problem = f"the cluster knows these directories as those of broker {broker}"
+            yield problem, "it refuses them of another broker; their partitions are not of that one"
+
+
+def rewrite(rewrites: Sequence[Rewrite]) -> None:
+    """Do what was planned; the old files stay beside the new ones.
+
+    Raises:
+        StorageError: somebody holds a lock or was faster, or a file cannot be written; then all
+            files are what they were, or it names those that are not.
+    """
+    # A lock that cannot be closed is no reason to call a rewrite failed that is done.
+    with suppress(OSError), ExitStack() as undo:
+        try:
+            for one in rewrites:
+                path = one.directory.path
+                undo.enter_context(held(path, owner_of(path)))
+            for one in rewrites:
+                if _content(one.directory) != one.before:
+                    raise StorageError(
+                        f"{one.directory.meta_path} has changed meanwhile", hint="run it again"
+                    )
+            _replace_all([_Replacement(one) for one in rewrites if one.changes], undo)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            raise StorageError(
+                f"cannot rewrite: {place}{error.strerror}", hint="all directories are as they were"
+            ) from None
+
+
+class _Replacement:
+    """The new meta.properties of a directory and the second name of the old one."""
+
+    def __init__(self, one: Rewrite) -> None:
+        path = one.directory.meta_path
+        status = os.stat(path)
+        self.path = path
+        self._mode = stat.S_IMODE(status.st_mode)
+        self._owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
+        self._new = self._file(path, meta_properties.file_bytes(list(one.after.items())))
+        self._backup = self._file(f"{path}{BACKUP_SUFFIX}", read_file(path))
+        self._is_begun = False
+
+    def _file(self, path: str, data: bytes) -> NewFile:
+        return NewFile(path, f"{path}.tmp", data, self._mode)
+
+    def prepare(self) -> None:
+        """Write both under temporary names."""
+        for file in (self._backup, self._new):
+            file.prepare(self._owner)
+
+    def discard(self) -> None:
+        """Remove what still has a temporary name."""
+        for file in (self._backup, self._new):
+            file.discard()
+
+    def commit(self) -> None:
+        """Give them their names, the old one first."""
+        for file in (self._backup, self._new):
+            file.commit()
+            self._is_begun = True
+            sync_directory(os.path.dirname(self.path))
+
+    def restore(self) -> None:
+        """Give the old file its name again, which takes no room."""
+        if self._is_begun:
+            os.replace(self._backup.path, self.path)
+            with suppress(OSError):
+                sync_directory(os.path.dirname(self.path))
+
+
+def _replace_all(replacements: Sequence[_Replacement], undo: ExitStack) -> None:
+    for one in replacements:
+        undo.callback(one.discard)
+        one.prepare()
+    try:
+        for one in replacements:
+            one.commit()
+    except BaseException as error:  # an interrupt too must not leave half of them
+        left = [one.path for one in replacements if not _is_restored(one)]
+        if not left:
+            raise
+        raise StorageError(
+            f"cannot rewrite: {error}; and then not restore {', '.join(left)}",
+            hint=f"the old content is in the file whose name ends with {BACKUP_SUFFIX}",
+        ) from None
+
+
+def _is_restored(one: _Replacement) -> bool:
+    try:
+        one.restore()
+    except OSError:
+        return False
+    return True

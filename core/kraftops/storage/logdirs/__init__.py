@@ -1,0 +1,1 @@
+"""Log directories as they are on disk: identity, locks, metadata files."""

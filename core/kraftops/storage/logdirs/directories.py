@@ -1,0 +1,179 @@
+"""The log directories of a node, as its configuration names them, and what makes them its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from kraftops.errors import DecodeError, StorageError
+from kraftops.java.properties import properties
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs import meta_properties
+from kraftops.storage.logdirs.meta_properties import MetaProperties
+from kraftops.uuids import from_text, is_reserved, to_text
+
+METADATA_PARTITION = "__cluster_metadata-0"
+PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
+# What formatting writes, and what a kill of it leaves behind.
+_FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirectory:
+    """A directory of `log.dirs` or `metadata.log.dir`, its *path* as it is written there.
+
+    Without *meta* it is not formatted, or *problem* says why that cannot be told. Where not even
+    keys and values can be read, *is_opaque*.
+    """
+
+    path: str
+    is_metadata: bool
+    meta: MetaProperties | None = None
+    problem: str | None = None
+    is_opaque: bool = False
+
+    @property
+    def meta_path(self) -> str:
+        """The path of its meta.properties."""
+        return os.path.join(self.path, meta_properties.FILE_NAME)
+
+
+def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
+    """Return the directories of a node; paths that differ as text are two, as for Kafka."""
+    paths = dict.fromkeys((*config.log_dirs, config.metadata_log_dir))
+    return tuple(_read(path, is_metadata=path == config.metadata_log_dir) for path in paths)
+
+
+def read_file(path: str) -> bytes:
+    """Return the bytes of a small regular file.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+    """
+    # Without waiting: a FIFO in the place of a file must not hang its reader.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        kind = os.fstat(fd).st_mode
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # of which reading says so itself
+            raise OSError(errno.EINVAL, "it is no regular file", path)
+        return file.read()
+
+
+def _read(path: str, *, is_metadata: bool) -> LogDirectory:
+    found = LogDirectory(path, is_metadata)
+    try:
+        given = properties(read_file(found.meta_path))
+    except FileNotFoundError:
+        return found
+    except OSError as error:
+        return replace(found, problem=error.strerror, is_opaque=True)
+    except ValueError:
+        return replace(found, problem="no file can have such a name", is_opaque=True)
+    except DecodeError as error:
+        return replace(found, problem=error.message, is_opaque=True)
+    try:
+        return replace(found, meta=meta_properties.read(given))
+    except DecodeError as error:
+        return replace(found, problem=error.message)
+
+
+def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:
+    """Refuse directories of another cluster or node, and directory ids that cannot be.
+
+    Raises:
+        StorageError: in the words of Kafka's `MetaPropertiesEnsemble`, and how to mend it.
+    """
+    owners: dict[bytes, str] = {}
+    for directory in directories:
+        meta = directory.meta
+        if meta is None:
+            continue
+        if meta.cluster_id is not None and meta.cluster_id != cluster_id:
+            raise StorageError(
+                f"Invalid cluster.id in: {directory.meta_path}. "
+                f"Expected {cluster_id}, but read {meta.cluster_id}",
+                hint=_cluster_hint(meta.cluster_id, cluster_id),
+            )
+        if meta.node_id is not None and meta.node_id != node_id:
+            raise StorageError(
+                f"Stored node id {meta.node_id} doesn't match previous node id {node_id} in "
+                f"{directory.meta_path}. If you moved your data, make sure your configured node id "
+                "matches. If you intend to create a new node, you should remove all data in your "
+                "data directories.",
+                hint=f"either node.id={meta.node_id} in the configuration, or rewrite --node-id",
+            )
+        if meta.directory_id is None:
+            continue
+        shown = to_text(meta.directory_id)
+        if is_reserved(meta.directory_id):
+            raise StorageError(
+                f"Invalid reserved directory ID {shown} found in {directory.path}",
+                hint=f"take directory.id out of {directory.meta_path}: a server makes a new one",
+            )
+        owner = owners.setdefault(meta.directory_id, directory.path)
+        if owner != directory.path:
+            raise StorageError(
+                f"Duplicate directory ID Optional[{shown}] found. "
+                f"It was the ID of {owner}, but also of {directory.path}",
+                hint="one is a copy of the other: remove it, or take directory.id out of its "
+                "meta.properties",
+            )
+
+
+def _cluster_hint(there: str, asked: str) -> str:
+    with suppress(DecodeError):
+        if from_text(there) == from_text(asked):
+            return f"both are texts of the same 16 bytes: format with -t {there}"
+    return (
+        f"if the data is wanted, format with -t {there}; if it is the other cluster's all the "
+        "same, see kafka-storage rewrite --cluster-id; if it is not wanted, empty the directory"
+    )
+
+
+def check_distinct(directories: Sequence[LogDirectory]) -> None:
+    """Refuse one directory under two names, which Kafka formats and opens twice.
+
+    Raises:
+        StorageError: it is there.
+    """
+    by_place: dict[str, str] = {}
+    for directory in directories:
+        if directory.problem:
+            continue
+        other = by_place.setdefault(os.path.realpath(directory.path), directory.path)
+        if other != directory.path:
+            raise StorageError(
+                f"{other} and {directory.path} are one directory",
+                hint="name it once in log.dirs and metadata.log.dir",
+            )
+
+
+def has_metadata_log(path: str) -> bool:
+    """Tell whether a server has written a metadata log into a directory."""
+    try:
+        names = os.listdir(os.path.join(path, METADATA_PARTITION))
+    except (OSError, ValueError):
+        return False
+    return any(not _FORMATTED_PARTITION.fullmatch(name) for name in names)
+
+
+def partition_data(path: str) -> str | None:
+    """Return a partition directory under *path* that holds data; None if there is none.
+
+    What formatting leaves there is no data.
+
+    Raises:
+        OSError: the directory cannot be listed.
+    """
+    for name in sorted(os.listdir(path)):
+        if not PARTITION.fullmatch(name) or not os.path.isdir(os.path.join(path, name)):
+            continue
+        for file in os.listdir(os.path.join(path, name)):
+            if name != METADATA_PARTITION or not _FORMATTED_PARTITION.fullmatch(file):
+                return name
+    return None

@@ -1,0 +1,102 @@
+"""meta.properties, which makes a directory a log directory (Kafka's `MetaProperties`).
+
+Version 1 is that of KIP-631: mandatory `cluster.id` and `node.id`, and `directory.id` (KIP-858).
+Version 0 is that of the time of KIP-78: `broker.id` and `cluster.id`, both optional.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kraftops.errors import DecodeError
+from kraftops.java.properties import Property, properties_bytes
+from kraftops.uuids import from_text, to_text
+
+FILE_NAME = "meta.properties"
+ID_KEYS = {0: "broker.id", 1: "node.id"}
+
+
+@dataclass(frozen=True, slots=True)
+class MetaProperties:
+    """What a meta.properties says; *node_id* is `broker.id` in version 0."""
+
+    version: int
+    cluster_id: str | None
+    node_id: int | None
+    directory_id: bytes | None
+
+    def items(self) -> list[tuple[str, str]]:
+        """Return keys and values in the order in which Kafka's tool writes them."""
+        found = {
+            ID_KEYS[self.version]: None if self.node_id is None else str(self.node_id),
+            "directory.id": None if self.directory_id is None else to_text(self.directory_id),
+            "version": str(self.version),
+            "cluster.id": self.cluster_id,
+        }
+        return [(key, value) for key, value in found.items() if value is not None]
+
+
+def read(given: Mapping[str, Property]) -> MetaProperties:
+    """Return what the properties of a meta.properties say.
+
+    Raises:
+        DecodeError: Kafka refuses it, with Kafka's message.
+    """
+    version = _version(given)
+    cluster_id = given["cluster.id"].value if "cluster.id" in given else None
+    node_id = _number(given, ID_KEYS[version])
+    if version == 1 and node_id is None:
+        raise DecodeError("Failed to find node.id")
+    directory_id = _directory_id(given)
+    if version == 1 and cluster_id is None:
+        raise DecodeError("cluster.id was not found.")
+    return MetaProperties(version, cluster_id, node_id, directory_id)
+
+
+def file_bytes(items: list[tuple[str, str]]) -> bytes:
+    """Return a file as Kafka writes it, with the present time in its second line."""
+    # Java's Date.toString, whose names are English whatever the locale.
+    now = time.localtime()
+    day = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[now.tm_wday]
+    month = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * now.tm_mon - 3 : 3 * now.tm_mon]
+    stamp = time.strftime(f"{day} {month} %d %H:%M:%S %Z %Y", now)
+    return properties_bytes(items, comments=("", stamp))
+
+
+def _version(given: Mapping[str, Property]) -> int:
+    if "version" not in given:
+        return 0
+    text = given["version"].value
+    number = _int32(text.strip("".join(map(chr, range(0x21)))))
+    if number is None:
+        raise DecodeError(f"Invalid meta.properties version string '{text}'")
+    if number not in ID_KEYS:
+        raise DecodeError(f"Unknown meta.properties version number {number}")
+    return number
+
+
+def _number(given: Mapping[str, Property], key: str) -> int | None:
+    if key not in given:
+        return None
+    number = _int32(given[key].value)
+    if number is None:
+        raise DecodeError(f"Unable to read {key} as a base-10 number.")
+    return number
+
+
+def _int32(text: str) -> int | None:
+    """Read a number as Java's `Integer.parseInt`."""
+    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else 1 << 31
+    return number if -(1 << 31) <= number < 1 << 31 else None
+
+
+def _directory_id(given: Mapping[str, Property]) -> bytes | None:
+    if "directory.id" not in given:
+        return None
+    try:
+        return from_text(given["directory.id"].value)
+    except DecodeError as error:
+        raise DecodeError(f"Unable to read directory.id as a Uuid: {error.message}") from None

@@ -1,0 +1,86 @@
+"""A node of a cluster as it is on disk: its configuration and its directories."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+from kraftops.storage.bootstrap.voters import Voter
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.inspector import DirectoryState, inspect
+from kraftops.storage.logdirs.log_recovery import Content, read_content
+from kraftops.storage.logdirs.metadata_log import MetadataLog
+
+_THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a cluster: its configuration and its directories."""
+
+    config: ServerConfig
+    states: tuple[DirectoryState, ...]
+
+    @property
+    def metadata(self) -> DirectoryState:
+        """The metadata directory."""
+        return next(state for state in self.states if state.directory.is_metadata)
+
+    @property
+    def log(self) -> MetadataLog:
+        """The metadata log, empty where there is none."""
+        return self.metadata.log or MetadataLog()
+
+    @cached_property
+    def content(self) -> Content:
+        """What the metadata log amounts to, all of it read."""
+        return read_content(self.log.latest_snapshot, self.log.segments, thorough=True)
+
+    @property
+    def voters(self) -> tuple[Voter, ...]:
+        """The voters of a dynamic quorum that its directory knows of; empty if of none."""
+        return self.content.quorum.voters or ()
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The cluster id of the first directory that has one."""
+        ids = (state.meta.cluster_id for state in self.states if state.meta)
+        return next((found for found in ids if found is not None), None)
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether it has the role of a broker."""
+        return "broker" in self.config.roles
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether it has the role of a controller."""
+        return "controller" in self.config.roles
+
+    @property
+    def asked_controllers(self) -> list[tuple[str, int]]:
+        """Host and port of the controllers that it asks who leads, if it does not vote itself."""
+        servers = [server.rpartition(":") for server in self.config.bootstrap_servers]
+        found = [(host.strip("[]"), int(port)) for host, _, port in servers]
+        return found or list(self.config.voters.values())
+
+    @property
+    def asks_itself(self) -> bool:
+        """Whether these controllers are this node itself, as far as names tell."""
+        host_name = os.uname().nodename
+        names = {*_THIS_HOST, host_name, host_name.partition(".")[0]}
+        own = {(one.host or "", one.port) for one in self.config.advertised_controllers}
+        own |= {(name, port) for host, port in own if host in _THIS_HOST for name in names}
+        return own.issuperset(self.asked_controllers)
+
+    @property
+    def is_only_voter(self) -> bool:
+        """Whether nobody else has what its metadata log has lost."""
+        voters = {voter.node_id for voter in self.voters} or set(self.config.voters)
+        return voters == {self.config.node_id}
+
+
+def read_node(config: ServerConfig) -> Node:
+    """Return a node as it is on disk."""
+    return Node(config, inspect(config))

@@ -1,0 +1,61 @@
+"""The quorum-state of a metadata directory: for whom a controller has voted (KIP-595, KIP-853)."""
+
+from __future__ import annotations
+
+import json
+
+from kraftops.errors import DecodeError
+from kraftops.storage.logdirs.directories import read_file
+from kraftops.uuids import from_text
+
+FILE_NAME = "quorum-state"
+
+_LAST_EPOCH = 0x7FFFFFFF
+_INTS = {
+    0: ("leaderId", "leaderEpoch", "votedId", "appliedOffset"),
+    1: ("leaderId", "leaderEpoch", "votedId"),
+}
+_MANDATORY = {0: (*_INTS[0], "clusterId", "currentVoters"), 1: (*_INTS[1], "votedDirectoryId")}
+
+
+def problem(path: str) -> str | None:
+    """Return why Kafka's `FileQuorumStateStore` refuses a file; None if it takes it.
+
+    A file that is not there is none that is refused.
+    """
+    try:
+        lines = read_file(path).decode().splitlines()
+        # Kafka reads the first line, and of it the first value.
+        found, _ = json.JSONDecoder().raw_decode(lines[0].strip() if lines else "")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"cannot read it: {error.strerror}"
+    except ValueError:
+        return "it is no JSON"
+    if not isinstance(found, dict) or "data_version" not in found:
+        return "it is no JSON object with a data_version"
+    given = found["data_version"]
+    version = given if isinstance(given, int) and not isinstance(given, bool) else 0
+    if version not in _MANDATORY:
+        return f"its data_version is {version}, Kafka 4.3 reads 0 and 1"
+    for name in _MANDATORY[version]:
+        if name not in found:
+            return f"it has no {name}"
+    texts = [name for name in _INTS[version] if isinstance(found[name], str)]
+    if texts:
+        return f"its {texts[0]} is no number"
+    if found["leaderEpoch"] == _LAST_EPOCH:
+        return f"its leaderEpoch {_LAST_EPOCH} has none after it"
+    return _identity_problem(found, version)
+
+
+def _identity_problem(found: dict[str, object], version: int) -> str | None:
+    if version == 0:
+        return None if isinstance(found["clusterId"], str) else "its clusterId is no text"
+    text = found["votedDirectoryId"]
+    try:
+        from_text(text if isinstance(text, str) else "")
+    except DecodeError as error:
+        return f"its votedDirectoryId: {error.message}"
+    return None

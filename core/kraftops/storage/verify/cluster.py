@@ -1,0 +1,133 @@
+"""Whether the nodes of one cluster fit each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.quorum import shown_voters
+from kraftops.uuids import to_text
+
+
+def verify_cluster(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield what does not fit between the nodes of one cluster."""
+    yield from _identities(nodes)
+    yield from _places(nodes)
+    yield from _static_voters(nodes)
+    yield from _dynamic_voters(nodes)
+
+
+def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
+    owners: dict[int, Node] = {}
+    first = next((node for node in nodes if node.cluster_id is not None), nodes[0])
+    for node in nodes:
+        config = node.config
+        other = owners.setdefault(config.node_id, node)
+        if other is not node:
+            yield Finding(
+                config.path,
+                f"its node id {config.node_id} is that of {other.config.path} too",
+                "give each node an id of its own, and its directories by rewrite --node-id",
+            )
+        if node.cluster_id not in (None, first.cluster_id):
+            yield Finding(
+                config.path,
+                f"its cluster id is {node.cluster_id}, that of {first.config.path} is "
+                f"{first.cluster_id}",
+                "kafka-storage rewrite --cluster-id in the one that is wrong",
+            )
+
+
+def _places(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield which directories, or ids of directories, several nodes have."""
+    places: dict[str, str] = {}
+    identities: dict[bytes, tuple[Node, str]] = {}
+    for node in nodes:
+        for state in node.states:
+            path = node.config.path
+            owner = places.setdefault(os.path.realpath(state.directory.path), path)
+            if owner != path:
+                problem = f"{owner} and {path} both have it"
+                yield Finding(state.path, problem, "give each node directories of its own")
+            elif state.meta and state.meta.directory_id:
+                identity = state.meta.directory_id
+                other, place = identities.setdefault(identity, (node, state.path))
+                if other is not node:
+                    yield Finding(
+                        state.path,
+                        f"its directory id {to_text(identity)} is that of {place} too",
+                        "one is a copy: format it anew, or take directory.id out of its "
+                        "meta.properties",
+                    )
+
+
+def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
+    first = nodes[0].config
+    for node in nodes:
+        config = node.config
+        if config.voters != first.voters:
+            yield Finding(
+                config.path,
+                f"its controller.quorum.voters are {_shown(config.voters)}, those of {first.path} "
+                f"are {_shown(first.voters)}",
+                "set the same static voters on all nodes, or none on all",
+            )
+
+
+def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
+    controllers = [node for node in nodes if node.is_controller]
+    knowing = [node for node in controllers if node.voters]
+    if not knowing:
+        yield from _nobody_begins(controllers)
+        return
+    # The voters change in the log: the longest one is the newest.
+    newest = max(knowing, key=lambda node: node.content.end_offset or 0)
+    for node in knowing:
+        if not node.log.is_used and _identities_of(node) != _identities_of(newest):
+            yield Finding(
+                node.metadata.path,
+                f"its voters are {shown_voters(node.voters)}, those of {newest.metadata.path} are "
+                f"{shown_voters(newest.voters)}",
+                f"{FORMAT_ANEW}: with the voters of the other, or with -N",
+            )
+    by_id = {node.config.node_id: node for node in reversed(nodes)}
+    for voter in newest.voters:
+        found = by_id.get(voter.node_id)
+        if found is None:
+            continue
+        meta = found.metadata.meta
+        if not found.is_controller:
+            problem = f"it is the voter {voter}, but no controller"
+            yield Finding(found.config.path, problem, "give it the role of a controller")
+        elif meta and meta.directory_id != voter.directory_id:
+            own = to_text(meta.directory_id) if meta.directory_id else "none"
+            yield Finding(
+                found.metadata.path,
+                f"its directory id is {own}, {newest.metadata.path} has it as {voter}",
+                "no directory has the id that the quorum knows: remove that voter, and let this "
+                "one join",
+            )
+
+
+def _identities_of(node: Node) -> set[tuple[int, bytes]]:
+    """Return who votes, wherever they listen: that may change."""
+    return {(voter.node_id, voter.directory_id) for voter in node.voters}
+
+
+def _nobody_begins(controllers: Sequence[Node]) -> Iterator[Finding]:
+    """Yield that all controllers wait for each other."""
+    waiting = [node for node in controllers if not node.config.voters and not node.log.is_used]
+    ports = {listener.port for node in waiting for listener in node.config.advertised_controllers}
+    asked = {port for node in waiting for _, port in node.asked_controllers}
+    if len(waiting) > 1 and waiting == list(controllers) and asked <= ports:
+        yield Finding(
+            "",
+            "no controller has voters: each would wait for the others",
+            "format one with --standalone, or all with the same --initial-controllers",
+        )
+
+
+def _shown(voters: Mapping[int, tuple[str, int]]) -> str:
+    return ",".join(f"{number}@{host}:{port}" for number, (host, port) in voters.items()) or "none"

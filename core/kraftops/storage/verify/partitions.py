@@ -1,0 +1,171 @@
+"""What of the partitions in a log directory keeps a server from loading them.
+
+The rules are those of Kafka's `LogManager`, `LogLoader` and their checkpoint files. What is in the
+segments of a partition is no matter here: a broker cuts it off where it is damaged.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from kraftops.errors import DecodeError, UsageError
+from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, file_name
+from kraftops.storage.logdirs import meta_properties
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.storage.logdirs.inspector import DirectoryState, Finding
+from kraftops.uuids import ZERO, from_text
+
+METADATA_TOPIC_ID = bytes(15) + b"\x01"
+
+_CHECKPOINTS = (
+    "cleaner-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "replication-offset-checkpoint",
+)
+_INDEX_CACHE = "remote-log-index-cache"
+_RENAMED = re.compile(r".*-(delete|future|stray)", re.DOTALL)
+_RENAMED_NAME = re.compile(r"(\S+-\S+)\.\S+-(?:delete|future|stray)")
+_NAME = re.compile(r".+-[+-]?(\d+)", re.DOTALL)
+
+
+def is_partition(name: str) -> bool:
+    """Tell whether a broker takes a directory for that of a partition, as Kafka's `LocalLog`."""
+    if _RENAMED.fullmatch(name):
+        if not _RENAMED_NAME.fullmatch(name):
+            return False
+        name = name[: name.rindex(".")]
+    found = _NAME.fullmatch(name)
+    return found is not None and len(found[1]) < 20 and int(found[1]) < 1 << 31
+
+
+def holds_topics(path: str) -> bool:
+    """Tell whether a log directory holds a partition of a topic that has an id."""
+    with os.scandir(path) as entries:
+        names = [entry.name for entry in entries if is_partition(entry.name)]
+    return any(name != METADATA_PARTITION and _topic_id(os.path.join(path, name)) for name in names)
+
+
+def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -> Iterator[Finding]:
+    """Yield what keeps a broker from loading a log directory.
+
+    *owners* are the directories in which partitions were found so far; it is added to.
+    """
+    for name in _CHECKPOINTS:
+        file = os.path.join(state.directory.path, name)
+        if os.path.isfile(file) and (problem := _checkpoint_problem(file, fields=3)):
+            cure = "remove it: a server finds out what it says"
+            yield Finding(os.path.join(state.path, name), problem, cure)
+    with os.scandir(state.directory.path) as entries:
+        is_directory = {entry.name: entry.is_dir() for entry in entries}
+    known = {METADATA_PARTITION, _INDEX_CACHE, meta_properties.FILE_NAME}
+    if state.directory.is_metadata:
+        known.add(BOOTSTRAP_CHECKPOINT)
+    for name in sorted(is_directory.keys() - known):
+        shown = os.path.join(state.path, name)
+        if not is_directory[name]:
+            if is_partition(name):
+                yield Finding(shown, "a file where a partition's directory belongs", "move it away")
+        elif not is_partition(name):
+            yield Finding(
+                shown,
+                "a directory that is no partition, which stops a broker",
+                "move it, or use a directory below the mount point",
+            )
+        else:
+            yield from _partition_findings(state, name, owners)
+
+
+def _partition_findings(
+    state: DirectoryState, name: str, owners: dict[tuple[str, bytes], str]
+) -> Iterator[Finding]:
+    path, shown = os.path.join(state.directory.path, name), os.path.join(state.path, name)
+    yield from partition_findings(path, shown)
+    # Without topic id, or of another topic, a broker only renames it as a stray.
+    topic_id = _topic_id(path)
+    owner = owners.setdefault((name, topic_id), state.path) if topic_id else state.path
+    if owner != state.path:
+        yield Finding(shown, f"the partition is in {owner} too", "move one of them away")
+
+
+def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> Iterator[Finding]:
+    """Yield what keeps a server from loading the directory of a partition.
+
+    *topic_id* is the one that it must have, if it has any.
+    """
+    try:
+        with os.scandir(path) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_file())
+    except OSError as error:
+        yield Finding(shown, f"cannot read it: {error.strerror}", "give the permission to read it")
+        return
+    for name in names:
+        problem, cure = None, "remove it: a server makes a new one"
+        file = os.path.join(path, name)
+        if name == "leader-epoch-checkpoint":
+            problem = _checkpoint_problem(file, fields=2)
+        elif name == "partition.metadata":
+            problem = _identity_problem(file, topic_id)
+        elif not _has_offset(name):
+            problem, cure = "its name has no offset, which stops a server", "move it away"
+        if problem:
+            yield Finding(os.path.join(shown, name), problem, cure)
+
+
+def _has_offset(name: str) -> bool:
+    """Tell whether the name of a file has the offset that its suffix asks for."""
+    found = file_name(name)
+    if found is None or (found.renamed == ".deleted" and found.kind is not FileKind.CHECKPOINT):
+        return True
+    try:
+        _ = found.snapshot_id if found.kind is FileKind.CHECKPOINT else found.base_offset
+    except UsageError:
+        return False
+    return True
+
+
+def _checkpoint_problem(path: str, *, fields: int) -> str | None:
+    """Return why Kafka's `CheckpointFile` refuses a file."""
+    try:
+        lines = read_file(path).decode().splitlines()
+    except OSError as error:
+        return f"cannot read it: {error.strerror}"
+    except UnicodeDecodeError:
+        return "it is no text"
+    if not lines:
+        return None
+    if lines[0].strip() != "0":
+        return f"its version is {lines[0]!r}, not 0"
+    if len(lines) > 1:
+        entries = lines[2:]
+        is_count = lines[1].isdecimal() and int(lines[1]) == len(entries)
+        if not is_count or any(len(line.split()) != fields for line in entries):
+            return f"it does not have the {lines[1]} entries that it counts"
+    return None
+
+
+def _identity_problem(path: str, wanted: bytes | None) -> str | None:
+    """Return why Kafka's `PartitionMetadataFile` refuses a file."""
+    try:
+        version, identity = read_file(path).decode().splitlines()[:2]
+        number, text = version.split()[1], identity.split()[1]
+        found = from_text(text)
+    except OSError as error:
+        return f"cannot read it: {error.strerror}"
+    except (ValueError, IndexError, DecodeError):
+        return "it has no topic id"
+    if not number.isdecimal() or found == ZERO:
+        return f"its topic id {text}, or its version {number}, cannot be"
+    if wanted not in (None, found):
+        return f"its topic id is {text}, which is not that of the metadata log"
+    return None
+
+
+def _topic_id(path: str) -> bytes | None:
+    try:
+        _, identity = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()[:2]
+        return from_text(identity.split()[1])
+    except (OSError, ValueError, IndexError, DecodeError):
+        return None

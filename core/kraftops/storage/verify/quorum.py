@@ -1,0 +1,189 @@
+"""Whether a controller would have a quorum, and a broker a place in it.
+
+The rules are those of Kafka 4.3.1's `KafkaRaftLog`, `KafkaRaftClient` and `QuorumController`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from kraftops.storage.bootstrap.releases import (
+    FEATURES,
+    KRAFT_VERSION,
+    LATEST_PRODUCTION,
+    METADATA_VERSION,
+    METADATA_VERSIONS,
+    UNSTABLE,
+    level_of,
+)
+from kraftops.storage.bootstrap.voters import Voter
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs import quorum_state
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
+from kraftops.storage.logdirs.log_recovery import Damage
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify import partitions
+from kraftops.uuids import to_text
+
+
+def quorum_findings(node: Node) -> Iterator[Finding]:
+    """Yield what of the metadata log keeps a node from starting, or from having a quorum."""
+    yield from _metadata_log(node)
+    yield from _features(node)
+    if node.is_broker:
+        yield from _registration(node)
+    if node.is_controller:
+        yield from _quorum(node)
+
+
+def _metadata_log(node: Node) -> Iterator[Finding]:
+    """Yield why the metadata log cannot be read, or would not be whole."""
+    content = node.content
+    place = os.path.join(node.metadata.directory.path, METADATA_PARTITION)
+    state_file = os.path.join(place, quorum_state.FILE_NAME)
+    if problem := quorum_state.problem(state_file):
+        yield Finding(
+            state_file, problem, "remove it: the epoch is found again, only the last vote is lost"
+        )
+    for damage in content.damage:
+        yield _damaged(node, damage)
+    if content.missing:
+        yield Finding(
+            place,
+            f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
+            "a snapshot",
+            _recover(node),
+        )
+    if node.is_controller and node.metadata.meta and not node.log.is_used:
+        yield from _forgotten_topics(node)
+
+
+def _forgotten_topics(node: Node) -> Iterator[Finding]:
+    """Yield that a new cluster would set the partitions of an old one aside."""
+    places = [state for state in node.states if state.partitions]
+    holding = [one.path for one in places if partitions.holds_topics(one.directory.path)]
+    if holding:
+        yield Finding(
+            node.metadata.path,
+            f"its metadata log is empty, but there are topics in {', '.join(holding)}: "
+            "a new cluster sets them aside",
+            "restore the metadata directory from a copy, if no other controller has the metadata",
+            stops=node.is_only_voter,
+        )
+
+
+def _damaged(node: Node, damage: Damage) -> Finding:
+    if damage.is_harmless:
+        cure = "leave it: a server does not read that far"
+        return Finding(damage.path, damage.reason, cure, stops=False)
+    if damage.lost is None:
+        return Finding(damage.path, damage.reason, _recover(node))
+    problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
+    if node.is_only_voter:
+        cure = f"{_recover(node)}, or start the server all the same, without these records"
+        return Finding(damage.path, problem, cure)
+    cure = "leave it: the server fetches the rest from the other controllers"
+    return Finding(damage.path, problem, cure, stops=False)
+
+
+def _recover(node: Node) -> str:
+    if node.is_only_voter or (node.is_controller and node.asks_itself):
+        if node.log.is_used:
+            return "restore the metadata directory from a copy"
+        return f"{FORMAT_ANEW} with --standalone"
+    return f"remove {METADATA_PARTITION}: the server fetches it from the other controllers"
+
+
+def _features(node: Node) -> Iterator[Finding]:
+    """Yield what a newer Kafka has written."""
+    content, bootstrap = node.content, node.metadata.bootstrap
+    log = os.path.join(node.metadata.path, METADATA_PARTITION)
+    found = [(log, name, level) for name, level in content.features.items()]
+    found.append((log, KRAFT_VERSION, content.quorum.kraft_version))
+    cure = "start a newer Kafka"
+    if METADATA_VERSION not in content.features and node.is_controller and bootstrap:
+        # Only the first controller of a new cluster takes them over.
+        found += [(bootstrap.path, name, level) for name, level in bootstrap.features.items()]
+        cure += f"; or {FORMAT_ANEW} with --release-version"
+    for source, name, level in found:
+        if not _is_known(node.config, name, level):
+            release = LATEST_PRODUCTION.release
+            yield Finding(source, f"{name}={level} is not what Kafka {release} knows", cure)
+
+
+def _is_known(config: ServerConfig, name: str, level: int) -> bool:
+    if name == METADATA_VERSION:
+        last = UNSTABLE if config.unstable_feature_versions else LATEST_PRODUCTION
+        return METADATA_VERSIONS[0].level <= level <= last.level
+    try:
+        return name in FEATURES and level_of(name, level) is not None
+    except KeyError:
+        return False
+
+
+def _registration(node: Node) -> Iterator[Finding]:
+    """Yield that the cluster knows directories as those of another broker."""
+    own = node.config.node_id
+    owners = {one: broker for broker, ids in node.content.directories.items() for one in ids}
+    for state in node.states:
+        identity = state.meta.directory_id if state.meta else None
+        other = owners.get(identity or b"", own)
+        if other != own:
+            yield Finding(
+                state.path,
+                f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
+                f"give the node its id again: node.id={other}, and kafka-storage rewrite "
+                f"--node-id {other}",
+            )
+            return
+
+
+def _quorum(node: Node) -> Iterator[Finding]:
+    """Yield why a controller would have no quorum, or would not vote in it."""
+    config, voters = node.config, node.voters
+    path, meta = node.metadata.path, node.metadata.meta
+    if meta is None:
+        return
+    if voters and config.voters:
+        yield Finding(
+            path,
+            "it has voters of its own: controller.quorum.voters is ignored",
+            "set controller.quorum.bootstrap.servers in its place",
+            stops=False,
+        )
+    own = next((voter for voter in voters if voter.node_id == config.node_id), None)
+    is_alone = len(voters) < 2 if own else node.asks_itself
+    is_whole = not node.content.damage and not node.content.missing
+    if own and own.directory_id != meta.directory_id:
+        there = to_text(meta.directory_id) if meta.directory_id else "none"
+        wanted = to_text(own.directory_id)
+        other = "remove the voter from the quorum, and let this one join"
+        if is_alone:
+            other = _recover(node)
+        cure = f"set directory.id={wanted} if this is that directory; else {other}"
+        problem = f"its directory id is {there}, the voters have node {own.node_id} with {wanted}"
+        yield Finding(path, f"{problem}: it would not vote", cure, stops=is_alone)
+    elif voters and not own and is_alone:
+        yield Finding(
+            path,
+            f"this node is none of its voters {shown_voters(voters)}, and controller.quorum."
+            "bootstrap.servers names no other controller: it would wait for ever",
+            "name the controllers that it is to join",
+        )
+    elif not voters and not config.voters and is_alone and is_whole:
+        cure = f"{FORMAT_ANEW} with --standalone"
+        if node.log.is_used:
+            cure = "set controller.quorum.voters, as it was when this log was written"
+        yield Finding(
+            path,
+            "it has no voters, and controller.quorum.bootstrap.servers names no other "
+            "controller: it would wait for ever",
+            f"{cure}; or name the controllers that it is to join",
+        )
+
+
+def shown_voters(voters: Sequence[Voter]) -> str:
+    """Return voters as text."""
+    return ", ".join(map(str, voters)) or "none"

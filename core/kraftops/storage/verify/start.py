@@ -1,0 +1,144 @@
+"""Whether a server would start on its log directories, and form or join its quorum.
+
+The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `KafkaRaftClient`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.inspector import DirectoryState, Finding, findings
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify import partitions
+from kraftops.storage.verify.quorum import quorum_findings
+from kraftops.uuids import to_text
+
+RETIRED = {
+    "zookeeper.": "KRaft needs no ZooKeeper",
+    "control.plane.listener.name": "controllers have listeners of their own",
+    "broker.id.generation.enable": "node.id is given, never made up",
+    "reserved.broker.max.id": "node.id is given, never made up",
+    "inter.broker.protocol.version": "metadata.version has taken its place",
+    "log.message.format.version": "the format of records follows from metadata.version",
+    "password.encoder.": "secrets are no longer kept in ZooKeeper",
+}
+"""Keys, or what they begin with, that servers of Kafka 4 ignore; and why."""
+
+
+def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
+    """Yield what keeps the server of a node from starting, or from having a quorum, and notes.
+
+    *cluster_id* is the one that its directories should have.
+    """
+    yield from _retired_keys(node.config)
+    yield from _formatted(node, cluster_id or node.cluster_id or "ID")
+    yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
+    yield from findings(node.config, node.states)
+    for state in node.states:
+        if state.holder:
+            yield Finding(state.path, f"{state.holder} holds its lock", "stop it first")
+        if state.place and not _is_writable(state.directory.path):
+            yield Finding(
+                state.path,
+                f"user {os.geteuid()} cannot write to it",
+                "give it to Kafka's user, or mount it for writing",
+            )
+    yield from _contents(node)
+    if node.metadata.place and not node.metadata.problem:
+        yield from quorum_findings(node)
+
+
+def _is_writable(path: str) -> bool:
+    return os.access(path, os.W_OK | os.X_OK, effective_ids=True)
+
+
+def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
+    for key in config.given:
+        for retired, reason in RETIRED.items():
+            if key == retired or (retired.endswith(".") and key.startswith(retired)):
+                problem = f"{key} is ignored: {reason}"
+                yield Finding(config.place(key), problem, "take it out", stops=False)
+
+
+def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
+    """Yield which directories have no whole meta.properties."""
+    for state in node.states:
+        meta = state.meta
+        if state.exists and state.place is None:
+            cure = f"move the file out of the way, then {_format(node, state, cluster_id)}"
+            yield Finding(state.path, "it is not a directory", cure)
+        elif state.directory.problem:
+            problem = f"its meta.properties cannot be read: {state.directory.problem}"
+            yield Finding(state.path, problem, _restore(node, state, cluster_id))
+        elif meta is None:
+            what = "it is not formatted" if state.place else "it does not exist"
+            yield Finding(state.path, what, _format(node, state, cluster_id))
+        elif meta.node_id is None or meta.cluster_id is None:
+            lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
+            shown = " and no ".join(name for name, value in lacks.items() if value is None)
+            cure = (
+                f"kafka-storage rewrite --to-v1 --cluster-id {cluster_id} "
+                f"--node-id {node.config.node_id}"
+            )
+            yield Finding(state.path, f"its meta.properties has no {shown}", cure)
+
+
+def _format(node: Node, state: DirectoryState, cluster_id: str) -> str:
+    """Return how a directory is formatted, so that the others can be formatted already."""
+    if node.metadata.meta is None:
+        cure = "kafka-storage format formats it"
+        if any(other.meta for other in node.states):
+            cure = (
+                "restore it: the metadata is in there; or, if other controllers have the "
+                f"metadata, kafka-storage format -t {cluster_id} -g -N formats it"
+            )
+    else:
+        force = " --force" if state.partitions else ""
+        cure = f"kafka-storage format -t {cluster_id} -g -N{force} formats it"
+    return cure if state.exists else f"mount it if it is a disk; else {cure}"
+
+
+def _restore(node: Node, state: DirectoryState, cluster_id: str) -> str:
+    """Return how a meta.properties is made whole; a server makes any directory.id but a voter's."""
+    ids = [f"node.id={node.config.node_id}", f"cluster.id={cluster_id}"]
+    if state.directory.is_metadata:
+        own = [voter for voter in node.voters if voter.node_id == node.config.node_id]
+        ids += [f"directory.id={to_text(voter.directory_id)}" for voter in own]
+    return f"restore it from a copy, or write version=1, {', '.join(ids)}"
+
+
+def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
+    for state in node.states:
+        there = state.meta.cluster_id if state.meta else None
+        if there is not None and there != expected:
+            yield Finding(
+                state.path,
+                f"its cluster id is {there}, not {expected}",
+                "take it out of log.dirs if it is another cluster's, else "
+                f"kafka-storage rewrite --cluster-id {expected}",
+            )
+
+
+def _contents(node: Node) -> Iterator[Finding]:
+    """Yield what lies in the directories and must not be there."""
+    owners: dict[tuple[str, bytes], str] = {}
+    for state in node.states:
+        path = state.directory.path
+        if state.place is None or state.problem:
+            continue
+        inside = os.path.join(path, METADATA_PARTITION)
+        if not state.directory.is_metadata and os.path.lexists(inside):
+            yield Finding(
+                os.path.join(state.path, METADATA_PARTITION),
+                f"a metadata log outside of the metadata directory {node.metadata.path}",
+                f"set metadata.log.dir={state.path}, or remove it if it is a leftover",
+            )
+        if node.is_broker and path in node.config.log_dirs:
+            yield from partitions.data_findings(state, owners)
+        if state.directory.is_metadata and os.path.isdir(inside):
+            shown = os.path.join(state.path, METADATA_PARTITION)
+            topic_id = partitions.METADATA_TOPIC_ID
+            yield from partitions.partition_findings(inside, shown, topic_id)

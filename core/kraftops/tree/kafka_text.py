@@ -1,0 +1,188 @@
+"""The text of a leaf as Kafka 4.3's shell prints it.
+
+Each function takes a state as `kraftops.image` has it, most of them a record's data in Kafka's
+field names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import TYPE_CHECKING, TypedDict, TypeVar
+
+from kraftops.engine.fold_contract import PartitionState
+from kraftops.image.state.broker import BrokerState
+from kraftops.image.state.image import Provenance
+from kraftops.tree.names import (
+    ACL_OPERATIONS,
+    ACL_PATTERNS,
+    ACL_PERMISSIONS,
+    ACL_RESOURCES,
+    RECOVERY_STATES,
+    SECURITY_PROTOCOLS,
+    UUIDS,
+    code_name,
+)
+from kraftops.tree.node import java_sorted
+
+if TYPE_CHECKING:
+    from kraftops.records.metadata_types import (
+        AccessControlEntryRecord,
+        BrokerEndpoint,
+        BrokerFeature,
+        DelegationTokenRecord,
+        RegisterControllerRecord,
+        UserScramCredentialRecord,
+    )
+    from kraftops.records.shipped_types import ScramCredential
+
+    Registration = BrokerState | RegisterControllerRecord
+    Credential = UserScramCredentialRecord | ScramCredential
+
+
+class _Named(TypedDict):
+    name: str
+
+
+Named = TypeVar("Named", bound=_Named)
+
+_UNBOUNDED = 0x7FFF
+_HALVES = Struct(">qq")
+_YEAR_2000 = 946_684_800_000  # ms
+_CALENDAR_CYCLE = 146_097 * 86_400_000  # ms of 400 years
+
+
+def partition_text(state: PartitionState) -> str:
+    """Return what `PartitionRegistration.toString` does."""
+    replicas, ids, isr, removing, adding, elr, last_known, leader, recovery, *epochs = state
+    directories = ", ".join([UUIDS[one] for one in ids])
+    return (  # most of the lists are empty
+        f"PartitionRegistration(replicas={replicas}, directories=[{directories}], isr={isr}, "
+        f"removingReplicas={removing or '[]'}, addingReplicas={adding or '[]'}, "
+        f"elr={elr or '[]'}, lastKnownElr={last_known or '[]'}, leader={leader}, "
+        f"leaderRecoveryState={RECOVERY_STATES[recovery]}, "
+        f"leaderEpoch={epochs[0]}, partitionEpoch={epochs[1]})"
+    )
+
+
+def broker_text(state: BrokerState) -> str:
+    """Return what `BrokerRegistration.toString` does."""
+    rack = "Optional.empty" if state["rack"] is None else f"Optional[{state['rack']}]"
+    cordoned = state["cordonedLogDirs"]
+    return (
+        f"BrokerRegistration(id={state['brokerId']}, epoch={state['brokerEpoch']}, "
+        f"incarnationId={UUIDS[state['incarnationId']]}, "
+        f"listeners={_listeners(state)}, supportedFeatures={_features(state)}, rack={rack}, "
+        f"fenced={_bool(state['fenced'])}, "
+        f"inControlledShutdown={_bool(state['inControlledShutdown'])}, "
+        f"isMigratingZkBroker={_bool(state['isMigratingZkBroker'])}, "
+        f"directories={_directories(sorted_ids(state['logDirs']))}, "
+        f"cordonedDirectories={'null' if cordoned is None else _directories(cordoned)})"
+    )
+
+
+def controller_text(data: RegisterControllerRecord) -> str:
+    """Return what `ControllerRegistration.toString` does."""
+    return (
+        f"ControllerRegistration(id={data['controllerId']}, "
+        f"incarnationId={UUIDS[data['incarnationId']]}, "
+        f"zkMigrationReady={_bool(data['zkMigrationReady'])}, "
+        f"listeners={_listeners(data)}, supportedFeatures={_features(data)})"
+    )
+
+
+def acl_text(data: AccessControlEntryRecord) -> str:
+    """Return what `StandardAcl.toString` does."""
+    return (
+        f"StandardAcl[resourceType={code_name(ACL_RESOURCES, data['resourceType'])}, "
+        f"resourceName={data['resourceName']}, "
+        f"patternType={code_name(ACL_PATTERNS, data['patternType'])}, "
+        f"principal={data['principal']}, host={data['host']}, "
+        f"operation={code_name(ACL_OPERATIONS, data['operation'])}, "
+        f"permissionType={code_name(ACL_PERMISSIONS, data['permissionType'])}]"
+    )
+
+
+def scram_text(data: Credential) -> str:
+    """Return what `ScramCredentialDataNode` prints, keys in the clear."""
+    keys = ", ".join(f"{key}={value.hex()}" for key, value in scram_keys(data).items())
+    return f"ScramCredentialData({keys}, iterations={data['iterations']})"
+
+
+def scram_keys(data: Credential) -> dict[str, bytes]:
+    """Return the salt and the keys, all that is bytes: KIP-631 has others than Kafka."""
+    return {key: value for key, value in data.items() if isinstance(value, bytes)}
+
+
+def token_text(data: DelegationTokenRecord) -> str:
+    """Return what `DelegationTokenDataNode` prints; its brackets do not match."""
+    renewers = " ".join(data["renewers"])
+    return (
+        f"DelegationTokenDatatokenId={data['tokenId']}(owner={data['owner']}"
+        f"(tokenRequester={data['requester']}(renewers={renewers}, "
+        f"issueTimestamp={data['issueTimestamp']}, maxTimestamp={data['maxTimestamp']}), "
+        f"expiryTimestamp={data['expirationTimestamp']}"
+    )
+
+
+def provenance_text(provenance: Provenance) -> str:
+    """Return what `MetadataProvenance.toString` does."""
+    _, epoch, timestamp, counted = provenance
+    return f"offset {counted}, epoch {epoch}, time {time_text(timestamp)}[UTC]"
+
+
+def time_text(timestamp: int) -> str:
+    """Return ms since the epoch as Java's `ISO_ZONED_DATE_TIME` prints UTC, of any year."""
+    from datetime import UTC, datetime, timedelta
+
+    cycles, rest = divmod(timestamp - _YEAR_2000, _CALENDAR_CYCLE)
+    time = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(milliseconds=rest)
+    year = time.year + 400 * cycles
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    fraction = f".{time.microsecond // 1000:03}".rstrip("0").rstrip(".")
+    return f"{sign}{abs(year):04}-{time:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def by_name(entries: Sequence[Named]) -> list[Named]:
+    """Return the last entries of their names, sorted by these."""
+    named = {one["name"]: one for one in entries}
+    return [named[name] for name in java_sorted(named)]
+
+
+def _listeners(data: Registration) -> str:
+    return "[" + ", ".join(map(_listener, by_name(data["endPoints"]))) + "]"
+
+
+def _listener(endpoint: BrokerEndpoint) -> str:
+    code = endpoint["securityProtocol"]
+    known = 0 <= code < len(SECURITY_PROTOCOLS)
+    protocol = SECURITY_PROTOCOLS[code] if known else "null"
+    return (
+        f"Endpoint(listenerName='{endpoint['name']}', securityProtocol={protocol}, "
+        f"host='{endpoint['host']}', port={endpoint['port']})"
+    )
+
+
+def _features(data: Registration) -> str:
+    ranges = [f"{one['name']}: {_range(one)}" for one in by_name(data["features"])]
+    return "{" + ", ".join(ranges) + "}"
+
+
+def _range(feature: BrokerFeature) -> str:
+    first, last = feature["minSupportedVersion"], feature["maxSupportedVersion"]
+    if first == last:
+        return str(first)
+    return f"{first}+" if last == _UNBOUNDED else f"{first}-{last}"
+
+
+def sorted_ids(values: list[bytes]) -> list[bytes]:
+    """Return directory ids as a registration sorts them: by their halves, as signed numbers."""
+    return sorted(values, key=_HALVES.unpack)
+
+
+def _directories(values: list[bytes]) -> str:
+    return "[" + ", ".join(UUIDS[one] for one in values) + "]"
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"

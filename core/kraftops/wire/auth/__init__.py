@@ -1,0 +1,1 @@
+"""Log in: TLS stores, SASL mechanisms, OAuth tokens."""

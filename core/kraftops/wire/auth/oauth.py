@@ -1,0 +1,123 @@
+"""OAuth tokens for SASL/OAUTHBEARER: from a token endpoint, from a file, or unsecured (KIP-768)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from typing import TYPE_CHECKING
+
+from kraftops.errors import AuthError
+from kraftops.wire.config.settings import Sasl
+from kraftops.wire.net.deadline import Deadline
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
+_LARGEST_TOKEN = 1 << 20
+_BLOCK = 1 << 16
+_MOST_BLOCKS = 1 << 10  # a server may send less than a block at a time
+_LIFETIME = 3600
+_CLAIM = "unsecuredLoginStringClaim_"
+_EXTENSION = "extension_"
+
+
+def token(sasl: Sasl, deadline: Deadline) -> str:
+    """Return a token.
+
+    Raises:
+        AuthError: there is none to be had; the message holds no secret.
+    """
+    url = sasl.token_url
+    if url.startswith("file:"):
+        return _from_file(url)
+    if url.startswith(("https:", "http:")):
+        return _from_endpoint(sasl, deadline)
+    if f"{_CLAIM}sub" in sasl.login.options:
+        return _unsecured(sasl)
+    raise AuthError(
+        "OAUTHBEARER has no source of tokens",
+        hint="sasl.oauthbearer.token.endpoint.url is an https: URL, or a file: URL of a token",
+    )
+
+
+def extensions(sasl: Sasl) -> dict[str, str]:
+    """Return the SASL extensions (KIP-342) that the login module is given."""
+    return {
+        name.removeprefix(_EXTENSION): value
+        for name, value in sasl.login.options.items()
+        if name.startswith(_EXTENSION)
+    }
+
+
+def _from_file(url: str) -> str:
+    from urllib.request import url2pathname
+
+    path = url2pathname(url.removeprefix("file:").removeprefix("//"))
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read(_LARGEST_TOKEN).strip()
+    except OSError as error:
+        raise AuthError(f"cannot read the token {path}: {error.strerror}") from error
+
+
+def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
+    from urllib.error import HTTPError, URLError
+    from urllib.parse import urlencode
+    from urllib.request import Request, urlopen
+
+    options = sasl.login.options
+    user = sasl.client_id or options.get("clientId", "")
+    secret = sasl.client_secret or options.get("clientSecret", "")
+    scope = sasl.scope or options.get("scope", "")
+    form = {"grant_type": "client_credentials", **({"scope": scope} if scope else {})}
+    basic = base64.b64encode(f"{user}:{secret}".encode()).decode()
+    request = Request(  # noqa: S310 - the scheme is checked
+        sasl.token_url,
+        data=urlencode(form).encode(),
+        headers={"Authorization": f"Basic {basic}", "Accept": "application/json"},
+    )
+    try:
+        with urlopen(request, timeout=max(deadline.left, 0.001)) as answer:  # noqa: S310
+            found = json.loads(_body(answer, deadline))
+        return str(found["access_token"])
+    except HTTPError as error:
+        error.close()
+        reason = f"{error.code} {error.reason}"
+        raise AuthError(f"{sasl.token_url}: no token: {reason}", hint=_ENDPOINT_HINT) from error
+    except URLError as error:
+        reason = str(error.reason)
+        raise AuthError(f"{sasl.token_url}: no token: {reason}", hint=_ENDPOINT_HINT) from error
+    except OSError as error:
+        raise AuthError(f"{sasl.token_url}: no token: {error}", hint=_ENDPOINT_HINT) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise AuthError(
+            f"{sasl.token_url}: its answer is no JSON with an access_token", hint=_ENDPOINT_HINT
+        ) from error
+
+
+def _body(answer: HTTPResponse, deadline: Deadline) -> bytes:
+    parts: list[bytes] = []
+    while part := answer.read1(_BLOCK):
+        parts.append(part)
+        if deadline.is_over or len(parts) > _MOST_BLOCKS:
+            raise TimeoutError("its answer takes too long")
+    return b"".join(parts)
+
+
+_ENDPOINT_HINT = "check the URL, clientId, clientSecret and scope"
+
+
+def _unsecured(sasl: Sasl) -> str:
+    """Return an unsigned token, which only a server for trials takes."""
+    now = int(time.time())
+    claims: dict[str, object] = {"iat": now, "exp": now + _LIFETIME}
+    for name, value in sasl.login.options.items():
+        if name.startswith(_CLAIM):
+            claims[name.removeprefix(_CLAIM)] = value
+    return f"{_base64({'alg': 'none'})}.{_base64(claims)}."
+
+
+def _base64(data: dict[str, object] | dict[str, str]) -> str:
+    raw = json.dumps(data, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

@@ -1,0 +1,208 @@
+"""TLS as client settings want it: trust and keys from PEM, PKCS12 and JKS."""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kraftops.errors import ConfigError, DecodeError
+from kraftops.wire.auth import jks
+from kraftops.wire.config.settings import Store, Tls
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+    from cryptography.x509 import Certificate
+
+_LARGEST_STORE = 64 << 20
+_PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----")
+_ONE_LINE = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
+
+
+def context(tls: Tls, source: str) -> ssl.SSLContext:
+    """Return the context of a client; *source* is the file that errors name.
+
+    Raises:
+        ConfigError: a store cannot be read or opened, or a setting is one that OpenSSL lacks.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.check_hostname = tls.checks_host
+    _limit_versions(made, tls, source)
+    if tls.ciphers:
+        _choose_ciphers(made, tls.ciphers, source)
+    if tls.trust is None:
+        made.load_default_certs()
+    else:
+        _trust(made, tls.trust, source)
+    if tls.own is not None:
+        _show_own(made, tls.own, source)
+    return made
+
+
+def _limit_versions(made: ssl.SSLContext, tls: Tls, source: str) -> None:
+    if not tls.versions:
+        return
+    versions = sorted(ssl.TLSVersion[name.replace("TLSv1.", "TLSv1_")] for name in tls.versions)
+    try:
+        made.minimum_version, made.maximum_version = versions[0], versions[-1]
+    except ValueError as error:
+        raise ConfigError(f"{source}: ssl.enabled.protocols: {error}") from error
+
+
+def _choose_ciphers(made: ssl.SSLContext, suites: tuple[str, ...], source: str) -> None:
+    """Choose those that are named as OpenSSL names them; of TLS 1.3 all names are the same."""
+    older = [name for name in suites if not name.startswith("TLS_")]
+    java = [name for name in suites if name.startswith("TLS_") and "_WITH_" in name]
+    if java:
+        raise ConfigError(
+            f"{source}: ssl.cipher.suites {java[0]} cannot be honoured here",
+            hint="suites before TLS 1.3 go by the names of OpenSSL: ECDHE-RSA-AES256-GCM-SHA384",
+        )
+    if older:
+        try:
+            made.set_ciphers(":".join(older))
+        except ssl.SSLError as error:
+            raise ConfigError(f"{source}: ssl.cipher.suites: OpenSSL has none of these") from error
+
+
+def _trust(made: ssl.SSLContext, store: Store, source: str) -> None:
+    place = f"{source}: {store.key}"
+    data = _bytes_of(store, place)
+    try:
+        if _PEM.search(data):
+            made.load_verify_locations(cadata=_unfolded(data.decode("ascii", "replace")))
+            return
+        certificates = _certificates(data, store.password)
+        made.load_verify_locations(cadata=b"".join(certificates))
+    except DecodeError as error:
+        raise ConfigError(f"{place}: {_shown(store)}{error.message}", error.hint) from error
+    except ssl.SSLError as error:
+        raise ConfigError(f"{place}: {_shown(store)}a certificate cannot be read") from error
+
+
+def _show_own(made: ssl.SSLContext, store: Store, source: str) -> None:
+    place = f"{source}: {store.key}"
+    data = _bytes_of(store, place)
+    password = store.key_password
+    try:
+        if _PEM.search(data):
+            key = store.private_key.encode() if store.private_key else b""
+            pem = _unfolded((key + b"\n" + data).decode("ascii", "replace")).encode()
+        else:
+            pem, password = _pkcs12_pem(data, store.password), None
+        with _file_of(pem) as path:
+            # Without a password OpenSSL would ask on the terminal for one.
+            made.load_cert_chain(path, password=password or "")
+    except DecodeError as error:
+        raise ConfigError(f"{place}: {_shown(store)}{error.message}", error.hint) from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{place}: {_shown(store)}the certificate and its private key cannot be loaded",
+            hint="do they belong together, and is ssl.key.password right?",
+        ) from error
+
+
+def _shown(store: Store) -> str:
+    return f"{store.location}: " if store.location else ""
+
+
+def _bytes_of(store: Store, place: str) -> bytes:
+    if not store.location:
+        return store.certificates.encode("ascii", "replace")
+    try:
+        with open(store.location, "rb") as file:
+            data = file.read(_LARGEST_STORE + 1)
+    except OSError as error:
+        raise ConfigError(f"{place}: cannot read {store.location}: {error.strerror}") from error
+    if len(data) > _LARGEST_STORE:
+        raise ConfigError(f"{place}: {store.location} is too large for a store")
+    return data
+
+
+def _unfolded(pem: str) -> str:
+    """Return PEM with line ends, where a properties file has all of it on one line."""
+
+    def lines(block: re.Match[str]) -> str:
+        begin, body, end = block.groups()
+        head, blank, rest = body.partition("\n\n")
+        packed = "".join((rest if blank else body).split())
+        folded = [packed[at : at + 64] for at in range(0, len(packed), 64)]
+        kept = [head.strip(), ""] if blank else []
+        return "\n".join([begin, *kept, *folded, end])
+
+    return "\n".join(lines(block) for block in _ONE_LINE.finditer(pem)) + "\n"
+
+
+def _certificates(data: bytes, password: str | None) -> list[bytes]:
+    """Return the trusted certificates of a JKS or PKCS12 store, at least one, in DER."""
+    if data.startswith(jks.MAGIC):
+        found = jks.trusted_certificates(data, password)
+    else:
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        found = [each.public_bytes(Encoding.DER) for each in _pkcs12(data, password)[1]]
+    if not found:
+        raise DecodeError("it holds no trusted certificate")
+    return found
+
+
+def _pkcs12_pem(data: bytes, password: str | None) -> bytes:
+    from cryptography.hazmat.primitives import serialization
+
+    if data.startswith(jks.MAGIC):
+        raise DecodeError(
+            "keys in JKS cannot be read here",
+            hint="keytool -importkeystore -deststoretype PKCS12 makes a store that can",
+        )
+    key, certificates = _pkcs12(data, password)
+    if key is None:
+        raise DecodeError("it holds no private key")
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return pem + b"".join(c.public_bytes(serialization.Encoding.PEM) for c in certificates)
+
+
+def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, list[Certificate]]:
+    """Return the private key and all certificates of a PKCS12 store, ours first."""
+    if data.startswith(jks.JCEKS_MAGIC) or not data.startswith(b"\x30"):
+        raise DecodeError("it is no store of the kinds JKS, PKCS12 and PEM")
+    try:
+        from cryptography.hazmat.primitives.serialization import pkcs12  # heavy: 50 ms
+    except ImportError as error:
+        raise DecodeError(
+            "PKCS12 stores need the Python package cryptography",
+            hint="pip install 'kraftops[tls]', or convert the store to PEM",
+        ) from error
+    try:
+        store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
+    except ValueError as error:
+        raise DecodeError("the password is wrong, or it is no PKCS12 store") from error
+    own = [store.cert] if store.cert else []
+    return store.key, [each.certificate for each in (*own, *store.additional_certs)]
+
+
+@contextmanager
+def _file_of(pem: bytes) -> Iterator[str]:
+    """Give *pem*, which may hold a private key, a path: OpenSSL reads keys from files only."""
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("kraftops")
+        try:
+            os.write(fd, pem)
+            yield f"/proc/self/fd/{fd}"
+        finally:
+            os.close(fd)
+        return
+    fd, path = tempfile.mkstemp()  # nobody else may read it
+    try:
+        os.write(fd, pem)
+        os.close(fd)
+        yield path
+    finally:
+        os.unlink(path)

@@ -1,0 +1,1 @@
+"""Client properties, as Kafka's Java clients take them."""

@@ -1,0 +1,1 @@
+"""Bytes over TCP and TLS: addresses, deadlines, frames, message codec."""

@@ -1,0 +1,255 @@
+"""Frames over TCP and TLS, each by a deadline, and what is at the other end if it is no Kafka."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from kraftops.errors import AuthError, WireError
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.net.deadline import Deadline
+
+LARGEST_FRAME = 256 << 20
+"""Bytes of an answer; a batch of metadata has at most 8 MiB, and comes whole."""
+
+_AT_ONCE = 4 << 20  # bytes that are reserved for a frame before any of it is there
+_TLS_ALERT = 0x15
+_HTTP = "an HTTP server answers there, no Kafka"
+_FOREIGN = {
+    b"HTTP": _HTTP,
+    b"<!DO": _HTTP,  # which some say without a head, where the request is none of HTTP's
+    b"<htm": _HTTP,
+    b"SSH-": "an SSH server answers there, no Kafka",
+}
+_TRUST_HINT = (
+    "ssl.truststore.location or ssl.truststore.certificates in --command-config says whom to trust"
+)
+_TLS_HINT = "it may want a certificate of ours: ssl.keystore.location in --command-config has it"
+_TLS_WANTED_HINT = "security.protocol in --command-config is SSL or SASL_SSL for that"
+_PROTOCOL_HINT = "it may expect TLS or SASL: security.protocol in --command-config sets that"
+
+
+class Transport:
+    """A connection that takes and gives frames; close it, or use it as a context manager."""
+
+    def __init__(self, address: Address, tls: ssl.SSLContext | None, deadline: Deadline) -> None:
+        """Connect.
+
+        Raises:
+            WireError: it cannot be done by the deadline.
+            AuthError: the two ends do not trust each other.
+        """
+        self.address = address
+        self._is_fresh = True
+        self._is_tls = tls is not None
+        self._socket = _connected(address, deadline)
+        if tls:
+            try:
+                self._socket = _secured(self._socket, address, tls, deadline)
+            except BaseException:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        """Close it, without a word to the other end."""
+        with suppress(OSError):
+            self._socket.close()
+
+    def send(self, frame: bytes, deadline: Deadline) -> None:
+        """Send a frame, whose length is in it.
+
+        Raises:
+            WireError: the connection is broken, or the other end does not take it in time.
+        """
+        try:
+            self._socket.settimeout(_positive(deadline))
+            self._socket.sendall(frame)
+        except TimeoutError:
+            raise self._silent(deadline) from None
+        except OSError as error:
+            raise self._broken(error) from error
+
+    def receive(self, deadline: Deadline, limit: int = LARGEST_FRAME) -> bytearray:
+        """Return the next frame, without its length.
+
+        Raises:
+            WireError: it does not come, ends too early, or is beyond *limit*; or is no Kafka's.
+        """
+        head = bytes(self._take(4, deadline))
+        size = int.from_bytes(head, signed=True)
+        if not 4 <= size <= limit:
+            self._refuse(head, size)
+        frame = self._take(size, deadline)
+        self._is_fresh = False
+        return frame
+
+    def _take(self, size: int, deadline: Deadline) -> bytearray:
+        """Return *size* bytes; memory for many of them is taken as they come."""
+        data, have = bytearray(min(size, _AT_ONCE)), 0
+        while have < size:
+            if have == len(data):
+                data += bytes(min(size - have, have))
+            try:
+                self._socket.settimeout(_positive(deadline))
+                with memoryview(data) as whole, whole[have:] as rest:
+                    part = self._socket.recv_into(rest)
+            except TimeoutError:
+                raise self._silent(deadline) from None
+            except OSError as error:
+                raise self._broken(error) from error
+            if not part:
+                raise self._closed(have, size)
+            have += part
+        return data
+
+    def _refuse(self, head: bytes, size: int) -> NoReturn:
+        if head in _FOREIGN:
+            raise WireError(f"{self.address}: {_FOREIGN[head]}", hint="check the port")
+        if head[0] == _TLS_ALERT and head[1] == 3 and not self._is_tls:
+            raise WireError(f"{self.address}: it expects TLS", hint=_TLS_WANTED_HINT)
+        raise WireError(
+            f"{self.address}: no Kafka answers there: an answer would be of {size} bytes",
+            hint="check the port",
+        )
+
+    def _silent(self, deadline: Deadline) -> WireError:
+        waited = f"{deadline.seconds:g} s"
+        if not self._is_fresh:
+            return WireError(
+                f"{self.address}: no answer within {waited}", hint="--timeout SECONDS waits longer"
+            )
+        return WireError(
+            f"{self.address}: it takes the connection, but gives no answer within {waited}",
+            hint="it may be no Kafka, or too busy, or expect TLS: check port and security.protocol",
+        )
+
+    def _broken(self, error: OSError) -> WireError:
+        if isinstance(error, ConnectionResetError | BrokenPipeError | ssl.SSLEOFError):
+            return self._closed(0, 0)
+        if isinstance(error, ssl.SSLError):
+            return _tls_error(self.address, error)
+        return WireError(f"{self.address}: {error.strerror or error}")
+
+    def _closed(self, count: int, size: int) -> WireError:
+        if count:
+            return WireError(
+                f"{self.address}: it closes the connection after {count} of {size} bytes",
+                hint="try again; if that does not help, look into the server's log",
+            )
+        when = "before it answers" if self._is_fresh else "instead of an answer"
+        hint = _TLS_HINT if self._is_tls and self._is_fresh else _PROTOCOL_HINT
+        return WireError(f"{self.address}: it closes the connection {when}", hint)
+
+
+def _positive(deadline: Deadline) -> float:
+    """Return the time that is left for one call; 0 would mean not to wait, with other errors."""
+    left = deadline.left
+    if not left:
+        raise TimeoutError
+    return left
+
+
+def _connected(address: Address, deadline: Deadline) -> socket.socket:
+    """Connect to the first of the host's addresses that answers."""
+    found = _resolved(address, deadline)
+    last: OSError = TimeoutError()
+    for number, (family, kind, protocol, _, place) in enumerate(found):
+        share = deadline.left / (len(found) - number)
+        if not share:
+            break
+        connecting = socket.socket(family, kind, protocol)
+        try:
+            connecting.settimeout(share)
+            connecting.connect(place)
+            connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as error:
+            connecting.close()
+            last = error
+        else:
+            return connecting
+    if isinstance(last, TimeoutError):
+        raise WireError(
+            f"{address}: no connection within {deadline.seconds:g} s",
+            hint="is the host up, and does a firewall let this port through?",
+        ) from last
+    if isinstance(last, ConnectionRefusedError):
+        raise WireError(
+            f"{address}: connection refused",
+            hint="nothing listens there: check host and port, and whether the node runs",
+        ) from last
+    raise WireError(f"{address}: {last.strerror or last}") from last
+
+
+_Found = Sequence[tuple[int, int, int, str, tuple[Any, ...]]]
+
+
+def _resolved(address: Address, deadline: Deadline) -> _Found:
+    """Look the host up, in a thread that may be left behind: no call takes a timeout."""
+    found: list[_Found] = []
+    failed: list[Exception] = []
+
+    def look_up() -> None:
+        try:
+            found.append(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=look_up, daemon=True)
+    thread.start()
+    thread.join(deadline.left)
+    if found:
+        return found[0]
+    hint = "check the name, and whether this machine can look it up"
+    if not failed:
+        raise WireError(f"{address}: its name is not resolved within {deadline.seconds:g} s", hint)
+    reason = getattr(failed[0], "strerror", None) or "no name of a host"
+    raise WireError(f"{address}: cannot resolve its name: {reason}", hint)
+
+
+def _secured(
+    plain: socket.socket, address: Address, tls: ssl.SSLContext, deadline: Deadline
+) -> socket.socket:
+    """Shake hands."""
+    try:
+        secured = tls.wrap_socket(
+            plain, server_hostname=address.host, do_handshake_on_connect=False
+        )
+    except (OSError, ValueError) as error:
+        raise WireError(f"{address}: TLS: {error}") from error
+    try:
+        secured.settimeout(_positive(deadline))
+        secured.do_handshake()
+    except TimeoutError:
+        secured.close()
+        raise WireError(
+            f"{address}: no TLS handshake within {deadline.seconds:g} s",
+            hint="is that a TLS listener? security.protocol in --command-config sets that",
+        ) from None
+    except OSError as error:
+        secured.close()
+        raise _tls_error(address, error) from error
+    return secured
+
+
+def _tls_error(address: Address, error: OSError) -> WireError:
+    """Return what an error of TLS means."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        text = error.verify_message.rstrip(".")
+        return AuthError(f"{address}: TLS: its certificate is refused: {text}", hint=_TRUST_HINT)
+    reason = (getattr(error, "reason", None) or "").lower().replace("_", " ")
+    if isinstance(error, ssl.SSLEOFError | ConnectionError) or "wrong version number" in reason:
+        return WireError(
+            f"{address}: it does not shake hands for TLS",
+            hint="is that a TLS listener? security.protocol in --command-config sets that",
+        )
+    if "certificate" in reason:
+        return AuthError(
+            f"{address}: TLS: it refuses us: {reason}",
+            hint="it wants a certificate that it trusts: ssl.keystore.location or"
+            " ssl.keystore.certificate.chain in --command-config has it",
+        )
+    return WireError(f"{address}: TLS: {reason or error.strerror or error}")

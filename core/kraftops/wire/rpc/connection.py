@@ -1,0 +1,263 @@
+"""A connection to a broker or controller: negotiated (KIP-35), logged in, ready to be asked."""
+
+from __future__ import annotations
+
+import ssl
+from enum import Enum
+from functools import cache
+from typing import NamedTuple, Self
+
+from kraftops.errors import AnswerError, AuthError, DecodeError, WireError
+from kraftops.wire.config.settings import Settings, Tls
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_request
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.net.releases import release_range
+from kraftops.wire.net.transport import LARGEST_FRAME, Transport
+
+SOFTWARE = "kraftops"
+FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
+_FIRST_NUMBER = int.from_bytes(b"\r\n\r\n")
+"""Of our requests: an HTTP server takes it for the end of one, and answers instead of waiting."""
+_GREETING_LIMIT = 1 << 20
+"""Bytes of an answer before we are logged in."""
+_GREETING_VERSIONS = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
+_UNSUPPORTED_VERSION = 35
+_ILLEGAL_SASL_STATE = 34
+_UNSUPPORTED_MECHANISM = 33
+_AUTHENTICATION_FAILED = 58
+_KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: what Kafka 3.3 has and ZooKeeper's brokers have not
+
+
+class Kind(Enum):
+    """What answers at an address."""
+
+    BROKER = "broker"
+    CONTROLLER = "controller"
+
+
+class Range(NamedTuple):
+    """The versions of an API, or the levels of a feature, that a server supports."""
+
+    first: int
+    last: int
+
+
+class Sent(NamedTuple):
+    """A request that waits for its answer: its API, version and number."""
+
+    api: str
+    version: int
+    number: int
+
+
+class Connection:
+    """A connection that can be asked; close it, or use it as a context manager."""
+
+    def __init__(self, address: Address, settings: Settings, deadline: Deadline) -> None:
+        """Connect, negotiate and log in, within the time that connecting may take.
+
+        Raises:
+            WireError: it cannot be done; the message says why, and begins with the address.
+            AuthError: the server does not let us in.
+            ConfigError: a store for TLS cannot be opened.
+        """
+        self.address = address
+        self.deadline = deadline
+        self._client_id = settings.client_id
+        self._software_version = settings.software_version
+        self._number = _FIRST_NUMBER
+        soon = deadline.within(settings.connect_timeout)
+        tls = _context(settings.tls, settings.source) if settings.tls else None
+        self._transport = Transport(address, tls, soon)
+        try:
+            self.apis = self._negotiated(soon)
+            if settings.sasl:
+                self._log_in(settings, soon)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it."""
+        self._transport.close()
+
+    @property
+    def kind(self) -> Kind:
+        """Whether a broker or a controller answers: only brokers serve Metadata."""
+        return Kind.BROKER if METADATA in self.apis else Kind.CONTROLLER
+
+    def serves(self, api: str) -> Range | None:
+        """Return the versions of an API (`DescribeCluster`) that both ends know."""
+        request = definition(f"{api}Request")
+        served = self.apis.get(request.key)
+        if served is None:
+            return None
+        both = Range(max(served.first, request.first), min(served.last, request.last))
+        return both if both.first <= both.last else None
+
+    def ask(
+        self, api: str, /, *, lowest: int = 0, deadline: Deadline | None = None, **values: object
+    ) -> Answer:
+        """Send a request in the highest version that both ends know; return the answer.
+
+        Args:
+            api: Its name, as `DescribeCluster`.
+            lowest: The lowest version that has what is asked.
+            deadline: When to give up, if not when the connection's own deadline says so.
+            **values: Its fields; those left out have Kafka's defaults.
+
+        Raises:
+            WireError: the server does not serve it, or not so high a version; or gives no answer.
+        """
+        request = definition(f"{api}Request")
+        both = self.serves(api)
+        if both is None or both.last < lowest:
+            raise self._missing(api, request.key, lowest)
+        return self._ask(api, both.last, values, deadline or self.deadline, LARGEST_FRAME)
+
+    def send(self, api: str, *, deadline: Deadline, **values: object) -> Sent:
+        """Send a request as `ask` does, without waiting for the answer; errors are its.
+
+        The answer must be received before anything else is asked.
+        """
+        both = self.serves(api)
+        if both is None:
+            raise self._missing(api, definition(f"{api}Request").key, 0)
+        return self._send(api, both.last, values, deadline)
+
+    def receive(self, sent: Sent, deadline: Deadline, limit: int = LARGEST_FRAME) -> Answer:
+        """Return the answer to a request.
+
+        Raises:
+            WireError: there is none.
+        """
+        payload = self._transport.receive(deadline, limit)
+        try:
+            return decode_answer(*sent, payload)
+        except DecodeError as error:
+            raise WireError(
+                f"{self.address}: {error.message}", hint="is it a Kafka that answers there?"
+            ) from error
+
+    def fail(self, code: int, message: str | None) -> AnswerError:
+        """Return the error that an answer's code means, in the server's words."""
+        name = error_name(code)
+        text = f"{message} ({name})" if message else name
+        return AnswerError(f"{self.address}: {text}", code=code)
+
+    def _ask(
+        self, api: str, version: int, values: dict[str, object], deadline: Deadline, limit: int
+    ) -> Answer:
+        return self.receive(self._send(api, version, values, deadline), deadline, limit)
+
+    def _send(self, api: str, version: int, values: dict[str, object], deadline: Deadline) -> Sent:
+        sent = Sent(api, version, self._number)
+        self._number += 1
+        frame = encode_request(api, version, sent.number, self._client_id, values)
+        self._transport.send(frame, deadline)
+        return sent
+
+    def _greet(self, api: str, deadline: Deadline, **values: object) -> Answer:
+        return self._ask(api, _GREETING_VERSIONS[api], values, deadline, _GREETING_LIMIT)
+
+    def _negotiated(self, deadline: Deadline) -> dict[int, Range]:
+        """Return the versions that the server serves.
+
+        Raises:
+            WireError: it is older than Kafka 3.3, or runs with ZooKeeper.
+        """
+        answer = self._greet(
+            "ApiVersions",
+            deadline,
+            client_software_name=SOFTWARE,
+            client_software_version=self._software_version,
+        )
+        served = {api.api_key: Range(api.min_version, api.max_version) for api in answer.api_keys}
+        if answer.error_code == _UNSUPPORTED_VERSION:
+            raise self._too_old("Kafka 2.3 or earlier")
+        if answer.error_code:
+            raise self.fail(answer.error_code, None)
+        quorum = served.get(DESCRIBE_QUORUM, Range(0, 0))
+        if quorum.last < _KRAFT_QUORUM_VERSION:
+            fetch = served.get(FETCH)
+            raise self._too_old(release_range(fetch.last if fetch else None))
+        return served
+
+    def _too_old(self, releases: str) -> WireError:
+        return WireError(
+            f"{self.address}: no KRaft node of Kafka 3.3 or later: its APIs are those of {releases}"
+            " (with ZooKeeper, or before KRaft was ready)",
+            hint="the tools of that release fit it",
+        )
+
+    def _missing(self, api: str, key: int, lowest: int) -> WireError:
+        served = self.apis.get(key)
+        what = f"the {self.kind.value} there does not serve {api} ({key})"
+        if served:
+            what += f" version {lowest}, only {served.first} to {served.last}"
+        fetch = self.apis.get(FETCH)
+        release = release_range(fetch.last if fetch else None)
+        return WireError(f"{self.address}: {what}", hint=f"its APIs are those of {release}")
+
+    def _log_in(self, settings: Settings, deadline: Deadline) -> None:
+        from kraftops.wire.auth.sasl import log_in
+
+        assert settings.sasl
+        mechanism = settings.sasl.mechanism
+        answer = self._greet("SaslHandshake", deadline, mechanism=mechanism)
+        if answer.error_code:
+            raise self._refused(answer.error_code, mechanism, ", ".join(answer.mechanisms or ()))
+
+        def exchange(token: bytes) -> bytes:
+            found = self._greet("SaslAuthenticate", deadline, auth_bytes=token)
+            if found.error_code == _AUTHENTICATION_FAILED:
+                raise AuthError(
+                    f"{self.address}: {found.error_message or 'authentication failed'}",
+                    hint="check user and password in sasl.jaas.config",
+                )
+            if found.error_code:
+                raise self.fail(found.error_code, found.error_message)
+            return bytes(found.auth_bytes or b"")
+
+        try:
+            log_in(settings.sasl, self.address.host, exchange, deadline)
+        except AuthError as error:
+            if error.message.startswith(f"{self.address}: "):
+                raise
+            raise AuthError(f"{self.address}: {error.message}", error.hint) from error
+
+    def _refused(self, code: int, mechanism: str, enabled: str) -> WireError:
+        if code == _UNSUPPORTED_MECHANISM:
+            return AuthError(
+                f"{self.address}: Client SASL mechanism '{mechanism}' not enabled in the server,"
+                f" enabled mechanisms are [{enabled}]",
+                hint="sasl.mechanism in --command-config sets it",
+            )
+        if code == _ILLEGAL_SASL_STATE:
+            return AuthError(
+                f"{self.address}: it expects no SASL there",
+                hint="PLAINTEXT or SSL is the security.protocol of this listener",
+            )
+        return self.fail(code, None)
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code."""
+    from kafka.errors import for_code
+
+    name = str(getattr(for_code(code), "message", ""))
+    return name if name and name != "UNKNOWN" else f"error {code}"
+
+
+@cache
+def _context(tls: Tls, source: str) -> ssl.SSLContext:
+    from kraftops.wire.auth.tls import context
+
+    return context(tls, source)

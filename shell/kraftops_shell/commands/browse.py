@@ -1,0 +1,79 @@
+"""The commands cat, cd, pwd and tree."""
+
+from __future__ import annotations
+
+from kraftops.tree.node import Directory, Leaf, Node, java_sorted
+from kraftops_shell.grammar.arguments import Call, number_of
+from kraftops_shell.grammar.paths import escaped
+from kraftops_shell.session.session import Session
+
+
+def cat(session: Session, call: Call) -> None:
+    """Print the values of leaves."""
+    for target in call.words:
+        found = session.matches(target)
+        if not found:
+            session.complain(f"cat: {target}: No such file or directory.")
+        for match in found:
+            if isinstance(match.node, Directory):
+                session.complain(f"cat: {target}: Is a directory")
+            else:
+                session.out(f"{session.leaf_text(match.node)}\n")
+
+
+def cd(session: Session, call: Call) -> None:
+    """Change the working directory; of several that a pattern matches, the last one counts."""
+    target = call.words[0] if call.words else "/"
+    found = session.matches(target)
+    if not found:
+        session.complain(f"cd: {target}: no such directory.")
+    for match in found:
+        if isinstance(match.node, Directory):
+            session.working = match.names
+        else:
+            session.complain(f"cd: {target}: not a directory.")
+
+
+def pwd(session: Session, _call: Call) -> None:
+    """Print the working directory."""
+    name = str if session.is_kafka else escaped
+    session.out("/" + "/".join(map(name, session.working)) + "\n")
+
+
+def tree(session: Session, call: Call) -> None:
+    """Print nodes and all that is below them, or some levels of it."""
+    deepest = number_of(call, "-L")
+    for target in call.words:
+        found = session.matches(target)
+        if not found:
+            session.complain(f"tree: {target}: No such file or directory.")
+        for match in found:
+            _print_tree(session, match.node, "", deepest)
+
+
+def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) -> None:
+    if not isinstance(node, Directory):
+        session.out(f"{session.indented_text(node, indent)}\n")
+        return
+    below = indent + "  "
+    if deepest is not None and len(below) > 2 * deepest:
+        return
+    if node.texts and session.is_kafka:
+        texts = node.texts()
+        names = java_sorted(texts)
+        session.out("".join([f"{indent}{name}:\n{below}{texts[name]}\n" for name in names]))
+        return
+    if node.is_flat:
+        text, get = session.indented_text, node.get
+        lines = [
+            f"{indent}{name}:\n{text(leaf, below)}\n"
+            for name in node.sorted_names()
+            if isinstance(leaf := get(name), Leaf)
+        ]
+        session.out("".join(lines))
+        return
+    for name in node.sorted_names():
+        session.out(f"{indent}{name}:\n")
+        child = node.get(name)
+        if child is not None:
+            _print_tree(session, child, below, deepest)

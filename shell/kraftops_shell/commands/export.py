@@ -1,0 +1,59 @@
+"""The command export."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from kraftops.tree.node import Directory, Leaf, Node, json_text
+from kraftops_shell.commands.walking import walk
+from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.grammar.paths import Match
+from kraftops_shell.session.session import Session
+
+
+def export(session: Session, call: Call) -> None:
+    """Write a node and all below it as one JSON value, or a line for each leaf."""
+    target = call.words[0] if call.words else "."
+    found = session.matches(target)
+    if not found:
+        session.complain(f"export: {target}: no such file or directory.")
+        return
+    texts = _lines if call.flags.get("--format") == "ndjson" else _value
+    output = call.flags.get("--output")
+    if output is None:
+        for match in found:
+            for text in texts(match):
+                session.out(text)
+        return
+    from kraftops.fileio.output import open_output
+
+    with open_output(str(output)) as fd, os.fdopen(os.dup(fd), "wb") as file:
+        for match in found:
+            for text in texts(match):
+                file.write(text.encode("utf-8", "replace"))
+
+
+def _value(match: Match) -> Iterator[str]:
+    """Yield JSON of a node, bit by bit; directories are objects."""
+    yield from _nested(match.node)
+    yield "\n"
+
+
+def _nested(node: Node) -> Iterator[str]:
+    if isinstance(node, Leaf):
+        yield node.json
+        return
+    separator = "{"
+    for name, child in node.children():
+        yield f"{separator}{json_text(name)}:"
+        yield from _nested(child)
+        separator = ","
+    yield "{}" if separator == "{" else "}"
+
+
+def _lines(match: Match) -> Iterator[str]:
+    """Yield a line of JSON for each leaf: its path and its value."""
+    for found in walk(match.node, match.path, match.name):
+        if not isinstance(found.node, Directory):
+            yield f'{{"path":{json_text(found.path)},"value":{found.node.json}}}\n'

@@ -1,0 +1,109 @@
+"""The command find."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from kraftops.tree.node import Directory, Leaf, Node
+from kraftops_shell.commands.walking import Found, walk
+from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
+from kraftops_shell.grammar.globs import text_pattern
+from kraftops_shell.grammar.moments import moment
+from kraftops_shell.grammar.paths import Match, escaped
+from kraftops_shell.session.session import Session
+
+Test = Callable[[Found], bool]
+
+
+def find(session: Session, call: Call) -> None:
+    """Print paths and all paths below them, or those of them that pass all tests."""
+    deepest = number_of(call, "-maxdepth")
+    tests = list(tests_of(session, call))
+    for target in call.words or (".",):
+        found = session.matches(target)
+        if not found:
+            session.complain(f"find: {target}: no such file or directory.")
+        for match in found:
+            if tests or deepest is not None:
+                _print_some(session, match, tests, deepest)
+            else:
+                _print_all(session, match, target if session.is_kafka else match.path)
+
+
+def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> re.Pattern[str]:
+    """Return a regular expression that was typed.
+
+    Raises:
+        BadLineError: it is none.
+    """
+    try:
+        return re.compile(text, re.IGNORECASE if ignores_case else 0)
+    except re.error as error:
+        name = call.command.name
+        raise BadLineError(f"{name}: {flag}: {text}: {error.msg}") from None
+
+
+def _print_all(session: Session, match: Match, start: str) -> None:
+    name = str if session.is_kafka else escaped
+    session.out(f"{start}\n")
+    for path in _below(match.node, "" if start == "/" else start, name):
+        session.out(f"{path}\n")
+
+
+def _below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
+    """Yield the paths below a node, those of a flat directory at once."""
+    if not isinstance(node, Directory):
+        return
+    if node.is_flat:
+        names = [f"{prefix}/{shown(name)}" for name in node.sorted_names()]
+        if names:
+            yield "\n".join(names)
+        return
+    for name in node.sorted_names():
+        path = f"{prefix}/{shown(name)}"
+        yield path
+        child = node.get(name)
+        if child is not None:
+            yield from _below(child, path, shown)
+
+
+def _print_some(session: Session, match: Match, tests: list[Test], deepest: int | None) -> None:
+    for found in walk(match.node, match.path, match.name, deepest):
+        if all(test(found) for test in tests):
+            session.out(f"{found.path}\n")
+
+
+def tests_of(session: Session, call: Call) -> Iterator[Test]:
+    """Yield what a node must pass, the cheap tests first.
+
+    Raises:
+        BadLineError: a flag's value is none.
+        UsageError: a moment is none.
+    """
+    flags = {name: str(value) for name, value in call.flags.items()}
+    if "-type" in flags:
+        is_directory = flags["-type"] == "d"
+        yield lambda found: isinstance(found.node, Directory) == is_directory
+    if "-name" in flags:
+        name = text_pattern(flags["-name"])
+        yield lambda found: bool(name.fullmatch(found.name))
+    if "-path" in flags:
+        path = text_pattern(flags["-path"])
+        yield lambda found: bool(path.fullmatch(found.path))
+    if "-newer-than" in flags:
+        offset, time = moment(flags["-newer-than"], session.source.now())
+        yield lambda found: _is_newer(found.node, offset, time)
+    if "-value" in flags:
+        value = regex(call, "-value", flags["-value"])
+        yield lambda found: isinstance(found.node, Leaf) and bool(value.search(found.node.json))
+
+
+def _is_newer(node: Node, offset: int | None, time: int | None) -> bool:
+    """Tell whether a leaf was changed after a moment."""
+    change = node.change if isinstance(node, Leaf) else None
+    if change is None:
+        return False
+    if offset is not None:
+        return change.offset > offset
+    return time is not None and change.timestamp > time

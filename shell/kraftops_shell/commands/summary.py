@@ -1,0 +1,114 @@
+"""The command summary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from kraftops.display.times import span_text, time_fields
+from kraftops.errors import DecodeError, KraftopsError
+from kraftops.image.load.log_size import log_size
+from kraftops.image.state.census import census
+from kraftops.image.state.image import MetadataImage
+from kraftops.java.properties import properties
+from kraftops.storage.bootstrap.releases import by_level
+from kraftops.storage.logdirs import meta_properties
+from kraftops.storage.logdirs.directories import read_file
+from kraftops_shell.grammar.arguments import Call
+from kraftops_shell.output.change_format import json_line
+from kraftops_shell.session.session import Session
+
+
+def summary(session: Session, call: Call) -> None:
+    """Print what the cluster is, how it does, and how its log does."""
+    origin = session.source
+    told = {"clusterId": _cluster_id(origin.sources), **_state(origin.image)}
+    try:
+        told |= _log(origin.sources, origin.now()) if origin.sources else {}
+    except KraftopsError as error:  # the state is known all the same
+        session.complain(f"summary: {error.message}")
+    if call.flags.get("--format") == "json":
+        session.out(json_line(told))
+        return
+    width = max(len(label) for _, label, _ in _LINES) + 1
+    for name, label, shown in _LINES:
+        if told.get(name) is not None:
+            session.out(f"{label + ':':<{width}} {shown(told[name])}\n")
+
+
+def _brokers(counts: object) -> str:
+    assert isinstance(counts, Mapping)
+    return ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "none"
+
+
+_LINES: tuple[tuple[str, str, Callable[[object], str]], ...] = (
+    ("clusterId", "cluster id", str),
+    ("metadataVersion", "metadata version", str),
+    ("offset", "offset", str),
+    ("timestamp", "time", str),
+    ("leaderEpoch", "leader epoch", str),
+    ("brokers", "brokers", _brokers),
+    ("controllers", "controllers", str),
+    ("topics", "topics", str),
+    ("partitions", "partitions", str),
+    ("underReplicated", "under-replicated", str),
+    ("leaderless", "leaderless", str),
+    ("findings", "findings", str),
+    ("segments", "segments", str),
+    ("segmentBytes", "bytes of segments", str),
+    ("snapshots", "snapshots", str),
+    ("snapshotBytes", "bytes of snapshots", str),
+    ("logEndOffset", "end of the log", str),
+    ("snapshotEndOffset", "end of newest snapshot", str),
+    ("snapshotTimestamp", "time of newest snapshot", str),
+    ("snapshotAgeMs", "age of newest snapshot", lambda age: span_text(int(str(age)))),
+    ("snapshotOffsetLag", "snapshot offset lag", str),
+)
+"""Field, label and text of what is told; the JSON has the same fields."""
+
+
+def _state(image: MetadataImage) -> dict[str, object]:
+    counts = census(image)
+    known = by_level(image.metadata_version[0]) if image.metadata_version else None
+    return {
+        "metadataVersion": known.name if known else None,
+        "offset": image.offset,
+        **time_fields("timestamp", image.provenance.timestamp),
+        "leaderEpoch": image.provenance.epoch,
+        "brokers": counts.brokers,
+        "controllers": counts.controllers,
+        "topics": counts.topics,
+        "partitions": counts.partitions,
+        "underReplicated": counts.under_replicated,
+        "leaderless": counts.leaderless,
+        "findings": len(image.log_findings) + len(image.record_findings),
+    }
+
+
+def _log(sources: Iterable[str], now: int) -> dict[str, object]:
+    size = log_size(sources)
+    time = size.snapshot_timestamp
+    return {
+        "segments": size.segments,
+        "segmentBytes": size.segment_bytes,
+        "snapshots": size.snapshots,
+        "snapshotBytes": size.snapshot_bytes,
+        "logEndOffset": size.end_offset,
+        "snapshotEndOffset": size.snapshot_end_offset,
+        **time_fields("snapshotTimestamp", time),
+        "snapshotAgeMs": None if time is None else now - time,
+        "snapshotOffsetLag": size.lag,
+    }
+
+
+def _cluster_id(sources: Iterable[str]) -> str | None:
+    """Return the cluster id of the log directory that a source is, or is in."""
+    for source in sources:
+        path = os.path.abspath(source)
+        for place in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+            try:
+                given = properties(read_file(os.path.join(place, meta_properties.FILE_NAME)))
+                return meta_properties.read(given).cluster_id
+            except (OSError, DecodeError):
+                continue
+    return None

@@ -1,0 +1,84 @@
+"""Walks below nodes, for commands that look at all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.tree.node import Directory, Leaf, Node
+from kraftops_shell.grammar.paths import escaped
+
+
+class Found(NamedTuple):
+    """A node on the way: path in our form, last name, and how many levels below the start it is."""
+
+    path: str
+    name: str
+    node: Node
+    depth: int
+
+
+def walk(node: Node, path: str, name: str, deepest: int | None = None) -> Iterator[Found]:
+    """Yield a node and all that is below it, in the order of the names, down to a depth.
+
+    *path* is the node's own, with `/` for the root.
+    """
+    yield from _walk(Found(path, name, node, 0), deepest)
+
+
+def _walk(found: Found, deepest: int | None) -> Iterator[Found]:
+    yield found
+    node, depth = found.node, found.depth + 1
+    if not isinstance(node, Directory) or (deepest is not None and depth > deepest):
+        return
+    prefix = "" if found.path == "/" else found.path
+    for name, child in node.children():
+        below = Found(f"{prefix}/{escaped(name)}", name, child, depth)
+        if node.is_flat:
+            yield below
+        else:
+            yield from _walk(below, deepest)
+
+
+def newest_change(node: Node) -> LastChange | None:
+    """Return where a node, or anything below it, was last changed; None where no record did it."""
+    found = None if isinstance(node, Leaf) else _newest(node)
+    if found is None:
+        return _last_change(node)
+    image, address = found
+    change = image.change(address)
+    if change.is_in_snapshot or change.offset < image.snapshot_end:
+        # Addresses in a snapshot say nothing of what was changed last; the log behind it may.
+        return _last_change(node)
+    return LastChange(change, image, address, 1)
+
+
+def _newest(node: Node) -> tuple[MetadataImage, int] | None:
+    """Return the highest address of a record that changed anything below a node, and its image.
+
+    Addresses grow with the log.
+    """
+    if isinstance(node, Leaf):
+        return (node.image, node.newest.address) if node.newest else None
+    if node.newest:
+        return node.newest()
+    found = (one for child in _below(node) if (one := _newest(child)))
+    return max(found, key=lambda one: one[1], default=None)
+
+
+def _last_change(node: Node) -> LastChange | None:
+    if isinstance(node, Leaf):
+        return node.last_change
+    if node.last_change:
+        return node.last_change()
+    found = (one for child in _below(node) if (one := _last_change(child)))
+    return max(found, key=_rank, default=None)
+
+
+def _below(node: Directory) -> Iterator[Node]:
+    return (child for name in node.names() if (child := node.get(name)))
+
+
+def _rank(one: LastChange) -> tuple[int, bool]:
+    return one.change.offset, not one.change.is_in_snapshot

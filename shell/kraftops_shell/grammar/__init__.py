@@ -1,0 +1,1 @@
+"""From a line to its meaning: words, commands, arguments, paths, patterns."""

@@ -1,0 +1,125 @@
+"""What a command's words mean: its arguments and flags, or why they make no sense.
+
+The messages are those of argparse4j, with which Kafka's shell reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from kraftops_shell.grammar.registry import Command
+
+_NUMBER = re.compile(r"-[0-9]+")
+
+
+class BadLineError(Exception):
+    """A line is no command; the message is for people."""
+
+
+class Call(NamedTuple):
+    """A command, its words, and the values of its flags: `True` where one takes none.
+
+    *lists* has those of the flags that take several.
+    """
+
+    command: Command
+    words: tuple[str, ...]
+    flags: Mapping[str, str | bool]
+    lists: Mapping[str, tuple[str, ...]]
+
+
+def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool) -> Call | None:
+    """Return what a line's words ask for; None where they ask for nothing.
+
+    In Kafka's form commands have no flags.
+
+    Raises:
+        BadLineError: there is no such command, or it does not take these words.
+    """
+    words = list(words)
+    while words and not words[-1]:
+        words.pop()
+    if not words:
+        return None
+    name, *rest = words
+    if name in known:
+        return _read(known[name], rest, kafka=kafka)
+    meant = [other for other in known if name.strip() and other.startswith(name)]
+    if len(meant) == 1:
+        if kafka:
+            _read(known[meant[0]], rest, kafka=kafka)  # its arguments are looked at first
+        raise BadLineError(f"invalid choice: '{name}': did you mean '{meant[0]}'?")
+    if meant:
+        raise BadLineError(f"ambiguous command: {name} could match {', '.join(meant)}")
+    choices = ", ".join(f"'{other}'" for other in known)
+    raise BadLineError(f"invalid choice: '{name}' (choose from {choices})")
+
+
+def number_of(call: Call, flag: str) -> int | None:
+    """Return the number that a flag has; None where it was not given.
+
+    Raises:
+        BadLineError: it is no number, or below 0.
+    """
+    text = call.flags.get(flag)
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,9}", str(text)):
+        raise BadLineError(f"argument {flag}: '{text}' is no number")
+    return int(str(text))
+
+
+def _read(command: Command, words: Sequence[str], *, kafka: bool) -> Call:
+    flags = {} if kafka else {flag.name: flag for flag in command.flags}
+    found: list[str] = []
+    given: dict[str, str | bool] = {}
+    lists: dict[str, tuple[str, ...]] = {}
+    left = list(words)
+    are_flags_over = False
+    while left:
+        word = left.pop(0)
+        if are_flags_over or not word.startswith("-") or word == "-" or _NUMBER.fullmatch(word):
+            found.append(word)
+            continue
+        if word == "--":
+            are_flags_over = True
+            continue
+        name, equals, value = word.partition("=")
+        flag = flags.get(name)
+        if flag is None:
+            raise BadLineError(f"unrecognized arguments: '{' '.join([word, *left])}'")
+        if flag.value is None:
+            if equals:
+                raise BadLineError(f"argument {name}: ignore implicit argument '{value}'")
+            given[name] = True
+            continue
+        if not equals:
+            if not left:
+                raise BadLineError(f"argument {name}: expected one argument")
+            value = left.pop(0)
+        if flag.choices and value not in flag.choices:
+            choices = ", ".join(f"'{choice}'" for choice in flag.choices)
+            raise BadLineError(
+                f"argument {name}: invalid choice: '{value}' (choose from {choices})"
+            )
+        if flag.is_list:
+            values = [value]
+            while left and not left[0].startswith("-"):
+                values.append(left.pop(0))
+            lists[name] = (*lists.get(name, ()), *values)
+            continue
+        given[name] = value
+    _check_count(command, found)
+    return Call(command, tuple(found), given, lists)
+
+
+def _check_count(command: Command, words: list[str]) -> None:
+    least = sum(argument.number in ("", "+") for argument in command.arguments)
+    is_open = any(argument.number in ("*", "+") for argument in command.arguments)
+    if len(words) < least:
+        raise BadLineError("too few arguments")
+    most = len(command.arguments)
+    if not is_open and len(words) > most:
+        raise BadLineError(f"unrecognized arguments: '{' '.join(words[most:])}'")

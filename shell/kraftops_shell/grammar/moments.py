@@ -1,0 +1,28 @@
+"""Moments that people name: offsets, and times as ISO 8601 or before now."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kraftops.query.filters import parse_time
+
+_OFFSET = re.compile(r"\d{1,10}")
+
+
+class Moment(NamedTuple):
+    """An offset of the log, or a time in ms since the epoch; one of them is None."""
+
+    offset: int | None
+    time: int | None
+
+
+def moment(text: str, now: int) -> Moment:
+    """Return the moment that *text* says; a number of up to ten digits is an offset.
+
+    Raises:
+        UsageError: it says none.
+    """
+    if _OFFSET.fullmatch(text):
+        return Moment(int(text), None)
+    return Moment(None, parse_time(text, now))

@@ -1,0 +1,121 @@
+"""Paths typed by people: what they name in the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kraftops.tree.node import Directory, Node
+from kraftops_shell.grammar.globs import component_pattern
+
+_WILDCARD = re.compile(r"[*?{]")
+_MEANING_MORE = re.compile(r"([*?{\\])")
+_TAKEN_AS_IT_IS = re.compile(r"\\([*?{\\])")
+
+
+class Match(NamedTuple):
+    """A node that a path names, and the names on the way to it."""
+
+    names: tuple[str, ...]
+    node: Node
+
+    @property
+    def name(self) -> str:
+        """The last of the names; `/` for the root."""
+        return self.names[-1] if self.names else "/"
+
+    @property
+    def path(self) -> str:
+        """The path from the root, in which a slash that is part of a name has a backslash."""
+        return "/" + "/".join(map(escaped, self.names))
+
+
+def escaped(name: str) -> str:
+    r"""Return a name as one component of a path of ours: `\/` is a slash, `\*` a star.
+
+    Backslashes stay what they are, unless there is a wildcard that needs one.
+    """
+    if _WILDCARD.search(name) and component_pattern(name):
+        name = _MEANING_MORE.sub(r"\\\1", name)
+    return name.replace("/", "\\/")
+
+
+def split_last(path: str, *, with_escapes: bool) -> tuple[str, str]:
+    """Return a path up to its last slash, and what follows it as it is."""
+    end = path.rfind("/")
+    while with_escapes and end > 0 and path[end - 1] == "\\":
+        end = path.rfind("/", 0, end)
+    return path[: end + 1], path[end + 1 :]
+
+
+def components(path: str, *, with_escapes: bool = False) -> list[str]:
+    r"""Return the components of a path; *with_escapes*, `\/` is a slash within one of them."""
+    if not with_escapes or "\\/" not in path:
+        return [part for part in path.split("/") if part]
+    return [part.replace("\0", "/") for part in path.replace("\\/", "\0").split("/") if part]
+
+
+def absolute(path: str, working: Iterable[str], *, with_escapes: bool = False) -> list[str]:
+    """Return the components from the root on, `.` and `..` taken out before any look-up."""
+    return _resolved(path, working, with_escapes=with_escapes)[0]
+
+
+def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple[list[str], int]:
+    """Return the components from the root on, and how many are left of the working directory's."""
+    found = [] if path.startswith("/") else list(working)
+    kept = len(found)
+    for part in components(path, with_escapes=with_escapes):
+        if part == "..":
+            del found[-1:]
+            kept = min(kept, len(found))
+        elif part != ".":
+            found.append(part)
+    return found, kept
+
+
+def matches(
+    root: Directory, path: str, working: Iterable[str], *, with_escapes: bool = False
+) -> Iterator[Match]:
+    """Yield the nodes that a path names, with patterns several, in the order of their names."""
+    # The working directory's names are names: a star in one of them is no pattern.
+    parts, kept = _resolved(path, working, with_escapes=with_escapes)
+    yield from _Descent(parts, kept, with_escapes).from_(root, ())
+
+
+class _Descent(NamedTuple):
+    """A walk to what components name, of which the first are *literal*."""
+
+    parts: list[str]
+    literal: int
+    with_escapes: bool
+
+    def from_(self, node: Node, names: tuple[str, ...]) -> Iterator[Match]:
+        """Yield what is reached from the node that these names led to."""
+        depth = len(names)
+        if depth == len(self.parts):
+            yield Match(names, node)
+            return
+        if not isinstance(node, Directory):
+            return
+        for name in self._children(node, depth):
+            child = node.get(name)
+            if child is not None:
+                yield from self.from_(child, (*names, name))
+
+    def _children(self, node: Directory, depth: int) -> Iterator[str]:
+        part = self.parts[depth]
+        if depth < self.literal:
+            yield part
+            return
+        pattern = component_pattern(part)
+        if pattern:
+            yield from filter(pattern.fullmatch, dict.fromkeys(node.sorted_names()))
+        elif self.with_escapes and _TAKEN_AS_IT_IS.search(part) and node.get(part) is None:
+            yield _without_escapes(part)
+        else:
+            yield part
+
+
+def _without_escapes(part: str) -> str:
+    return _TAKEN_AS_IT_IS.sub(r"\1", part)

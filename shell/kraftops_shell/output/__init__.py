@@ -1,0 +1,1 @@
+"""Where the output of a command goes, and its form on a terminal."""

@@ -1,0 +1,1 @@
+"""The interactive shell: editing, completion, the loop, in both forms."""

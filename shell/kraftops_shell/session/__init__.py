@@ -1,0 +1,1 @@
+"""What a session keeps: its place, its source, its history."""

@@ -1,0 +1,105 @@
+"""Earlier lines in a new one: `!!`, `!3`, `!ls`, `^a^b`, as Kafka's shell (JLine) expands them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kraftops_shell.session.history import History
+
+_NUMBER = re.compile(r"(-?)([0-9]*)")
+_MAX = 2**31 - 1
+_PROTECTED = 5  # characters after \u, the digits of which JLine does not look at
+
+
+def expanded(line: str, history: History) -> str:
+    """Return a line with earlier ones put in; unchanged if it names one that is not there.
+
+    `!!` is the last line, `!N` the one of that number counted from 1, `!-N` the Nth last, `!text`
+    the last that begins so, `!?text?` the last that has it, `!$` the last word of the last line,
+    `!#` what stands before it, `^a^b` the last line with b for a. A backslash protects, and so do
+    single quotes.
+    """
+    try:
+        return _expanded(line, history)
+    except LookupError:
+        return line
+
+
+def _expanded(line: str, history: History) -> str:
+    out = ""
+    is_quoted = False
+    protected = at = 0
+    while at < len(line):
+        letter = line[at]
+        if protected:
+            protected = _PROTECTED if protected == 1 and letter == "u" else protected - 1
+        elif letter == "'":
+            is_quoted = not is_quoted
+        elif letter == "\\" and not is_quoted:
+            protected = 1
+        elif letter == "!" and not is_quoted and at + 1 < len(line):
+            found, at = _event(line, at + 1, out, history)
+            out += found
+            continue
+        elif letter == "^" and at == 0 and line.find("^", 1) > 0:
+            found, at = _replaced(line, history)
+            out += found
+            continue
+        out += letter
+        at += 1
+    return out
+
+
+def _event(line: str, at: int, before: str, history: History) -> tuple[str, int]:
+    """Return what the event at *at*, behind its `!`, stands for, and where the line goes on."""
+    letter = line[at]
+    if letter in " \t":
+        return f"!{letter}", at + 1
+    if letter == "!":
+        return _line(history, history.end - 1), at + 1
+    if letter == "#":
+        return before, at + 1
+    if letter == "$":
+        return _line(history, history.end - 1).strip().rpartition(" ")[2], at + 1
+    if letter == "?":
+        end = line.find("?", at + 1)
+        end = len(line) if end < 0 else end
+        text = line[at + 1 : end]
+        return _last(history, lambda old: text in old), end + 1
+    number = _NUMBER.match(line, at)
+    if number and number[0]:
+        # The character behind a number is lost in JLine.
+        return _numbered(number[1], number[2], history), number.end() + 1
+    return _last(history, lambda old: old.startswith(line[at:])), len(line)
+
+
+def _numbered(minus: str, digits: str, history: History) -> str:
+    value = int(digits) if digits else 0
+    if not 0 < value <= _MAX:
+        raise LookupError
+    return _line(history, history.end - value if minus else value - 1)
+
+
+def _replaced(line: str, history: History) -> tuple[str, int]:
+    """Return the last line with one text for another, as `^old^new^` says, and where that ends."""
+    middle = line.find("^", 1)
+    end = line.find("^", middle + 1)
+    end = len(line) if end < 0 else end
+    last = _line(history, history.end - 1)
+    # What follows the last ^ loses its first two characters in JLine.
+    return last.replace(line[1:middle], line[middle + 1 : end]), end + 2
+
+
+def _line(history: History, number: int) -> str:
+    found = history.at(number)
+    if found is None:
+        raise LookupError
+    return found
+
+
+def _last(history: History, test: Callable[[str], bool]) -> str:
+    for line in reversed(list(history)):
+        if test(line):
+            return line
+    raise LookupError

@@ -1,0 +1,92 @@
+"""Where what is browsed comes from, for commands that read it again: at another time, or whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kraftops.errors import UsageError
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import Directory
+
+
+class Quorum(Protocol):
+    """What was read of a running quorum, and is kept here."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its snapshot and the log after it, as `kraftops.image.load.loading.load` takes them."""
+
+    def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
+        """Return the state at another moment.
+
+        Raises:
+            KraftopsError: as `kraftops.image.load.loading.load`.
+        """
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The image that is browsed, and how it was loaded."""
+
+    image: MetadataImage
+    sources: tuple[str, ...] = ()
+    """Paths as `kraftops.image.load.loading.load` takes them; none where it came another way."""
+    quorum: Quorum | None = None
+    """Where the image is that of a running quorum, what was read of it."""
+    at_offset: int | None = None
+    at_time: int | None = None
+    show_secrets: bool = False
+    version: str = ""
+    now: Callable[[], int] = field(default=_now)
+    """Returns the time in ms since the epoch."""
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What the image was read from.
+
+        Raises:
+            UsageError: that is not there any more.
+        """
+        if self.quorum:
+            return self.quorum.names
+        if not self.sources:
+            raise UsageError(
+                "this state comes from no files: it cannot be read again",
+                hint="--snapshot with the files of a node can",
+            )
+        return self.sources
+
+    def load(
+        self,
+        sources: Sequence[str] = (),
+        *,
+        at_offset: int | None = None,
+        at_time: int | None = None,
+    ) -> MetadataImage:
+        """Load other sources, or the own ones at another moment.
+
+        Raises:
+            KraftopsError: as `kraftops.image.load.loading.load`.
+        """
+        if self.quorum and not sources:
+            if (self.at_offset, self.at_time) != (None, None):
+                raise UsageError(
+                    "of the running quorum no more was read than for --at-offset or --at-time",
+                    hint="without these, diff @OFFSET @OFFSET shows any two states",
+                )
+            return self.quorum.state(at_offset=at_offset, at_time=at_time)
+        names = sources or self.log
+        return load(names, at_offset=at_offset, at_time=at_time, dialect=self.image.dialect)
+
+    def tree(self, image: MetadataImage) -> Directory:
+        """Return the tree of an image in our form."""
+        return tree_of(image, show_secrets=self.show_secrets, version=self.version)

@@ -1,0 +1,390 @@
+"""The filters of `kafka-dump-log`, as they are typed."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.uuids import to_text
+from tests.helpers.console import Done, run_command, run_here
+from tests.helpers.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
+from tests.helpers.rowlogs import parsed
+from tests.helpers.segments import IN
+
+LOG_NAME = "00000000000000000000.log"
+META = "--cluster-metadata-decoder"
+FIRST, SECOND, OTHER = (bytes([number]) * 16 for number in (1, 2, 3))
+
+
+def topic(name: str, identity: bytes) -> tuple[str, dict[str, Any]]:
+    return "TopicRecord", {"name": name, "topicId": identity}
+
+
+def partition(identity: bytes) -> tuple[str, dict[str, Any]]:
+    return "PartitionRecord", {"topicId": identity, "partitionId": 0, "replicas": [1], "isr": [1]}
+
+
+def removal(identity: bytes) -> tuple[str, dict[str, Any]]:
+    return "RemoveTopicRecord", {"topicId": identity}
+
+
+def config(topic_name: str) -> tuple[str, dict[str, Any]]:
+    data = {"resourceType": 2, "resourceName": topic_name, "name": "retention.ms", "value": "1"}
+    return "ConfigRecord", data
+
+
+@pytest.fixture
+def metadata(tmp_path: Path) -> Path:
+    """The log of a cluster in which the topic `t` was deleted and created again."""
+    return write_log(
+        tmp_path,
+        {
+            0: [records_batch(0, topic("t", FIRST), partition(FIRST), topic("other", OTHER))],
+            3: [records_batch(3, partition(OTHER), config("t"), removal(FIRST), config("other"))],
+            7: [records_batch(7, topic("t", SECOND), partition(SECOND), removal(OTHER))],
+        },
+    )
+
+
+def offsets(*arguments: str, **where: Any) -> list[int]:
+    done = run_here(*arguments, "--format", "json", **where)
+    assert (done.code, done.errors) == (0, []), done.err
+    return [row["offset"] for row in parsed(done.text)]
+
+
+# Topics
+
+
+def test_topic_by_name_is_found_under_every_id_that_it_had(metadata: Path) -> None:
+    assert offsets(str(metadata), "--topic", "t") == [0, 1, 4, 5, 7, 8]
+
+
+def test_topic_by_id(metadata: Path) -> None:
+    assert offsets(str(metadata), "--topic", to_text(FIRST)) == [0, 1, 5]
+    assert offsets(str(metadata), f"--topic={to_text(SECOND)}") == [7, 8]
+
+
+def test_of_several_topics_any_will_do(metadata: Path) -> None:
+    assert offsets(str(metadata), "--topic", "t", "--topic", "other") == list(range(10))
+    assert offsets(str(metadata), "--topic", "other", "--type", "config") == [6]
+
+
+def test_topic_that_is_not_there_has_no_records(metadata: Path) -> None:
+    assert offsets(str(metadata), "--topic", "none") == []
+
+
+def test_name_of_a_topic_is_looked_up_in_the_other_segments_too(metadata: Path) -> None:
+    """Also where only offsets behind its creation are asked for."""
+    assert offsets(str(metadata), "--topic", "t", "--offset", "5..") == [5, 7, 8]
+
+
+def test_name_of_a_topic_is_looked_up_in_the_snapshot(tmp_path: Path) -> None:
+    folder = write_log(
+        tmp_path,
+        {5: [records_batch(5, partition(FIRST), partition(OTHER))]},
+        {(5, 1): snapshot_bytes(records_batch(0, topic("t", FIRST)))},
+    )
+
+    rows = parsed(run_here(str(folder), "--topic", "t", "--format", "json").text)
+
+    assert [row["type"] for row in rows] == ["TOPIC_RECORD", "PARTITION_RECORD"]
+
+
+def test_name_of_a_topic_cannot_be_looked_up_in_standard_input(metadata: Path) -> None:
+    data = b"".join(path.read_bytes() for path in sorted(metadata.iterdir()))
+    given = ["--files", "-", META, "--format", "json"]
+
+    by_name = run_command(*given, "--topic", "t", stdin=data)
+    by_id = run_command(*given, "--topic", to_text(FIRST), stdin=data)
+
+    assert (by_name.code, by_name.out) == (1, b"")
+    assert "topics cannot be looked up in standard input" in by_name.errors[0]
+    assert [row["offset"] for row in parsed(by_id.text)] == [0, 1, 5]
+
+
+def test_topic_of_committed_offsets() -> None:
+    path = str(IN / "consumer_offsets" / LOG_NAME)
+    every = parsed(run_here("--files", path, "--offsets-decoder", "--format", "json").text)
+
+    found = offsets(
+        "--files", path, "--offsets-decoder", "--topic", "a.none", "--type", "offsetcommit"
+    )
+
+    assert found
+    assert found == [
+        row["offset"]
+        for row in every
+        if row["type"] == "OFFSET_COMMIT" and row["key"]["topic"] == "a.none"
+    ]
+
+
+def test_topic_of_transactions_and_of_remote_segments() -> None:
+    transactions = IN / "transaction_state" / LOG_NAME
+    remote = IN / "craft/rlmm" / LOG_NAME
+
+    assert offsets("--files", str(transactions), "--transaction-log-decoder", "--topic", "a.txn")
+    assert offsets("--files", str(remote), "--remote-log-metadata-decoder", "--topic", "tiered")
+
+
+# Keys
+
+
+def test_key_of_a_group() -> None:
+    path = str(IN / "consumer_offsets" / LOG_NAME)
+    every = parsed(run_here("--files", path, "--offsets-decoder", "--format", "json").text)
+
+    found = offsets("--files", path, "--offsets-decoder", "--key", "a.classic")
+
+    assert found == [row["offset"] for row in every if row["key"].get("group") == "a.classic"]
+    assert 0 < len(found) < len(every)
+
+
+def test_key_of_a_user_and_of_several() -> None:
+    path = str(IN / "user/none" / LOG_NAME)
+    every = parsed(run_here("--files", path, "--format", "json").text)
+    keys = sorted({row["key"] for row in every if row["key"]})[:2]
+
+    found = offsets("--files", path, "--key", keys[0], "--key", keys[1])
+
+    assert found == [row["offset"] for row in every if row["key"] in keys]
+
+
+def test_key_of_a_transactional_id() -> None:
+    path = str(IN / "transaction_state" / LOG_NAME)
+
+    rows = parsed(
+        run_here(
+            "--files", path, "--transaction-log-decoder", "--key", "a.tx-1", "--format", "json"
+        ).text
+    )
+
+    assert rows
+    assert {row["key"]["transactionalId"] for row in rows} == {"a.tx-1"}
+
+
+# Times
+
+
+def test_times_are_iso_or_durations(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    hours = [5, 3, 1]
+    times = [int((now - timedelta(hours=h)).timestamp() * 1000) for h in hours]
+    records = [Record(n, time, None, b"v") for n, time in enumerate(times)]
+    (tmp_path / "0.log").write_bytes(batch_bytes(records))
+    iso = (now - timedelta(hours=2)).isoformat(timespec="milliseconds")
+
+    for arguments, expected in (
+        (["--since", "4h"], [1, 2]),
+        (["--since", "4h", "--until", "2h"], [1]),
+        (["--until", "3h30m"], [0]),
+        (["--since", iso], [2]),
+        (["--since", str(times[1])], [1, 2]),
+        (["--until", str(times[1])], [0]),
+    ):
+        assert offsets("--files", "0.log", *arguments, cwd=tmp_path) == expected, arguments
+
+
+# Where
+
+
+def test_where_all_must_hold() -> None:
+    path = str(IN / "meta" / LOG_NAME)
+    every = parsed(run_here("--files", path, META, "--format", "json").text)
+    wanted = next(row for row in every if row["type"] == "PARTITION_RECORD")
+    where = [f"--where=value.topicId={wanted['topicId']}", "--where=value.partitionId=0"]
+
+    found = offsets("--files", path, META, *where)
+
+    assert found == [
+        row["offset"]
+        for row in every
+        if (row["value"] or {}).get("topicId") == wanted["topicId"]
+        and row["value"].get("partitionId") == 0
+    ]
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["control=true", "transactional=true", "producerId=0", "codec=lz4", "headers.0.key=trace-id"],
+)
+def test_where_of_a_batch_and_of_headers(where: str) -> None:
+    names = [str(path) for path in sorted((IN / "user/txn").glob("*.log"))]
+
+    rows = parsed(run_here(*names, "--where", where, "--format", "json").text)
+
+    path, _, text = where.partition("=")
+    assert rows
+    for row in rows:
+        found: Any = row
+        for part in path.split("."):
+            found = found[int(part)] if part.isdigit() else found[part]
+        assert (found if isinstance(found, str) else json.dumps(found)) == text
+
+
+def test_damage_can_be_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "0.log").write_bytes(batch_bytes([Record(0, 0, None, b"v")]) + b"garbage")
+
+    done = run_here("--files", "0.log", "--where", "kind=damage", "--format", "json", cwd=tmp_path)
+
+    assert [row["kind"] for row in parsed(done.text)] == ["damage"]
+
+
+# With Kafka's text
+
+
+def test_text_has_the_line_of_a_batch_only_before_records_that_match(metadata: Path) -> None:
+    done = run_here("--files", str(metadata / f"{3:020}.log"), META, "--type", "removetopic")
+
+    lines = done.text.splitlines()
+    assert [line.split()[0] for line in lines] == ["Dumping", "Log", "baseOffset:", "|"]
+    assert lines[3].startswith("| offset: 5 ")
+
+
+def test_type_of_a_directory_needs_no_decoder(metadata: Path) -> None:
+    done = run_here(str(metadata), "--type", "REMOVE_TOPIC_RECORD")
+
+    assert done.text.count("\n| offset: ") == 2
+    assert done.text.count("Dumping ") == 3
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--offset", "3..6"], ["--offset", "..2"], ["--since", "2026-01-01"]]
+)
+def test_text_without_records_has_lines_of_batches(arguments: list[str], metadata: Path) -> None:
+    names = [str(path) for path in sorted(metadata.iterdir())]
+
+    done = run_here(*names, *arguments)
+
+    found = [line.split()[1] for line in done.text.splitlines() if line.startswith("baseOffset")]
+    assert found == {"3..6": ["3"], "..2": ["0"], "2026-01-01": []}[arguments[1]]
+    assert "| offset" not in done.text
+
+
+@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+def test_jobs_change_nothing_of_what_is_chosen(jobs: str, tmp_path: Path) -> None:
+    batches = []
+    for n in range(0, 9000, 300):
+        batches += [no_ops(n, 299), records_batch(n + 299, topic("t", FIRST))]
+    folder = write_log(tmp_path, {0: batches * 10})
+    for form in ("text", "json"):
+        given = [str(folder), "--type", "topic", "--format", form]
+
+        assert run_here(*given, "--jobs", jobs).out == run_here(*given, "--jobs", "1").out
+
+
+# What is refused
+
+
+def refused(*arguments: str, cwd: Path | str = ".") -> Done:
+    done = run_here("--files", str(IN / "meta" / LOG_NAME), *arguments, cwd=cwd)
+    assert (done.code, done.out) == (1, b"")
+    assert done.errors[0].startswith("kafka-dump-log: ")
+    return done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--limit", "1", "--tail", "1"], "--limit and --tail do not go together"),
+        (["--limit", "0", "--tail", "0"], "--limit and --tail do not go together"),
+        (["--follow", "--tail", "3"], "--follow and --tail do not go together"),
+        (["--follow", "--limit", "3"], "--follow and --limit do not go together"),
+        (["--follow", "--output", "x"], "--follow and --output do not go together"),
+        (["--follow", "--salvage"], "--follow and --salvage do not go together"),
+        (["--summary", "--follow"], "--summary and --follow do not go together"),
+        (["--summary", "--limit", "1"], "--summary and --limit do not go together"),
+        (["--summary", "--type", "topic"], "--summary and --type do not go together"),
+        (["--summary", "--format", "csv"], "--summary and --format csv do not go together"),
+    ],
+)
+def test_contradictions_are_refused(arguments: list[str], words: str, tmp_path: Path) -> None:
+    assert words in refused(META, *arguments, cwd=tmp_path).errors[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([META, "--type", "PARTITION_CHANG_RECORD"], "PARTITION_CHANGE_RECORD"),
+        ([META, "--type", "OFFSET_COMMIT"], "no record type 'OFFSET_COMMIT'"),
+        (["--offsets-decoder", "--type", "offsetcomit"], "OFFSET_COMMIT"),
+        ([META, "--type", ""], "no record type ''"),
+        (["--type", "topic"], "--cluster-metadata-decoder"),
+        (["--print-data-log", "--type", "topic"], "no record type"),
+        ([META, "--where", "vlaue.x=1"], "perhaps value"),
+        ([META, "--where", "value"], "is no PATH=VALUE"),
+        ([META, "--offset", "7..5"], "7 is beyond 5"),
+        ([META, "--offset", "x"], "is no range of offsets"),
+        ([META, "--since", "yesterday"], "is no time"),
+        ([META, "--until", "2026-99-01"], "is no time"),
+    ],
+)
+def test_bad_filters_are_refused(arguments: list[str], words: str) -> None:
+    assert words in refused(*arguments).err
+
+
+def test_control_records_need_no_decoder() -> None:
+    done = run_here("--files", str(IN / "meta" / LOG_NAME), "--type", "leaderchange")
+
+    assert done.code == 0
+    assert "LeaderChange" in done.text
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["-"],
+        ["0.log.gz"],
+        ["0.index"],
+        ["00000000000000000042-0000000007.checkpoint"],
+        ["0.log", "1.log"],
+        ["what.txt"],
+    ],
+)
+def test_what_does_not_grow_as_one_log_cannot_be_followed(names: list[str], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+
+    done = run_here("--follow", "--files", ",".join(names), cwd=tmp_path)
+
+    assert (done.code, done.out) == (1, b"")
+    assert done.errors[0].startswith("kafka-dump-log: --follow follows ")
+
+
+def test_file_that_is_not_there_cannot_be_followed(tmp_path: Path) -> None:
+    done = run_here("--follow", "--files", "0.log", cwd=tmp_path)
+
+    assert done.code == 1
+    assert done.errors == ["kafka-dump-log: cannot read 0.log: No such file or directory"]
+
+
+def test_source_is_not_changed(metadata: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(metadata, copy)
+
+    run_here(str(metadata), "--topic", "t", "--format", "json")
+
+    assert {p.name: p.read_bytes() for p in metadata.iterdir()} == {
+        p.name: p.read_bytes() for p in copy.iterdir()
+    }
+
+
+@pytest.mark.parametrize("asked", [["--key", "b"], ["--where", "value=two"], ["--where", "key=b"]])
+def test_filter_by_what_is_in_records_shows_records(asked: list[str], tmp_path: Path) -> None:
+    """Without a decoder, too: their batches alone would not say which they are."""
+    records = [Record(0, 10, b"a", b"one"), Record(1, 11, b"b", b"two")]
+    rest = batch_bytes([Record(2, 20, b"c", b"three")])
+    (tmp_path / "0.log").write_bytes(batch_bytes(records) + rest)
+
+    done = run_here("--files", "0.log", *asked, cwd=tmp_path)
+
+    assert done.code == 0
+    lines = done.text.splitlines()[2:]
+    assert [line.split(" CreateTime")[0][:20] for line in lines] == [
+        "baseOffset: 0 lastOf",
+        "| offset: 1",
+    ]

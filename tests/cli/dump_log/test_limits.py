@@ -1,0 +1,212 @@
+"""What `kafka-dump-log` refuses to hold of a metadata log, and what that costs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.engine.choice import why_not_native
+from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.codecs import CODECS, _zstd_module
+from tests.helpers.bombs import (
+    LEADER_CHANGE,
+    MIB,
+    UNKNOWN_CONTROL,
+    broker_with_endpoints,
+    control_key,
+    inflating_to,
+    leader_with_voters,
+    measured,
+    packed,
+)
+from tests.helpers.console import DUMP_LOG, Done, run_here
+from tests.helpers.engines import using
+from tests.helpers.segments import batch_around, plain_record
+
+LOG_NAME = "00000000000000000000.log"
+META = "--cluster-metadata-decoder"
+NO_OP = b"\x01\x14\0\0"
+NEXT = batch_bytes([Record(1, 0, None, NO_OP)])
+ZSTD = CODECS.index("zstd")
+MOST_RESIDENT = 160 * MIB  # 150 here, and some for another allocator
+"""The 64 MiB that came out before they were too many, what they came out of, and Python."""
+FORMS = ([], ["--format", "json"], ["--format", "csv"], ["--check"], ["--summary"])
+
+each_engine = pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(
+            "native", marks=pytest.mark.skipif(bool(why_not_native()), reason="there is none")
+        ),
+        "reference",
+    ],
+)
+each_codec = pytest.mark.parametrize("codec", CODECS[1:])
+
+
+@each_engine
+@each_codec
+def test_bomb_in_a_metadata_log_costs_no_more_than_the_limit(
+    codec: str, engine: str, tmp_path: Path
+) -> None:
+    """A batch that inflates to 200 MB, with zstd of 7 KB: refused, and the next one is read."""
+    path = tmp_path / LOG_NAME
+    path.write_bytes(inflating_to(200 * MIB, codec) + NEXT)
+    arguments = (META, "--files", str(path))
+    refused = "the batch inflates beyond 67108864 bytes"
+
+    text, text_peak = measured(engine, DUMP_LOG, *arguments)
+    rows, rows_peak = measured(engine, DUMP_LOG, *arguments, "--format", "json")
+    checked, checked_peak = measured(engine, DUMP_LOG, *arguments, "--check")
+    summary, summary_peak = measured(engine, DUMP_LOG, *arguments, "--summary", "--format", "json")
+
+    assert (text.code, rows.code, checked.code, summary.code) == (1, 1, 2, 0)
+    assert text.errors == rows.errors == [f"{path}: position 0: {refused}"]
+    assert text.errors[0] in checked.errors
+    assert "NO_OP_RECORD" in text.text.splitlines()[-1]
+    assert checked.out == text.out
+    damage, row = map(json.loads, rows.text.splitlines())
+    assert refused in damage["error"]
+    assert row["type"] == "NO_OP_RECORD"
+    assert json.loads(summary.text)["damage"]["first"][0]["reason"] == refused
+    assert max(text_peak, rows_peak, checked_peak, summary_peak) < MOST_RESIDENT
+
+
+def test_window_of_zstd_counts_too(tmp_path: Path) -> None:
+    """A frame may ask for 128 MiB of what came out to be kept at hand, besides what came out."""
+    path = tmp_path / LOG_NAME
+    zstd = _zstd_module()
+    frame = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
+    packed = frame.compress(plain_record(0, bytes(200 * MIB))) + frame.flush()
+    path.write_bytes(batch_around(packed, 1, attributes=ZSTD) + NEXT)
+
+    done, peak = measured("reference", DUMP_LOG, META, "--files", str(path))
+
+    assert done.code == 1
+    assert "NO_OP_RECORD" in done.text
+    assert peak < MOST_RESIDENT
+
+
+@each_engine
+def test_limit_is_that_of_the_kind_of_log(engine: str, tmp_path: Path) -> None:
+    """64 MiB of a metadata log, told by its decoder, dialect or directory; 256 MiB of others."""
+    folders = {name: tmp_path / name for name in ("__cluster_metadata-0", "orders-0")}
+    for folder in folders.values():
+        folder.mkdir()
+        (folder / LOG_NAME).write_bytes(inflating_to(65 * MIB, "zstd"))
+    path = str(folders["orders-0"] / LOG_NAME)
+
+    def is_refused(*args: str) -> bool:
+        with using(engine):
+            done = run_here(*args, "--summary", "--format", "json")
+        first: list[dict[str, str]] = json.loads(done.text)["damage"]["first"]
+        assert [one["reason"] for one in first] in (
+            [],
+            ["the batch inflates beyond 67108864 bytes"],
+        )
+        return bool(first)
+
+    assert is_refused(META, path)
+    assert is_refused("--dialect", "kip-631", path)
+    assert is_refused(str(folders["__cluster_metadata-0"]))
+    assert not is_refused(META, path, "--max-inflated-bytes", str(66 * MIB))
+    assert not is_refused(str(folders["__cluster_metadata-0"]), "--raw")
+    assert not is_refused("--offsets-decoder", path)
+    assert not is_refused(path)
+
+
+@each_engine
+@pytest.mark.parametrize("codec", [0, ZSTD], ids=["plain", "zstd"])
+def test_record_that_is_too_large_is_a_finding(engine: str, codec: int, tmp_path: Path) -> None:
+    """Of 8 MiB and a byte, in the middle of its batch; the others are read."""
+    values = (NO_OP, NO_OP + bytes(8 * MIB - 3), NO_OP)
+    records = [Record(number, 0, None, value) for number, value in enumerate(values)]
+    path = tmp_path / LOG_NAME
+    path.write_bytes(batch_bytes(records, attributes=codec))
+
+    def run(*args: str) -> Done:
+        with using(engine):
+            return run_here(META, "--files", str(path), *args)
+
+    text, rows, checked = run(), run("--format", "json"), run("--format", "json", "--check")
+    summary = json.loads(run("--summary", "--format", "json").text)
+
+    reason = "a record of 8388609 bytes is not decoded, only up to 8388608"
+    assert text.code == 1
+    assert text.errors == [f"{path}: position 0: offset 1: {reason}"]
+    assert text.text.count("NO_OP_RECORD") == 2
+    assert f"<undecodable: {reason}>" in text.text
+    error = "a record of 8388609 bytes, decoded up to 8388608"
+    found = [json.loads(line) for line in rows.text.splitlines()]
+    assert [row["error"] for row in found] == [None, error, None]
+    assert found[1]["value"] is None
+    assert (rows.code, checked.code, checked.out) == (0, 2, rows.out)
+    assert checked.errors == [f"{path}: position 0: {error}"]
+    assert [one["reason"] for one in summary["undecodable"]["first"]] == [f"offset 1: {error}"]
+
+
+@each_engine
+@pytest.mark.parametrize("form", FORMS)
+def test_control_record_that_is_too_large_is_a_finding(
+    engine: str, form: list[str], tmp_path: Path
+) -> None:
+    """4.9 KB that inflate to 50 MiB of voters."""
+    path = tmp_path / LOG_NAME
+    record = plain_record(0, leader_with_voters(50 * MIB), control_key(LEADER_CHANGE))
+    path.write_bytes(packed(record, attributes=CONTROL) + NEXT)
+    size = len(leader_with_voters(50 * MIB)) + len(control_key(LEADER_CHANGE))
+
+    done, peak = measured(engine, DUMP_LOG, META, "--files", str(path), *form)
+
+    refused = f"a record of {size} bytes is not decoded, only up to 8388608"
+    if "--format" in form:
+        assert done.code == 0
+        assert f"a record of {size} bytes, decoded up to 8388608" in done.text
+        assert "NO_OP_RECORD" in done.text
+    elif "--summary" in form:
+        assert (done.code, done.err) == (0, "")
+        assert f"a record of {size} bytes, decoded up to 8388608" in done.text
+    else:
+        assert done.code == (2 if form else 1)
+        assert f"{path}: position 0: offset 0: {refused}" in done.errors
+        assert f"<undecodable: {refused}>" in done.text
+        assert "NO_OP_RECORD" in done.text
+    assert peak < MOST_RESIDENT
+
+
+@pytest.mark.skipif(bool(why_not_native()), reason="there is none")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["endpoints", "voters"])
+def test_record_within_the_bound_costs_little_more_than_its_text(
+    kind: str, form: list[str], tmp_path: Path
+) -> None:
+    """A million endpoints, or voters, in 7 MiB; the reference needs half a gigabyte for them."""
+    path = tmp_path / LOG_NAME
+    if kind == "endpoints":
+        batch = packed(plain_record(0, broker_with_endpoints(7 * MIB)))
+    else:
+        value = leader_with_voters(7 * MIB)
+        batch = packed(plain_record(0, value, control_key(LEADER_CHANGE)), attributes=CONTROL)
+    path.write_bytes(batch)
+
+    done, peak = measured("native", DUMP_LOG, META, "--files", str(path), *form)
+
+    assert (done.code, done.err) == (0, "")
+    if "--summary" not in form:
+        field = b"securityProtocol" if kind == "endpoints" else b"voterId"
+        assert done.out.count(field) == 7 * MIB // (7 if kind == "endpoints" else 5)
+    assert peak < MOST_RESIDENT
+
+
+@each_engine
+def test_summary_holds_no_list_of_control_records(engine: str, tmp_path: Path) -> None:
+    """Of 300 thousand of them, which inflate to 4 MB."""
+    path = tmp_path / LOG_NAME
+    record, count = plain_record(0, b"", control_key(UNKNOWN_CONTROL)), 300_000
+    path.write_bytes(packed(record * count, count=count, attributes=CONTROL))
+
+    done, peak = measured(engine, DUMP_LOG, META, "--summary", "--format", "json", str(path))
+
+    assert done.code == 0
+    assert json.loads(done.text)["records"]["count"] == count
+    assert peak < 64 * MIB

@@ -1,0 +1,637 @@
+"""The metadata shell as its users meet it: options, pipes and files, and a terminal."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kraftops.log.batch import Record, batch_bytes
+from tests.helpers.console import METADATA_SHELL, Done, run_command, run_here
+from tests.helpers.corpus import SHELL
+from tests.helpers.screens import Screen
+
+KRAFTOPS = str(Path(METADATA_SHELL).with_name("kraftops"))
+DIRECTORY = SHELL / "in" / "n431"
+SNAPSHOT = DIRECTORY / "__cluster_metadata-0" / "00000000000000000413-0000000001.checkpoint"
+IMAGE = "acls clientQuotas cluster configs delegationToken features producerIds provenance quorum scram topics"
+
+
+def ours(*args: str, stdin: str = "", cwd: Path | str = ".", **environment: str) -> Done:
+    """Run our form on a snapshot, with lines from a pipe if there is no command."""
+    return run_command(
+        "metadata-shell",
+        "-s",
+        str(SNAPSHOT),
+        *args,
+        program=KRAFTOPS,
+        stdin=stdin.encode(),
+        cwd=cwd,
+        environment=environment,
+    )
+
+
+# Arguments
+
+
+def test_source_is_required() -> None:
+    for program in ((METADATA_SHELL,), (KRAFTOPS, "metadata-shell")):
+        done = run_command(*program[1:], "ls", program=program[0])
+
+        assert done.code == 1
+        assert done.out == b""
+        assert "argument --snapshot/-s is required" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("-s",), "argument --snapshot/-s: expected one argument"),
+        (("-s", "x", "ls", "-l"), "unrecognized arguments: '-l'"),
+        (("-s", "x", "-c", "y", "ls"), "not allowed with argument --snapshot/-s"),
+        (("-s", "x", "--at-offset", "1", "--at-time", "2h"), "not allowed with argument"),
+        (("--bogus",), "unrecognized arguments: '--bogus'"),
+        (("-C", "", "ls"), "no address is given"),
+        (("-s", "", "ls"), "argument --snapshot/-s: '' is no file"),
+        (("-c", "", "ls"), "No such file or directory"),
+        (("-s", "x", "--timeout", "3", "ls"), "--timeout needs --controllers"),
+        (("-c", "x", "--command-config", "y", "ls"), "--command-config needs --controllers"),
+        (("-s", "x", "--expect-cluster-id", "y"), "--expect-cluster-id needs --controllers"),
+        (("-C", "x:1", "--spark", "find"), "argument --spark: not allowed with argument --contr"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments: tuple[str, ...], reason: str) -> None:
+    done = run_here(*arguments, program=METADATA_SHELL)
+
+    assert done.code == 1
+    assert done.out == b""
+    assert reason in done.errors[0]
+
+
+@pytest.mark.parametrize("words", [("ls", "-s", "{}"), ("--snap", "{}", "ls"), ("-s{}", "ls")])
+def test_options_stand_anywhere(words: tuple[str, ...]) -> None:
+    done = run_here(*(word.format(SNAPSHOT) for word in words), program=METADATA_SHELL)
+
+    assert (done.code, done.text) == (0, "image\nlocal\n")
+
+
+def test_missing_source_is_one_line() -> None:
+    """Before anything is printed, also where lines would be read."""
+    for arguments in (("ls",), ()):
+        done = run_command("-s", "/nowhere", *arguments, program=METADATA_SHELL)
+
+        assert (done.code, done.out) == (1, b"")
+        assert done.errors == [
+            "kafka-metadata-shell: cannot read /nowhere: No such file or directory"
+        ]
+
+
+def test_options_of_a_command_are_its_own() -> None:
+    done = ours("export", "/image/topics/byName/grow/name", "--format", "ndjson")
+
+    assert done.code == 0
+    assert json.loads(done.text)["path"] == "/image/topics/byName/grow/name"
+
+
+def test_configuration_names_the_source(tmp_path: Path) -> None:
+    logs = tmp_path / "data"
+    shutil.copytree(DIRECTORY, logs)
+    config = tmp_path / "server.properties"
+    config.write_text(
+        "process.roles=controller\nnode.id=1\ncontroller.listener.names=CONTROLLER\n"
+        "listeners=CONTROLLER://localhost:9093\ncontroller.quorum.voters=1@localhost:9093\n"
+        f"log.dirs={tmp_path / 'other'}\nmetadata.log.dir={logs}\n"
+    )
+
+    done = run_here("--config", str(config), "ls", "/image/topics", program=METADATA_SHELL)
+
+    assert (done.code, done.text) == (0, "byId\nbyName\n")
+    assert run_here("-c", str(config), "ls", program=METADATA_SHELL).code == 0
+
+
+def test_configuration_that_is_refused_says_where(tmp_path: Path) -> None:
+    config = tmp_path / "server.properties"
+    config.write_text("process.roles=controller\nnode.id=x\n")
+
+    done = run_here("--config", str(config), "ls", program=METADATA_SHELL)
+
+    assert done.code == 1
+    assert str(config) in done.err
+
+
+# Kafka's form, lines from a pipe
+
+
+def test_last_line_without_its_end_is_ignored_in_kafkas_form() -> None:
+    done = run_command("-s", str(SNAPSHOT), program=METADATA_SHELL, stdin=b"pwd\npwd")
+
+    assert done.code == 0
+    assert done.text == "Loading...\nStarting...\n[ Kafka Metadata Shell ]\n>> /\n>> "
+
+
+def test_kafkas_form_keeps_its_exit_code() -> None:
+    done = run_command("-s", str(SNAPSHOT), program=METADATA_SHELL, stdin=b"bogus\ncat\n")
+
+    assert done.code == 0
+
+
+def test_form_is_chosen_by_name_or_option() -> None:
+    kafkas = run_command("-s", str(SNAPSHOT), "cat", "/image/provenance", program=METADATA_SHELL)
+
+    assert kafkas.text.startswith("offset 102, ")
+    assert ours("--format", "kafka", "cat", "/image/provenance").text == kafkas.text
+    assert json.loads(ours("cat", "/image/provenance").text)["offset"] == 412
+
+
+def test_what_is_wrong_with_a_file_names_it_once(tmp_path: Path) -> None:
+    path = tmp_path / "cut.checkpoint"
+    path.write_bytes(SNAPSHOT.read_bytes()[:300])
+
+    done = run_command("metadata-shell", "-s", str(path), "ls", "/", program=KRAFTOPS)
+
+    assert done.code == 2
+    assert done.err == f"{path}, position 166: 134 bytes at the end are no whole batch\n"
+
+
+@pytest.mark.parametrize("program", [[METADATA_SHELL], [KRAFTOPS, "metadata-shell"]])
+def test_log_of_another_topic_is_no_empty_tree(tmp_path: Path, program: list[str]) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(batch_bytes([Record(0, 0, b"key", b"value"), Record(1, 0, None, b"value")]))
+
+    done = run_command(*program[1:], "-s", str(path), "ls", "/", program=program[0])
+
+    assert (done.code, done.text) == (1, "")
+    assert "nobody can read any record in it as one of the metadata" in done.err
+
+
+# Our form, lines from a pipe
+
+
+def test_lines_from_a_pipe_get_answers_and_nothing_else() -> None:
+    """No prompt, no colour; the last line needs no end."""
+    done = ours(stdin="cd image\n\npwd\ncat provenance")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.text.splitlines()[0] == "/image"
+    assert re.fullmatch(r'\{"offset":412,"epoch":1,"timestamp":\d+\}', done.text.splitlines()[1])
+
+
+def test_exit_ends_the_session() -> None:
+    assert ours(stdin="pwd\nexit\nls\n").text == "/\n"
+
+
+def test_failed_command_is_a_line_of_error_and_a_code() -> None:
+    done = ours(stdin="cat /nope\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n")
+    assert done.errors == ["cat: /nope: No such file or directory."]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("ls 'a", "there is no closing '"),
+        ("bogus", "invalid choice: 'bogus' (choose from "),
+        ("ls --bogus", "unrecognized arguments: '--bogus'"),
+        ("ls /image/{a", "ls: /image/{a: no such file or directory."),
+        ("ls |", "there is no command after |"),
+        ("history x", "argument numEntriesToShow: could not convert 'x' to Integer"),
+    ],
+)
+def test_bad_lines_are_one_line_of_error(line: str, reason: str) -> None:
+    done = ours(stdin=f"{line}\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n")
+    assert len(done.errors) == 1
+    assert done.errors[0].startswith(reason)
+
+
+def test_findings_of_a_command_win() -> None:
+    done = ours(stdin="diff /image/topics/byName/a /image/topics/byName/grow\ncat /nope\n")
+
+    assert done.code == 2
+
+
+def test_every_path_that_is_printed_can_be_typed() -> None:
+    """Also those of names with blanks, quotes, wildcards and slashes, in quotes."""
+    command = ("metadata-shell", "-s", str(SHELL / "in" / "crafted" / "crafted-all.checkpoint"))
+    paths = run_command(*command, "find", "/", program=KRAFTOPS).text.splitlines()
+    lines = "".join(f"find -maxdepth 0 {shlex.quote(path)}\n" for path in paths)
+
+    done = run_command(*command, program=KRAFTOPS, stdin=lines.encode())
+
+    assert r"/image/delegationToken/a\/b" in paths
+    assert (done.code, done.err) == (0, "")
+    assert done.text.splitlines() == paths
+
+
+# Pipes and files
+
+
+def test_output_goes_to_a_program() -> None:
+    assert ours(stdin="ls /image | tr a-z A-Z | head -2\n").text == "ACLS\nCLIENTQUOTAS\n"
+
+
+def test_program_that_fails_fails_the_line() -> None:
+    done = ours(stdin="ls | false\npwd\n")
+
+    assert (done.code, done.text, done.err) == (1, "/\n", "")
+
+
+def test_program_that_is_not_there_is_one_line() -> None:
+    done = ours(stdin="ls | no-such-program\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n")
+    assert len(done.errors) == 1
+    assert "no-such-program" in done.errors[0]
+
+
+def test_program_that_is_killed_is_named() -> None:
+    done = ours(stdin="ls | kill -9 $$\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n")
+    assert done.errors == ["kill -9 $$: ended by signal 9"]
+
+
+def test_program_that_reads_no_more_ends_the_command() -> None:
+    done = ours(stdin="find / | head -1\npwd\n")
+
+    assert (done.code, done.text, done.err) == (0, "/\n/\n", "")
+
+
+def test_output_goes_to_a_file(tmp_path: Path) -> None:
+    done = ours(stdin="ls / > 'a b'\npwd >> 'a b'\nls > 'a b'\npwd >>'a b'\n", cwd=tmp_path)
+
+    assert (done.code, done.text, done.err) == (0, "", "")
+    assert (tmp_path / "a b").read_text() == "image\nlocal\n/\n"
+
+
+def test_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    done = ours(stdin="ls > /nowhere/x\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n")
+    assert done.errors == ["cannot write /nowhere/x: No such file or directory"]
+
+
+@pytest.mark.parametrize("line", ["ls > /dev/full", "tree / > /dev/full"])
+def test_full_disk_is_one_line(line: str) -> None:
+    """Whether it is met at the end or on the way."""
+    done = ours(stdin=f"{line}\npwd\n")
+
+    assert (done.code, done.text) == (1, "/\n")
+    assert done.errors == ["cannot write /dev/full: No space left on device"]
+
+
+def test_kafkas_form_sends_nothing_elsewhere(tmp_path: Path) -> None:
+    done = run_command("-s", str(SNAPSHOT), program=METADATA_SHELL, stdin=b"ls > x\n", cwd=tmp_path)
+
+    assert "ls: >: no such file or directory." in done.text
+    assert list(tmp_path.iterdir()) == []
+
+
+# A source that changes under the session
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return Path(shutil.copy(SNAPSHOT, tmp_path / "s.checkpoint"))
+
+
+@pytest.mark.parametrize("program", [(METADATA_SHELL,), (KRAFTOPS, "metadata-shell")])
+def test_source_that_is_cut_costs_one_line_a_command(
+    source: Path, program: tuple[str, ...]
+) -> None:
+    with Screen(*program, "-s", str(source), term="dumb") as screen:
+        screen.wait_for("> ")
+        with source.open("r+b") as file:
+            file.truncate(100)
+
+        for _ in range(2):
+            screen.clear()
+            screen.send("cat /image/cluster/brokers/1\r")
+            shown = screen.wait(lambda screen: screen.text.rstrip(" ").endswith(("\n>>", "\n/>")))
+            assert f"{source} has changed since it was read" in shown
+            assert "Traceback" not in shown
+        screen.send("\x04")
+
+        assert screen.wait_for_end() == 0
+
+
+def test_source_that_is_deleted_is_still_there(source: Path) -> None:
+    with Screen(KRAFTOPS, "metadata-shell", "-s", str(source), term="dumb") as screen:
+        screen.wait_for("/> ")
+        source.unlink()
+        screen.clear()
+        screen.send("cat /image/cluster/brokers/1\r")
+        screen.wait_for('"brokerId":')
+
+
+def test_traceback_only_for_who_wants_it(source: Path) -> None:
+    command = (KRAFTOPS, "metadata-shell", "-s", str(source))
+    with Screen(*command, term="dumb", environment={"KRAFTOPS_DEBUG": "1"}) as screen:
+        screen.wait_for("/> ")
+        source.write_bytes(b"")
+        screen.send("cat /image/cluster/brokers/1\r")
+        screen.wait_for("Traceback")
+        screen.wait(lambda screen: re.search(r"SourceError: .*\n/> $", screen.text))
+        screen.send("pwd\r")
+        screen.wait(lambda screen: screen.text.endswith("pwd\n/\n/> "))
+
+
+# On a terminal
+
+
+class Place:
+    """Where lines are kept, and terminals that keep them there."""
+
+    def __init__(self, path: Path) -> None:
+        self.history = path / "kraftops" / "metadata-shell-history"
+        self._environment = {"XDG_STATE_HOME": str(path), "PAGER": ""}
+
+    def screen(self, *args: str, term: str = "xterm", rows: int = 24, **environment: str) -> Screen:
+        return Screen(
+            KRAFTOPS,
+            "metadata-shell",
+            "-s",
+            str(SNAPSHOT),
+            *args,
+            term=term,
+            rows=rows,
+            environment={**self._environment, **environment},
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path / "state")
+
+
+def test_editor_tells_what_is_browsed(place: Place) -> None:
+    with place.screen() as screen:
+        screen.wait_for("offset 412  2026-11-21T10:49:04.664Z  /")
+        assert "Type help for the commands" in screen.text
+
+
+def test_tab_completes_commands_flags_and_paths(place: Place) -> None:
+    with place.screen() as screen:
+        assert screen.run("pw\t\r") == "/\n"
+        assert screen.run("cd /im\tto\tbyN\t\r") == ""
+        assert screen.run("pwd\r") == "/image/topics/byName\n"
+        assert screen.run("ls --so\tnat\tgr\t\r").split()[:3] == ["0", "1", "2"]
+        screen.wait_for_editor()
+        screen.clear()
+        screen.send("ls a\t\t")
+        assert "Aa" not in screen.wait_for("a/")
+
+
+def test_tab_shows_what_there_is(place: Place) -> None:
+    with place.screen() as screen:
+        screen.wait_for_editor()
+        screen.clear()
+        screen.send("ls /image/\t\t")
+        screen.wait(lambda screen: all(name in screen.text for name in IMAGE.split()))
+
+
+def test_lines_outlive_the_session(place: Place) -> None:
+    with place.screen() as screen:
+        screen.run("cd /image\r")
+        screen.run(" cd secret\r")
+        screen.run("cd topics\r")
+        screen.wait_for_editor()
+        screen.send("\x04")
+        assert screen.wait_for_end() == 0
+
+    assert place.history.read_text() == "cd /image\ncd topics\n"
+    assert stat.S_IMODE(place.history.stat().st_mode) == 0o600
+    with place.screen() as screen:
+        assert screen.run("\x1b[A\x1b[A\r") == ""
+        assert screen.run("pwd\r") == "/image\n"
+        assert screen.run("history 3\r") == "    2  cd /image\n    3  pwd\n    4  history 3\n"
+
+
+def test_lines_are_not_kept_where_nobody_wants_that(place: Place) -> None:
+    with place.screen("--no-history") as screen:
+        assert screen.run("pwd\r") == "/\n"
+        assert screen.run("\x1b[A\r") == "/\n"
+
+    assert not place.history.exists()
+
+
+def test_no_home_is_no_reason_to_stop() -> None:
+    command = (KRAFTOPS, "metadata-shell", "-s", str(SNAPSHOT))
+    with Screen(*command, environment={"XDG_STATE_HOME": "", "PAGER": ""}) as screen:
+        assert screen.run("pwd\r") == "/\n"
+
+
+def test_kafkas_form_keeps_nothing(place: Place) -> None:
+    with place.screen("--format", "kafka") as screen:
+        assert screen.run("pwd\r") == "/\n"
+
+    assert not place.history.exists()
+
+
+def test_ctrl_r_finds_earlier_lines(place: Place) -> None:
+    with place.screen() as screen:
+        screen.run("cd /image\r")
+        screen.run("cd /local\r")
+        screen.run("\x12imag\r\r")
+
+        assert screen.run("pwd\r") == "/image\n"
+
+
+def test_pasted_lines_are_run_one_by_one(place: Place) -> None:
+    with place.screen() as screen:
+        screen.wait_for_editor()
+        screen.clear()
+        screen.send("\x1b[200~cd /image\npwd\nls topics\x1b[201~\r")
+        screen.wait_for("byId  byName  byState\n")
+        assert "/> cd /image\n" in screen.text
+        assert "/image> pwd\n/image\n/image> ls topics\n" in screen.text
+
+
+def test_ctrl_c_abandons_a_line(place: Place) -> None:
+    with place.screen() as screen:
+        assert screen.run("cd /local\x03") == ""
+        assert screen.run("pwd\r") == "/\n"
+
+
+def test_ctrl_c_ends_a_command(place: Place) -> None:
+    with place.screen() as screen:
+        screen.wait_for_editor()
+        screen.clear()
+        screen.send("ls | (echo begun; sleep 100)\r")
+        screen.wait_for("begun\n")
+        screen.clear()
+        screen.send("\x03")
+        assert screen.run("pwd\r") == "/\n"
+
+
+def test_ctrl_d_leaves(place: Place) -> None:
+    with place.screen() as screen:
+        screen.run("cat /nope\r")
+        screen.wait_for_editor()
+        screen.send("\x04")
+
+        assert screen.wait_for_end() == 0
+
+
+def test_leaves_are_coloured_and_indented(place: Place) -> None:
+    with place.screen() as screen:
+        screen.run("cat /image/cluster/brokers/1\r")
+
+        assert '{\r\n  \x1b[34;1m"brokerId"\x1b[0m: \x1b[36m1\x1b[0m,\r\n' in screen.raw
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [((), {"NO_COLOR": "1"}), (("--color", "never"), {})],
+    ids=["variable", "option"],
+)
+def test_colours_can_be_left_out(
+    place: Place, arguments: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    with place.screen(*arguments, **environment) as screen:
+        screen.run("cat /image/cluster/brokers/1\r")
+
+        assert '{\r\n  "brokerId": 1,\r\n' in screen.raw
+
+
+def test_colours_can_be_asked_for() -> None:
+    done = ours("--color", "always", "cat", "/image/topics/byName/grow/name", NO_COLOR="1")
+
+    assert done.text == '\x1b[32m"grow"\x1b[0m\n'
+
+
+def test_what_leaves_the_terminal_is_plain(place: Place) -> None:
+    with place.screen() as screen:
+        shown = screen.run("cat /image/provenance | cat\r")
+
+        assert shown.startswith('{"offset":412,"epoch":1,')
+        assert "\x1b[36m" not in screen.raw.partition("\x1b[?2004l")[2].partition("\x1b[6n")[0]
+
+
+def test_tree_indents_values(place: Place) -> None:
+    with place.screen("--color", "never") as screen:
+        shown = screen.run("tree /image/cluster/brokers\r")
+
+        assert shown.startswith('1:\n  {\n    "brokerId": 1,\n')
+
+
+def test_names_cannot_move_the_cursor(tmp_path: Path, place: Place) -> None:
+    name = "\x1b[2Jevil"
+    with place.screen() as screen:
+        shown = screen.run(f"ls '\x16{name[0]}{name[1:]}'\r")
+
+        assert "\x1b[2J" not in screen.raw.partition("\x1b[?2004l")[2].partition("\x1b[6n")[0]
+        assert "no such file" in shown
+
+
+def test_columns_follow_the_terminal(place: Place) -> None:
+    with place.screen() as screen:
+        assert len(screen.run("ls /image\r").splitlines()) == 2
+        screen.wait_for_editor()
+        screen.resize(24, 40)
+        assert len(screen.run("ls /image\r").splitlines()) == 4
+        screen.wait_for_editor()
+        screen.resize(24, 200)
+        assert len(screen.run("ls /image\r").splitlines()) == 1
+
+
+@pytest.mark.skipif(not shutil.which("less"), reason="there is no less here")
+def test_long_output_goes_through_a_pager(place: Place) -> None:
+    with place.screen(PAGER="less") as screen:
+        assert screen.run("ls\r") == "image  local\n"  # short output does not
+        screen.wait_for_editor()
+        screen.clear()
+        screen.send("find /\r")
+        screen.wait(lambda screen: screen.text.endswith("\n:"))
+        assert "/image/acls" in screen.text
+        assert "/local" not in screen.text
+        screen.send("G")
+        screen.wait_for("/local/version")
+        screen.clear()
+        screen.send("q")
+        assert screen.run("pwd\r") == "/\n"
+
+
+def test_pager_that_reads_no_more_ends_the_command(place: Place) -> None:
+    with place.screen(PAGER="head -n 1") as screen:
+        assert screen.run("find /\r") == "/\n"
+        assert screen.run("pwd\r") == "/\n"
+
+
+def test_errors_come_after_the_pager(place: Place) -> None:
+    with place.screen(PAGER="sed s/^/P/", rows=5) as screen:
+        shown = screen.run("ls -l /nope /image\r")
+
+        assert shown.splitlines()[-1] == "ls: /nope: no such file or directory."
+        assert all(line.startswith("P") for line in shown.splitlines()[:-1])
+
+
+def test_no_pager_can_be_wanted(place: Place) -> None:
+    with place.screen(PAGER="cat", rows=5) as screen:
+        assert len(screen.run("find /image/features\r").splitlines()) > 5
+
+
+def test_loading_shows_how_far_it_is() -> None:
+    """Where it takes longer than here."""
+    code = (
+        "import sys; from kraftops_cli import main; from kraftops_cli.terminal import progress; progress._PATIENCE = 0; "
+        "sys.argv[1:] = ['metadata-shell', '-s', sys.argv[1]]; main.kraftops()"
+    )
+    with Screen(sys.executable, "-c", code, str(SNAPSHOT)) as screen:
+        screen.wait_for_editor()
+
+        assert re.search(r"\[#*\.+\] +\d+%", screen.text)
+
+
+# On a dumb terminal
+
+
+def prompted(place: str) -> Callable[[Screen], bool]:
+    return lambda screen: screen.text.endswith(f"{place}> ")
+
+
+def test_dumb_terminal_will_do(place: Place) -> None:
+    with place.screen(term="dumb", rows=5) as screen:
+        screen.wait(prompted("/"))
+        screen.send("cd /image\r")
+        screen.wait(prompted("/image"))
+        screen.clear()
+        screen.send("ls\r")
+        shown = screen.wait(prompted("/image"))
+        assert shown.splitlines()[1:-1] == IMAGE.split()
+        screen.send("cat provenance\r")
+        screen.wait(prompted("/image"))
+        assert "\x1b" not in screen.raw
+        screen.send("\x04")
+
+        assert screen.wait_for_end() == 0
+    assert not place.history.exists()
+
+
+def test_ctrl_c_abandons_a_line_on_a_dumb_terminal(place: Place) -> None:
+    with place.screen(term="dumb") as screen:
+        screen.wait(prompted("/"))
+        screen.clear()
+        screen.send("cd /image\x03")
+        screen.wait(prompted("\n/"))
+        screen.clear()
+        screen.send("pwd\r")
+        assert screen.wait(prompted("\n/")) == "pwd\n/\n/> "
+
+
+def test_state_directory_may_be_read_only(tmp_path: Path) -> None:
+    """Nothing is said of it."""
+    if os.geteuid() == 0:
+        (tmp_path / "state").write_text("no directory")
+    else:
+        (tmp_path / "state").mkdir(mode=0o500)
+    with Place(tmp_path / "state").screen() as screen:
+        assert screen.run("pwd\r") == "/\n"

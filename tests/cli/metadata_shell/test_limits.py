@@ -1,0 +1,152 @@
+"""What the metadata shell refuses to hold of a file, and what that costs."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kraftops.engine.choice import why_not_native
+from kraftops.log.batch import CONTROL, Record, batch_bytes
+from kraftops.log.codecs import CODECS
+from tests.helpers.bombs import (
+    LEADER_CHANGE,
+    MIB,
+    broker_with_endpoints,
+    control_key,
+    leader_with_voters,
+    measured,
+    packed,
+    snapshot_around,
+)
+from tests.helpers.console import METADATA_SHELL, Done
+from tests.helpers.replays import made, uuid
+from tests.helpers.segments import plain_record
+
+KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))
+ENGINE = "reference" if why_not_native() else "native"
+MOST_RESIDENT = 160 * MIB  # 150 here, and some for another allocator
+NO_OP = b"\x01\x14\0\0"
+TOPIC = made("TopicRecord", topicId=uuid(1), name="a").value
+COMMANDS = {
+    "ls": (METADATA_SHELL, "ls", "/image"),
+    "find": (METADATA_SHELL, "find", "/image"),
+    "summary": (KRAFTOPS, "summary"),
+    "verify": (KRAFTOPS, "verify"),
+    "export": (KRAFTOPS, "export"),
+}
+"""The tool and what it is to do."""
+
+each_command = pytest.mark.parametrize("command", COMMANDS)
+in_each_file = pytest.mark.parametrize("is_snapshot", [False, True], ids=["segment", "snapshot"])
+
+
+def written(
+    folder: Path, record: bytes, codec: str = "zstd", *, is_snapshot: bool, is_control: bool = False
+) -> str:
+    """Write a file that has a batch of this record, and one of a topic before."""
+    first = int(is_snapshot)
+    attributes = CONTROL if is_control else 0
+    topic = batch_bytes([Record(first, 0, None, TOPIC)])
+    batches = topic + packed(record, codec, first=first + 1, attributes=attributes)
+    if is_snapshot:
+        path = folder / "00000000000000000100-0000000001.checkpoint"
+        path.write_bytes(snapshot_around(batches, 3))
+    else:
+        path = folder / "00000000000000000000.log"
+        path.write_bytes(batches + batch_bytes([Record(2, 0, None, NO_OP)]))
+    return str(path)
+
+
+def run(command: str, path: str) -> Done:
+    """Run a command on a file, and hold it to what it may cost."""
+    program, *words = COMMANDS[command]
+    tool = ["metadata-shell"] if program == KRAFTOPS else []
+    done, peak = measured(ENGINE, program, *tool, "-s", path, *words)
+    assert "Traceback" not in done.err
+    assert peak < MOST_RESIDENT
+    return done
+
+
+def is_told(done: Done, command: str, path: str, reason: str) -> bool:
+    """Tell whether a command says what is wrong with a file, as it should."""
+    if command == "verify":
+        return done.code == 2 and reason in done.text
+    if command == "export":
+        findings = json.loads(done.text)["local"]["findings"].values()
+        return [reason in one["reason"] for one in findings] == [True]
+    return len(done.errors) == 1 and path in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "codec"),
+    [(command, "zstd") for command in COMMANDS] + [("verify", codec) for codec in CODECS[1:4]],
+)
+@in_each_file
+def test_batch_that_inflates_without_end_is_a_finding(
+    command: str, codec: str, is_snapshot: bool, tmp_path: Path
+) -> None:
+    path = written(tmp_path, plain_record(0, bytes(200 * MIB)), codec, is_snapshot=is_snapshot)
+
+    done = run(command, path)
+
+    assert is_told(done, command, path, "the batch inflates beyond 67108864 bytes")
+
+
+@pytest.mark.parametrize("size", [9, 63])
+@pytest.mark.parametrize("is_control", [False, True], ids=["broker", "control"])
+@each_command
+def test_record_that_is_too_large_is_a_finding(
+    command: str, size: int, is_control: bool, tmp_path: Path
+) -> None:
+    if is_control:
+        record = plain_record(0, leader_with_voters(size * MIB), control_key(LEADER_CHANGE))
+    else:
+        record = plain_record(0, broker_with_endpoints(size * MIB))
+    path = written(tmp_path, record, is_snapshot=size == 9, is_control=is_control)
+
+    done = run(command, path)
+
+    assert is_told(done, command, path, "is not decoded, only up to 8388608")
+
+
+@pytest.mark.parametrize("command", ["ls", "find", "summary", "verify"])
+@in_each_file
+def test_control_record_is_not_held_to_be_known(
+    command: str, is_snapshot: bool, tmp_path: Path
+) -> None:
+    """A million and a half of voters in 7 MiB; only who looks at them needs them."""
+    record = plain_record(0, leader_with_voters(7 * MIB), control_key(LEADER_CHANGE))
+    path = written(tmp_path, record, is_snapshot=is_snapshot, is_control=True)
+
+    done = run(command, path)
+
+    assert (done.code, done.err) == (2 if command == "verify" else 0, "")
+
+
+@pytest.mark.skipif(ENGINE == "reference", reason="it holds a record that it reads")
+@pytest.mark.parametrize("command", ["ls", "find", "summary", "verify"])
+@in_each_file
+def test_registration_is_not_held_to_be_known(
+    command: str, is_snapshot: bool, tmp_path: Path
+) -> None:
+    """A million of endpoints in 7 MiB; only who shows them needs them."""
+    record = plain_record(0, broker_with_endpoints(7 * MIB))
+    path = written(tmp_path, record, is_snapshot=is_snapshot)
+
+    done = run(command, path)
+
+    assert (done.code, done.err) == (2 if command == "verify" else 0, "")
+
+
+@each_command
+def test_records_without_end_cost_no_more_than_their_batch(command: str, tmp_path: Path) -> None:
+    """Six million of them in 63 MiB."""
+    record = plain_record(0, NO_OP)
+    count = 63 * MIB // len(record)
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(packed(record * count, count=count))
+
+    done = run(command, str(path))
+
+    assert (done.code, done.err) == (2 if command == "verify" else 0, "")

@@ -1,0 +1,645 @@
+"""`kafka-storage recover`: whose log goes on, what it writes, and what it refuses."""
+
+import json
+import os
+import pty
+import shlex
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kraftops.storage.logdirs.metadata_log import read_metadata_log
+from kraftops.uuids import to_text
+from tests.helpers.console import STORAGE
+from tests.helpers.metadata_logs import (
+    no_ops,
+    records_batch,
+    snapshot_bytes,
+    write_log,
+)
+from tests.helpers.nodes import CLUSTER_ID, META, OTHER_ID, locked, storage
+from tests.helpers.recoveries import (
+    BEGINNING,
+    IDS,
+    MORE,
+    VOTERS,
+    broker,
+    controller,
+    identify,
+    log_files,
+    other,
+    recover,
+    refusal,
+    survivor,
+    told,
+)
+
+SEGMENT = "00000000000000000000.log"
+
+
+def whole_log(node: Path, directory: str = "meta") -> bytes:
+    files = log_files(node, directory)
+    return b"".join(files[name] for name in sorted(files) if name.endswith(".log"))
+
+
+def voters(node: Path) -> list[str]:
+    log = read_metadata_log(str(node / "meta"))
+    assert log
+    assert log.damage == ()
+    return [str(voter) for voter in log.quorum.voters or ()]
+
+
+class TestSelf:
+    """A survivor of three goes on alone."""
+
+    def test_batch_is_a_segment_of_its_own_and_all_else_stays(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path, *MORE)
+        before = log_files(node)
+
+        found = told(node, "--voters", "self")
+
+        added = log_files(node)
+        assert {name: added.pop(name) for name in before} == before
+        assert [*added] == ["00000000000000000010.log"]
+        assert (found["offset"], found["epoch"], found["changed"]) == (10, 3, True)
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_epoch_is_above_every_epoch_that_was_heard_of(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path, *MORE)
+        state = {"leaderId": 2, "leaderEpoch": 7, "votedId": -1, "data_version": 1}
+        state["votedDirectoryId"] = to_text(IDS[2])
+        text = json.dumps(state)
+        (node / "meta/__cluster_metadata-0/quorum-state").write_text(text)
+
+        assert told(node, "--voters", "self")["epoch"] == 8
+
+    def test_second_time_there_is_nothing_to_do(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        told(node, "--voters", "self")
+        before = log_files(node)
+
+        found = told(node, "--voters", "self")
+
+        assert (found["changed"], found["offset"], log_files(node)) == (False, None, before)
+
+    def test_dry_run_writes_nothing(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        before = sorted(tmp_path.rglob("*"))
+
+        found = told(node, "--voters", "self", "--dry-run")
+
+        assert (found["changed"], found["offset"]) == (False, 5)
+        assert sorted(tmp_path.rglob("*")) == before
+
+    def test_static_quorum_gets_its_kraft_version_too(self, tmp_path: Path) -> None:
+        node = controller(tmp_path)
+        write_log(node / "meta", {0: BEGINNING[2:3] and [no_ops(0, 3), BEGINNING[3]]})
+
+        told(node, "--voters", "self")
+
+        log = read_metadata_log(str(node / "meta"))
+        assert log
+        assert log.quorum.kraft_version == 1
+        assert len(log.quorum.voters or ()) == 1
+
+    def test_unfinished_end_is_cut_off(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path, *MORE)
+        segment = node / "meta/__cluster_metadata-0" / SEGMENT
+        segment.write_bytes(segment.read_bytes()[:-3])
+
+        found = told(node, "--voters", "self")
+
+        assert found["offset"] == 7
+        assert [one["code"] for one in found["notes"]] == ["unfinished-end"]
+        assert [*log_files(node)] == [SEGMENT]
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_empty_last_segment_is_taken(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        last = node / "meta/__cluster_metadata-0/00000000000000000005.log"
+        last.touch()
+
+        told(node, "--voters", "self")
+
+        assert last.stat().st_size > 0
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_epoch_of_an_empty_log_is_that_of_its_snapshot(self, tmp_path: Path) -> None:
+        node = controller(tmp_path)
+        snapshot = snapshot_bytes(*BEGINNING, end=5)
+        write_log(node / "meta", {100: []}, {(100, 6): snapshot})
+
+        found = told(node, "--voters", "self")
+
+        assert (found["offset"], found["epoch"]) == (100, 7)
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_segments_before_a_newer_snapshot_go(self, tmp_path: Path) -> None:
+        """A server drops them; behind the batch they would be a log with a hole."""
+        node = survivor(tmp_path)
+        write_log(node / "meta", None, {(100, 6): snapshot_bytes(*BEGINNING, end=5)})
+
+        found = told(node, "--voters", "self")
+
+        assert found["offset"] == 100
+        names = ["00000000000000000100-0000000006.checkpoint", "00000000000000000100.log"]
+        assert sorted(log_files(node)) == names
+
+
+class TestRanking:
+    """The log goes on that is best by epoch, then offset."""
+
+    def test_longer_log_is_copied_and_ends_with_the_batch(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        other(tmp_path / "b4", 4, *MORE)
+
+        found = told(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
+
+        assert [one["isOwn"] for one in found["logs"]] == [False, True]
+        assert found["offset"] == 10
+        expected = b"".join([*BEGINNING, *MORE])
+        assert whole_log(node)[: len(expected)] == expected
+        assert len(voters(node)) == 1
+
+    def test_higher_epoch_beats_a_longer_log_and_what_is_lost_is_named(
+        self, tmp_path: Path
+    ) -> None:
+        node = survivor(tmp_path / "n1", no_ops(5, 2, epoch=3))
+        other(tmp_path / "b4", 4, *MORE)
+
+        found = told(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
+
+        best, second = found["logs"]
+        assert best["isOwn"]
+        assert (second["equalUpTo"], second["ahead"]) == (5, 5)
+        assert second["lacking"] == {
+            "topics": ["late"],
+            "configurations": ["TOPIC:kept retention.ms"],
+        }
+        assert found["epoch"] == 4
+
+    def test_own_log_that_went_another_way_is_replaced_from_there(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1", *MORE)
+        folder = node / "meta/__cluster_metadata-0"
+        (folder / "leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
+        (folder / "00000000000000000000.index").write_bytes(bytes(8))
+        other(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
+
+        told(node, "--voters", "self", f"--from={tmp_path / 'c2'}")
+
+        expected = b"".join([*BEGINNING, no_ops(5, 2, epoch=3)])
+        assert whole_log(node)[: len(expected)] == expected
+        assert [*log_files(node)] == [SEGMENT]
+
+    def test_log_that_begins_with_a_snapshot_is_copied_with_it(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        source = tmp_path / "b4"
+        source.mkdir()
+        identify(source, 4)
+        snapshot = snapshot_bytes(*BEGINNING, end=5)
+        write_log(source, {50: [no_ops(50, 20, epoch=4)]}, {(60, 4): snapshot})
+        before = log_files(tmp_path, "b4")
+
+        told(node, "--voters", "self", f"--from={source}")
+
+        assert log_files(tmp_path, "b4") == before
+        assert sorted(log_files(node)) == ["00000000000000000050.log", *sorted(before)[1:]]
+        assert len(voters(node)) == 1
+
+    def test_all_controllers_are_lost(self, tmp_path: Path) -> None:
+        """A formatted directory without a log, and the copy of a broker, in an archive."""
+        node = controller(tmp_path / "n1")
+        identify(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
+        other(tmp_path / "b4", 4, *MORE)
+        archive = tmp_path / "copy.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(tmp_path / "b4", "data")
+
+        found = told(node, "--voters", "self", f"--from={archive}")
+
+        assert found["lostVoters"] == [2, 3]
+        assert voters(node) == ["1@localhost:29093:3Db5QLSqSZieL3rJBUUegA"]
+
+
+def all_voters(**hosts: str) -> str:
+    return ",".join(
+        f"{node_id}@{hosts.get(f'h{node_id}', 'localhost')}:29093:{to_text(identity)}"
+        for node_id, identity in VOTERS
+    )
+
+
+class TestSeveralVoters:
+    """The quorum stays, elsewhere or under other ids, and all logs are equal then."""
+
+    def nodes(self, folder: Path) -> list[Path]:
+        batches = {1: MORE, 2: [], 3: MORE[:1]}
+        nodes = []
+        for node_id, rest in batches.items():
+            node = controller(folder / f"n{node_id}", node_id)
+            write_log(node / "meta", {0: [*BEGINNING, *rest]})
+            nodes.append(node)
+        return nodes
+
+    def test_hosts_change_and_all_logs_are_equal(self, tmp_path: Path) -> None:
+        first, *others = self.nodes(tmp_path)
+        move = ("--listener-hosts", "localhost=kafka.example")
+        sources = [f"--from={node / 'meta'}" for node in others]
+
+        told(first, *move, *sources)
+        for node in others:
+            assert told(node, *move, f"--from={first / 'meta'}")["offset"] is None
+
+        assert len({whole_log(node) for node in [first, *others]}) == 1
+        for node in [first, *others]:
+            assert voters(node) == all_voters(
+                h1="kafka.example", h2="kafka.example", h3="kafka.example"
+            ).split(",")
+            again = told(node, *move, f"--from={first / 'meta'}", f"--from={others[0] / 'meta'}")
+            assert again["changed"] is False
+
+    def test_other_nodes_are_told_what_to_run(self, tmp_path: Path) -> None:
+        first, *others = self.nodes(tmp_path)
+        sources = [f"--from={node / 'meta'}" for node in others]
+
+        found = told(first, "--listener-hosts", "localhost:29093=a b:1", *sources)
+
+        commands = {one["nodeId"]: one["command"] for one in found["next"] if one["command"]}
+        words = shlex.split(commands[2])
+        assert words[-2:] == ["--listener-hosts", "localhost:29093=a b:1"]
+        assert words[:2] == ["kafka-storage", "recover"]
+
+    def test_voters_are_named(self, tmp_path: Path) -> None:
+        first, second, third = self.nodes(tmp_path)
+        new = "3Db5QLSqSZieL3rJBUUegA"
+        identify(third / "meta", 3, directory_id=new)
+        named = all_voters().replace(to_text(IDS[3]), new)
+        sources = [f"--from={node / 'meta'}" for node in (first, second, third)]
+
+        told(first, "--voters", named, *sources)
+
+        assert voters(first) == named.split(",")
+
+    @pytest.mark.parametrize(
+        ("change", "code"),
+        [
+            pytest.param(lambda text: text.split(",", 1)[1], "not-a-voter", id="without-this-node"),
+            pytest.param(
+                lambda text: text.replace(to_text(IDS[1]), "3Db5QLSqSZieL3rJBUUegA"),
+                "other-directory-id",
+                id="id-of-this-node",
+            ),
+            pytest.param(
+                lambda text: text.replace(to_text(IDS[2]), "3Db5QLSqSZieL3rJBUUegA"),
+                "other-directory-id",
+                id="id-of-another",
+            ),
+            pytest.param(
+                lambda text: f"{text},4@localhost:1:3Db5QLSqSZieL3rJBUUegA",
+                "unknown-voter",
+                id="new-voter",
+            ),
+        ],
+    )
+    def test_voters_that_would_do_harm(
+        self, tmp_path: Path, change: Callable[[str], str], code: str
+    ) -> None:
+        first, *others = self.nodes(tmp_path)
+        sources = [f"--from={node / 'meta'}" for node in others]
+
+        assert refusal(first, "--voters", change(all_voters()), *sources)["error"] == code
+
+    def test_empty_disk_never_votes(self, tmp_path: Path) -> None:
+        first, second, third = self.nodes(tmp_path)
+        for path in (third / "meta/__cluster_metadata-0").iterdir():
+            path.unlink()
+        sources = [f"--from={node / 'meta'}" for node in (first, second, third)]
+
+        assert refusal(first, "--voters", all_voters(), *sources)["error"] == "empty-voter"
+        assert refusal(third, "--voters", all_voters(), *sources)["error"] == "empty-voter"
+        assert refusal(third, "--voters", "self", *sources)["error"] == "empty-voter"
+
+    def test_most_logs_must_be_there(self, tmp_path: Path) -> None:
+        first, *_ = self.nodes(tmp_path)
+
+        assert refusal(first, "--voters", all_voters())["error"] == "minority"
+        found = refusal(first, "--listener-hosts", "localhost=other")
+        assert found["error"] == "minority"
+        assert "--voters self" in found["hint"]
+
+    def test_host_of_nobody(self, tmp_path: Path) -> None:
+        first, *_ = self.nodes(tmp_path)
+
+        assert refusal(first, "--listener-hosts", "elsewhere=other")["error"] == "unknown-host"
+
+
+def flip(node: Path, position: int) -> None:
+    path = node / "meta/__cluster_metadata-0" / SEGMENT
+    data = bytearray(path.read_bytes())
+    data[position] ^= 0xFF
+    path.write_bytes(data)
+
+
+class TestRefusals:
+    """Each with its code, and nothing is written."""
+
+    @pytest.mark.parametrize(
+        ("spoil", "code"),
+        [
+            pytest.param(lambda node: (node / "meta" / META).unlink(), "not-formatted", id="meta"),
+            pytest.param(
+                lambda node: (node / "meta" / META).write_text("version=3\n"),
+                "not-formatted",
+                id="odd-meta",
+            ),
+            pytest.param(lambda node: identify(node / "meta", 2), "other-identity", id="node-id"),
+            pytest.param(
+                lambda node: (node / "meta" / META).write_text(
+                    f"version=1\nnode.id=1\ncluster.id={CLUSTER_ID}\n"
+                ),
+                "no-identity",
+                id="no-directory-id",
+            ),
+            pytest.param(lambda node: flip(node, 100), "damaged", id="damaged"),
+            pytest.param(
+                lambda node: write_log(node / "meta", {0: [], 50: [no_ops(50, 1)]}),
+                "damaged",
+                id="hole",
+            ),
+            pytest.param(
+                lambda node: write_log(node / "meta", None, {(5, 1): b"\0" * 100}),
+                "damaged",
+                id="snapshot",
+            ),
+            pytest.param(lambda node: write_log(node / "meta", {0: []}), "no-records", id="empty"),
+            pytest.param(
+                lambda node: write_log(node / "meta", {5: [no_ops(5, 1, epoch=0x7FFFFFFE)]}),
+                "last-epoch",
+                id="last-epoch",
+            ),
+        ],
+    )
+    def test_own_directory(
+        self, tmp_path: Path, spoil: Callable[[Path], object], code: str
+    ) -> None:
+        node = survivor(tmp_path)
+        spoil(node)
+        before = log_files(node)
+
+        assert refusal(node, "--voters", "self")["error"] == code
+        assert log_files(node) == before
+
+    def test_node_that_runs(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+
+        with locked(node / "meta"):
+            assert refusal(node, "--voters", "self")["error"] == "running"
+
+    def test_other_node_that_runs(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        source = other(tmp_path / "b4", 4)
+
+        with locked(source):
+            found = refusal(node, "--voters", "self", f"--from={source}/__cluster_metadata-0")
+        assert found["error"] == "running"
+
+    def test_broker(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        text = (node / "server.properties").read_text()
+        text = text.replace("roles=controller", "roles=broker")
+        text = text.replace("listeners=CONTROLLER", "listeners=PLAINTEXT")
+        (node / "server.properties").write_text(text)
+
+        assert refusal(node, "--voters", "self")["error"] == "no-controller"
+
+    def test_other_cluster(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        source = other(tmp_path / "b4", 4)
+        identify(source, 4, OTHER_ID)
+
+        assert refusal(node, "--voters", "self", f"--from={source}")["error"] == "other-cluster"
+
+    def test_log_of_another_cluster(self, tmp_path: Path) -> None:
+        """Nothing beside it says whose it is, but it begins otherwise."""
+        node = survivor(tmp_path / "n1")
+        folder = write_log(tmp_path / "b4", {0: [no_ops(0, 100, epoch=5)]})
+
+        assert refusal(node, "--voters", "self", f"--from={folder}")["error"] == "other-log"
+
+    def test_source_that_is_not_there(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+
+        assert refusal(node, "--voters", "self", "--from=no", code=4)["error"] == "not-there"
+
+    def test_source_that_is_no_log(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "text").write_text("no archive")
+
+        for name, code in (("empty", "no-log"), ("text", "no-archive")):
+            assert refusal(node, "--voters", "self", f"--from={tmp_path / name}")["error"] == code
+
+    def test_nobody_can_be_asked(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        before = log_files(node)
+
+        done = storage(node, "recover", "-c", "server.properties", "--voters", "self")
+
+        assert done.code == 3
+        assert done.errors[0] == "kafka-storage: nothing was written: nobody has agreed"
+        assert "Logs, the best first:" in done.text
+        assert log_files(node) == before
+
+    def test_odd_arguments(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+
+        for args in (
+            ["--voters", "1@"],
+            ["--listener-hosts", "a"],
+            [],
+            ["--voters", "self", "--undo"],
+        ):
+            done = recover(node, *args)
+            assert done.code == 1, args
+
+
+class TestUndo:
+    """What was there is put back, until a server has run."""
+
+    def test_everything_is_as_it_was(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1", *MORE)
+        (node / "meta/__cluster_metadata-0/leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
+        other(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
+        before = log_files(node)
+        told(node, "--voters", "self", f"--from={tmp_path / 'c2'}")
+        assert log_files(node) != before
+
+        assert told(node, "--undo")["changed"] is True
+        assert log_files(node) == before
+        assert told(node, "--undo")["changed"] is False
+
+    def test_backup_elsewhere(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        before = log_files(node)
+        place = str(tmp_path / "safe")
+
+        found = told(node, "--voters", "self", "--backup", place)
+
+        assert found["backup"].startswith(f"{place}/before-recover-")
+        assert {path.name for path in Path(found["backup"]).iterdir()} == {
+            SEGMENT,
+            META,
+            "recover.json",
+        }
+        assert refusal(node, "--undo")["error"] == "no-backup"
+        assert told(node, "--undo", "--backup", place)["changed"] is True
+        assert log_files(node) == before
+
+    def test_without_backup(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+
+        assert told(node, "--voters", "self", "--no-backup")["backup"] is None
+        assert refusal(node, "--undo")["error"] == "no-backup"
+
+    def test_backup_of_another_node(self, tmp_path: Path) -> None:
+        nodes = [survivor(tmp_path / "n1"), survivor(tmp_path / "n2")]
+        identify(nodes[1] / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
+        place = str(tmp_path / "safe")
+        told(nodes[0], "--voters", "self", "--backup", place)
+
+        assert refusal(nodes[1], "--undo", "--backup", place)["error"] == "other-backup"
+
+    @pytest.mark.parametrize("name", [SEGMENT, "00000000000000000005.log", "quorum-state"])
+    def test_server_has_run(self, tmp_path: Path, name: str) -> None:
+        node = survivor(tmp_path)
+        told(node, "--voters", "self")
+        with (node / "meta/__cluster_metadata-0" / name).open("ab") as file:
+            file.write(b"more")
+
+        assert refusal(node, "--undo")["error"] == "started"
+
+
+class TestText:
+    """What people see."""
+
+    def test_what_is_lost_comes_next_is_in_it(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "a node", no_ops(5, 2, epoch=3))
+        other(tmp_path / "b4", 4, *MORE)
+
+        done = recover(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
+
+        assert done.code == 0, done.err
+        assert "lost: topics: late\n" in done.text
+        assert "lost: configurations: TOPIC:kept retention.ms\n" in done.text
+        assert "its offsets 5 to 9 would be lost\n" in done.text
+        commands = [
+            line.strip() for line in done.text.splitlines() if "kafka-storage format" in line
+        ]
+        assert shlex.split(commands[0])[2:] == [
+            f"--cluster-id={CLUSTER_ID}",
+            "-c",
+            "server.properties",
+            "--no-initial-controllers",
+            "--ignore-formatted",
+            "--release-version",
+            "4.3-IV0",
+        ]
+
+    def test_commands_are_quoted(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        odd = "x; touch z $(id)"
+        identify(node / "meta", 1, odd)
+
+        done = recover(node, "--voters", "self")
+
+        (line, *_) = [line for line in done.text.splitlines() if "kafka-storage format" in line]
+        assert f"--cluster-id={odd}" in shlex.split(line)
+
+
+@pytest.mark.parametrize(("typed", "code"), [("2, 3\n", 0), ("2\n", 3), ("yes\n", 3), ("\x04", 3)])
+def test_other_voters_are_typed_on_a_terminal(tmp_path: Path, typed: str, code: int) -> None:
+    node = survivor(tmp_path)
+    pid, fd = pty.fork()
+    if not pid:
+        os.chdir(node)
+        os.execl(STORAGE, STORAGE, "recover", "-c", "server.properties", "--voters", "self")
+    shown = b""
+    while b"Type the ids" not in shown or b":\r\n" not in shown.split(b"Type the ids")[1]:
+        shown += os.read(fd, 4096)
+    os.write(fd, typed.encode())
+    try:
+        while rest := os.read(fd, 4096):
+            shown += rest
+    except OSError:
+        pass
+    os.close(fd)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code, shown
+    assert ("00000000000000000005.log" in log_files(node)) == (code == 0)
+
+
+def test_open_transaction_is_noted(tmp_path: Path) -> None:
+    node = survivor(tmp_path, records_batch(5, ("BeginTransactionRecord", {"name": "x"})))
+
+    found = told(node, "--voters", "self")
+
+    assert [note["code"] for note in found["notes"]] == ["open-transaction"]
+    assert found["offset"] == 6
+
+
+def test_partitions_that_would_turn_stray(tmp_path: Path) -> None:
+    node = survivor(tmp_path / "n1")
+    data = tmp_path / "data"
+    (data / "late-0").mkdir(parents=True)
+    identify(data, 4)
+    (data / "late-0/partition.metadata").write_text(f"version: 0\ntopic_id: {to_text(IDS[4])}\n")
+    (data / "late-0/00000000000000000000.log").write_bytes(bytes(1000))
+
+    found = told(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
+    done = recover(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
+
+    (stray,) = found["strays"]
+    assert stray["path"] == str(data / "late-0")
+    assert stray["bytes"] > 1000
+    assert "Partitions on disk that brokers would set aside:\n" in done.text
+
+
+def test_old_release_cannot_read_voters(tmp_path: Path) -> None:
+    node = controller(tmp_path)
+    features = [{"name": "metadata.version", "minSupportedVersion": 1, "maxSupportedVersion": 19}]
+    registration = {
+        "controllerId": 1,
+        "incarnationId": bytes(16),
+        "zkMigrationReady": False,
+        "endPoints": [],
+        "features": features,
+    }
+    batches = [*BEGINNING[2:3], records_batch(3, ("RegisterControllerRecord", registration))]
+    write_log(node / "meta", {2: batches}, {(2, 1): snapshot_bytes(end=2)})
+
+    assert refusal(node, "--voters", "self")["error"] == "old-release"
+
+
+def test_brokers_that_were_not_given_are_named(tmp_path: Path) -> None:
+    registrations = [records_batch(5 + at, broker(4 + at)) for at in range(2)]
+    node = survivor(tmp_path / "n1", *registrations)
+    source = other(tmp_path / "b4", 4, *registrations)
+
+    found = told(node, "--voters", "self", f"--from={source}")
+
+    (note,) = found["notes"]
+    assert (note["code"], "brokers 5 have" in note["message"]) == ("brokers-not-given", True)
+    assert any("stop the brokers 4, 5 " in step["text"] for step in found["next"])
+
+
+def test_broker_that_is_ahead_forgets_its_log(tmp_path: Path) -> None:
+    node = survivor(tmp_path / "n1", records_batch(5, broker(4)), no_ops(6, 2, epoch=5))
+    source = other(tmp_path / "a b", 4, records_batch(5, broker(4)), *MORE[1:])
+
+    found = told(node, "--voters", "self", f"--from={source}")
+
+    (command,) = [step["command"] for step in found["next"] if "move its" in step["text"]]
+    words = shlex.split(command)
+    assert words[:2] == ["mv", str(source / "__cluster_metadata-0")]
+    assert not words[2].startswith(str(source))

@@ -1,0 +1,175 @@
+"""The numbers of a log."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.dump.summary import summary as module
+from kraftops.dump.summary.damage_sites import Place, Places
+from kraftops.dump.summary.record_types import Amount, Label
+from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.summary import Summary
+from kraftops.log.batch import (
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    Record,
+    batch_bytes,
+)
+from tests.helpers.segments import ATTRIBUTES_AT, IN, batch_around, batches_of, patched, resealed
+
+TIMES = [Record(n, time, b"k", b"v") for n, time in enumerate((1_000, 5_000, 3_000))]
+
+
+def counted(*batches: bytes, in_log: bool = True) -> dict[str, Any]:
+    found = Summary()
+    for batch in batches_of(b"".join(batches)):
+        found.add_batch(batch.header, batch, batch.size - 61, in_log=in_log)
+    return found.as_dict()
+
+
+def test_fields_are_these() -> None:
+    """Programs read them: some may be added, none may go."""
+    found = Summary("user").as_dict()
+
+    assert list(found) == [
+        "decoder",
+        "files",
+        "batches",
+        "records",
+        "types",
+        "control",
+        "offsets",
+        "times",
+        "leaderEpochs",
+        "codecs",
+        "paddingBytes",
+        "damage",
+        "undecodable",
+        "transactions",
+        "producers",
+    ]
+    assert "groups" in Summary("offsets").as_dict()
+    assert "transactionalIds" in Summary("transaction").as_dict()
+    assert list(found["batches"]) == [
+        "count",
+        "bytes",
+        "control",
+        "transactional",
+        "byMagic",
+        "sizes",
+        "records",
+    ]
+    assert list(found["transactions"]) == ["committed", "aborted", "open", "durationMs"]
+
+
+@pytest.mark.parametrize("decoder", ["user", "offsets", "transaction"])
+def test_summary_of_nothing_is_json(decoder: str) -> None:
+    empty, other = Summary(decoder), Summary(decoder)
+    empty.merge(other)
+
+    assert json.loads(json.dumps(empty.as_dict())) == other.as_dict()
+
+
+def test_batches_are_counted() -> None:
+    small, large = batch_bytes(TIMES), batch_bytes(TIMES, attributes=3, leader_epoch=4)
+
+    found = counted(small, large, large)
+
+    assert found["batches"]["count"] == 3
+    assert found["batches"]["bytes"] == len(small + large + large)
+    assert found["batches"]["sizes"]["min"] == min(len(small), len(large))
+    assert found["batches"]["records"] == {"min": 3, "p50": 3, "p99": 3, "max": 3, "exact": True}
+    assert found["leaderEpochs"] == [
+        {"epoch": 0, "firstOffset": 0, "batches": 1, "records": 3},
+        {"epoch": 4, "firstOffset": 0, "batches": 2, "records": 6},
+    ]
+    assert [(one["codec"], one["batches"]) for one in found["codecs"]] == [("none", 1), ("lz4", 2)]
+
+
+def test_batch_that_compaction_has_emptied_counts_without_records() -> None:
+    found = counted(batch_around(b"", 0, base_offset=5, timestamp=7))
+
+    assert found["records"]["count"] == 0
+    assert (found["offsets"]["first"], found["offsets"]["removed"]) == (5, 1)
+    assert found["times"]["lastMs"] == 7
+    assert found["times"]["histogram"]["counts"] == []
+    assert found["codecs"][0]["ratio"] is None
+
+
+def test_times_are_from_the_first_to_the_largest() -> None:
+    times = counted(batch_bytes(TIMES))["times"]
+
+    assert (times["firstMs"], times["lastMs"]) == (1_000, 5_000)
+    assert times["first"] == "1970-01-01T00:00:01.000Z"
+    assert times["histogram"]["counts"] == [3]
+
+
+@pytest.mark.parametrize("attribute", [LOG_APPEND_TIME, DELETE_HORIZON])
+def test_first_timestamp_is_none_where_it_is_something_else(attribute: int) -> None:
+    batch = batch_bytes(TIMES)
+    other = resealed(patched(batch, ATTRIBUTES_AT, attribute.to_bytes(2)))
+
+    assert counted(other)["times"]["firstMs"] == 5_000
+
+
+def test_times_that_contradict_each_other_are_in_order() -> None:
+    times = counted(batch_around(b"", 0, timestamp=9, max_timestamp=5))["times"]
+
+    assert (times["firstMs"], times["lastMs"]) == (5, 5)
+
+
+def test_batch_without_a_timestamp_has_no_time() -> None:
+    times = counted(batch_bytes([Record(0, -1, None, b"v")]))["times"]
+
+    assert (times["firstMs"], times["histogram"]["counts"]) == (None, [])
+
+
+def test_offsets_of_a_snapshot_are_not_counted() -> None:
+    assert counted(batch_bytes(TIMES), in_log=False)["offsets"]["first"] is None
+
+
+def test_types_are_ordered_by_number_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_LABELS", 2)
+    found = Summary()
+    for name, version, count in (("a", 0, 5), ("b", 1, 7), ("c", 0, 1), ("a", 0, 1), ("d", 0, 1)):
+        found.add_records({Label(name, version): Amount(count, 10 * count)})
+
+    assert found.as_dict()["types"] == [
+        {"type": "b", "version": 1, "count": 7, "bytes": 70},
+        {"type": "a", "version": 0, "count": 6, "bytes": 60},
+        {"type": "OTHER", "version": None, "count": 2, "bytes": 20},
+    ]
+
+
+def test_only_the_first_places_are_told() -> None:
+    ours, later = Places(), Places()
+    for number in range(15):
+        ours.add(Place("a", number, 2, "bad"))
+        later.add(Place("b", number, 3, "bad"))
+    ours.merge(later)
+
+    found = ours.as_dict()
+
+    assert (found["count"], found["bytes"], len(found["first"])) == (30, 75, 20)
+    assert found["first"][0] == {"file": "a", "position": 0, "bytes": 2, "reason": "bad"}
+    assert found["first"][-1]["file"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("path", "decoder"),
+    [
+        ("meta/00000000000000000000.log", "metadata"),
+        ("consumer_offsets/00000000000000000000.log", "offsets"),
+        ("user/txn/00000000000000000018.log", "user"),
+    ],
+)
+def test_bytes_of_all_records_are_those_of_the_batches(path: str, decoder: str) -> None:
+    found = summarise(str(IN / path), decoder).as_dict()
+
+    assert found["records"]["bytes"] == sum(
+        one["bytes"] for one in [*found["types"], *found["control"]]
+    )
+    assert found["records"]["bytes"] == sum(one["uncompressedBytes"] for one in found["codecs"])
+    assert found["batches"]["bytes"] == Path(IN / path).stat().st_size

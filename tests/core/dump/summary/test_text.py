@@ -1,0 +1,122 @@
+"""Summaries as text for people."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.summary import Summary
+from kraftops.dump.summary.text import summary_text
+from kraftops.log.batch import Record, batch_bytes
+from tests.helpers.segments import IN, segments
+
+
+def text_of(path: str, decoder: str, width: int = 80, *, unicode: bool = True) -> str:
+    return summary_text(summarise(str(IN / path), decoder).as_dict(), width, unicode=unicode)
+
+
+def test_text_of_a_metadata_log() -> None:
+    text = text_of("meta/00000000000000000000.log", "metadata")
+
+    assert text.startswith(
+        """\
+decoder      metadata
+files        1, 35.0 KiB
+batches      274, 2 control
+records      497, 18.6 KiB uncompressed
+offsets      0 to 496
+times        2026-11-21T11:07:21.922Z to 2026-11-21T11:09:12.721Z (1 min 50 s)
+damage       none
+
+PER BATCH  MIN  MEDIAN  P99    MAX
+bytes       72      72  951  2,704
+records      1       1   19     46
+
+TYPE                                VERSION  RECORDS       %        SIZE
+NO_OP_RECORD                              0      201   40.4%     2.2 KiB
+PARTITION_CHANGE_RECORD                   2      145   29.2%     7.5 KiB
+"""
+    )
+    assert text.endswith(
+        """\
+RECORDS OVER TIME, 2 s 48 ms a column
+84 |         █
+   |         █
+   |         █
+   |         █
+   |         █       ▆ ▅           ▆      ▆ ▆    ▅      ▅ ▅
+   |▂█▄▃▃▄▃▃▃██▃▃▃▃▃▃█▆█▇▃▃▃▃▃▃▃█▂▃█▃▃▃▃▃▃█▃█▃▆▃▄█   ▁▃▃█▃█
+ 0 +-------------------------------------------------------
+    2026-11-21T11:07:21.922Z to 2026-11-21T11:09:12.721Z
+"""
+    )
+
+
+def test_text_of_transactions() -> None:
+    text = text_of("user/txn/00000000000000000018.log", "user")
+
+    assert "transactions 4 committed, 2 aborted, 3 open\n" in text
+    assert "OPEN TRANSACTION  PRODUCER  EPOCH  FIRST OFFSET  SINCE\n" in text
+    assert "producer 0               0      2            42  2023-11-14T22:16:40.000Z\n" in text
+    assert "PRODUCER  EPOCH  BATCHES  RECORDS  COMMITTED  ABORTED\n" in text
+
+
+def test_text_of_transactional_ids() -> None:
+    text = text_of("transaction_state/00000000000000000000.log", "transaction")
+
+    assert "transactions 10 committed, 5 aborted, 1 open\n" in text
+    assert "duration     min 18 ms, median 30 ms, max 72 ms\n" in text
+    assert "a.tx-1            CompleteCommit         1      5           0  2026-11" in text
+
+
+def test_text_of_groups() -> None:
+    text = text_of("consumer_offsets/00000000000000000000.log", "offsets")
+
+    assert "a.classic  classic   Empty            0        4  2026-11-21T11:08:10.171Z\n" in text
+    assert "a.classic  a.none-0       60  2026-11-21T11:08:10.171Z\n" in text
+
+
+def test_text_of_damage() -> None:
+    text = text_of("dmg/hole/00000000000000000000.log", "user")
+
+    assert "damage       1 place, 550 B\n" in text
+    assert "109    550  a batch length of 0, smaller than any batch's\n" in text
+
+
+def test_text_of_offsets_that_are_missing() -> None:
+    text = text_of("craft/magic-mixed/00000000000000000000.log", "user")
+
+    assert "offsets      0 to 11, 1 gap with 24 offsets, 1 step backward\n" in text
+
+
+def test_text_of_nothing() -> None:
+    assert summary_text(Summary().as_dict()) == (
+        "decoder      user\nfiles        0, 0 B\nbatches      0\n"
+        "records      0, 0 B uncompressed\ndamage       none\n"
+    )
+
+
+def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    times = (5, 1 << 62)
+    path.write_bytes(b"".join(batch_bytes([Record(n, times[n], None, b"v")]) for n in range(2)))
+
+    text = summary_text(summarise(str(path)).as_dict())
+
+    assert "to 4611686018427387904 ms (53375995583 d 15 h)" in text
+
+
+@pytest.mark.parametrize("decoder", ["user", "metadata", "offsets", "transaction"])
+@pytest.mark.parametrize("path", segments(), ids=lambda path: "/".join(path.parts[-3:]))
+def test_text_fits_and_can_be_plain(path: Path, decoder: str) -> None:
+    """Whatever the decoder makes of the log; and as JSON has it too, which a program may keep."""
+    found = summarise(str(path), decoder).as_dict()
+
+    text = summary_text(json.loads(json.dumps(found)), 60, unicode=False)
+
+    assert text == summary_text(found, 60, unicode=False)
+    chart = text.partition("RECORDS OVER TIME")[2].partition("\n\n")[0]
+    assert max(map(len, chart.splitlines()), default=0) <= 60
+    assert set(chart) <= set(map(chr, range(128)))
+    assert not [line for line in text.splitlines() if line != line.rstrip()]

@@ -1,0 +1,338 @@
+"""Output files are there whole or not at all."""
+
+import os
+import signal
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.fileio.output import OutputError, open_output
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+
+NEW, OLD = b"new\n" * 1000, b"old\n"
+
+
+@pytest.fixture(params=["without a name", "with a name"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The two ways to write beside the target; not every file system has the first."""
+    if request.param == "with a name":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_behind(tmp_path: Path) -> Iterator[None]:
+    before = len(os.listdir("/proc/self/fd"))
+    yield
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert list(tmp_path.rglob(".*")) == []
+
+
+def write(path: Path | str, data: bytes = NEW, **options: Any) -> None:
+    with open_output(str(path), **options) as fd:
+        assert os.write(fd, data) == len(data)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# Regular files
+
+
+def test_file_is_there_at_the_end(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    with open_output(str(path)) as fd:
+        os.write(fd, NEW)
+        assert not path.exists()
+
+    assert path.read_bytes() == NEW
+
+
+def test_file_is_replaced_at_the_end(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(OLD)
+    with open_output(str(path)) as fd:
+        os.write(fd, NEW)
+        assert path.read_bytes() == OLD
+
+    assert path.read_bytes() == NEW
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_mode_of_a_new_file_is_by_umask(umask: int, way: str, tmp_path: Path) -> None:
+    before = os.umask(umask)
+    try:
+        write(tmp_path / "out")
+    finally:
+        os.umask(before)
+
+    assert mode(tmp_path / "out") == 0o666 & ~umask
+
+
+def test_mode_of_a_replaced_file_stays(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.touch(mode=0o640)
+
+    write(path)
+
+    assert mode(path) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_owner_of_a_replaced_file_stays(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.touch()
+    os.chown(path, 12, 34)
+
+    write(path)
+
+    assert (path.stat().st_uid, path.stat().st_gid) == (12, 34)
+
+
+def test_link_stays_a_link(way: str, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("there/out")
+    for _ in range(2):
+        write(link)
+
+        assert link.is_symlink()
+        assert (tmp_path / "there" / "out").read_bytes() == NEW
+
+
+def test_path_may_be_relative(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("out")
+
+    assert (tmp_path / "out").read_bytes() == NEW
+
+
+def test_name_may_be_as_long_as_names_are(way: str, tmp_path: Path) -> None:
+    write(tmp_path / ("ü" * 127))
+
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [NEW]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_error_leaves_all_as_it_was(
+    is_there: bool, error: BaseException, way: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "out"
+    if is_there:
+        path.write_bytes(OLD)
+
+    def fail() -> None:
+        with open_output(str(path)) as fd:
+            os.write(fd, NEW)
+            raise error
+
+    with pytest.raises(type(error)):
+        fail()
+
+    assert (path.read_bytes() if is_there else path.exists()) == (OLD if is_there else False)
+
+
+def test_two_at_once_are_both_whole(way: str, tmp_path: Path) -> None:
+    """The last one counts."""
+    path = tmp_path / "out"
+    with open_output(str(path)) as one:
+        os.write(one, OLD)
+        with open_output(str(path)) as two:
+            os.write(two, NEW)
+        assert path.read_bytes() == NEW
+
+    assert path.read_bytes() == OLD
+
+
+# What is no regular file
+
+
+def test_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    for path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        with open_output(path) as fd:
+            assert fd == 1
+
+
+def test_own_descriptor_goes_on_where_it_stands(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb", buffering=0) as out:
+        out.write(OLD)
+        write(f"/dev/fd/{out.fileno()}")
+
+    assert (tmp_path / "out").read_bytes() == OLD + NEW
+
+
+def test_device_is_written_to() -> None:
+    before = os.stat(os.devnull)
+
+    write(os.devnull)
+
+    assert os.path.samestat(os.stat(os.devnull), before)
+
+
+def test_fifo_is_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    reader = subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE)
+    write(path)
+    out, _ = reader.communicate(timeout=20)
+
+    assert out == NEW
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_fifo_without_a_reader_is_a_broken_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def lose_the_reader() -> None:
+        with open_output(str(path)) as fd:
+            os.close(reader)
+            os.write(fd, NEW)
+
+    with pytest.raises(BrokenPipeError):
+        lose_the_reader()
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("folder", "Is a directory"),
+        ("folder/", "Is a directory"),
+        ("new/", "Is a directory"),
+        ("none/out", "No such file or directory"),
+        ("file/out", "Not a directory"),
+        ("loop", "Too many levels of symbolic links"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_what_cannot_be_written_is_named(name: str, reason: str, way: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    path = f"{tmp_path}/{name}"
+
+    with pytest.raises(OutputError) as caught:
+        write(path)
+
+    assert caught.value.message == f"cannot write {path}: {reason}"
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder", "loop"]
+
+
+def test_empty_name_is_no_file() -> None:
+    with pytest.raises(OutputError, match="No such file"):
+        write("")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_file_without_permission_is_not_replaced(way: str, tmp_path: Path) -> None:
+    (tmp_path / "out").touch(mode=0o444)
+
+    with pytest.raises(OutputError, match="Permission denied"):
+        write(tmp_path / "out")
+
+
+def test_file_that_is_read_is_not_replaced(tmp_path: Path) -> None:
+    path, other = tmp_path / "0.log", tmp_path / "1.log"
+    path.write_bytes(OLD)
+    other.hardlink_to(path)
+
+    with pytest.raises(OutputError, match="it is being read"):
+        write(other, sources=[str(tmp_path / "none"), str(path)])
+
+    assert path.read_bytes() == OLD
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_full_device_is_named() -> None:
+    with pytest.raises(OutputError, match=r"^cannot write /dev/full: No space left on device$"):
+        write("/dev/full")
+
+
+def test_error_of_another_file_is_its_own(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), open_output(str(tmp_path / "out")):
+        os.stat(tmp_path / "none")
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "link"])
+def test_failing_end_leaves_all_as_it_was(
+    call: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if call == "link" and way == "with a name":
+        pytest.skip("it needs no link")
+    path = tmp_path / "out"
+    path.write_bytes(OLD)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(OutputError, match=f"^cannot write {path}: No space left on device$"):
+        write(path)
+
+    assert path.read_bytes() == OLD
+
+
+# Kills
+
+CALLS = ("open", "write", "fchmod", "fchown", "fsync", "link", "replace", "close", "stat")
+
+
+def killed_at(number: int, path: Path) -> bool:
+    """Write in a child that dies before its call of the system number *number*; did it?"""
+    pid = os.fork()
+    if not pid:
+        left = number
+
+        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*args: Any, **kwargs: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if not left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return real(*args, **kwargs)
+
+            return call
+
+        try:
+            for name in CALLS:
+                setattr(os, name, counted(getattr(os, name)))
+            write(path)
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_kill_at_any_time_leaves_the_old_or_the_new(
+    is_there: bool, way: str, tmp_path: Path
+) -> None:
+    path, seen, litter = tmp_path / "out", set(), 0
+    for number in range(1, 100):
+        path.unlink(missing_ok=True)
+        if is_there:
+            path.write_bytes(OLD)
+
+        was_killed = killed_at(number, path)
+
+        seen.add(path.read_bytes() if path.exists() else b"")
+        for left in tmp_path.glob(".*"):
+            left.unlink()
+            litter += 1
+        if not was_killed:
+            break
+
+    assert number > 5
+    assert seen == {OLD if is_there else b"", NEW}
+    # A file without a name gets one for the moment before it is in its place.
+    assert litter <= 1 or way == "with a name"

@@ -1,0 +1,82 @@
+"""An image that follows a log is, at every moment, that of the log as it is then."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kraftops.image.load.following import Following
+from kraftops.image.load.loading import load
+from kraftops.log.reader import LogFile
+from tests.helpers.segments import IN
+
+LOG = IN / "meta" / "00000000000000000000.log"
+DATA = LOG.read_bytes()
+
+
+def ends() -> list[int]:
+    """Return where the batches of the log end."""
+    with LogFile(str(LOG)) as log:
+        return [batch.position + batch.size for batch in log.batches()]
+
+
+ENDS = ends()
+
+
+@pytest.fixture
+def segment(tmp_path: Path) -> Path:
+    directory = tmp_path / "__cluster_metadata-0"
+    directory.mkdir()
+    return directory / LOG.name
+
+
+def followed(segment: Path) -> Following:
+    return Following([str(segment.parent.parent)])
+
+
+def is_current(following: Following, segment: Path) -> bool:
+    return following.image.provenance == load(segment.parent.parent).provenance
+
+
+def test_what_is_appended_is_taken_in_once(segment: Path) -> None:
+    segment.write_bytes(DATA[: ENDS[20]])
+    following = followed(segment)
+    image = following.image
+
+    for before, after in pairwise(ENDS[20::9]):
+        with segment.open("ab") as log:
+            log.write(DATA[before : after - 3])  # the last batch is still being written
+        following.update()
+        with segment.open("ab") as log:
+            log.write(DATA[after - 3 : after])
+        following.update()
+
+        assert is_current(following, segment)
+        assert not following.update()
+
+    assert following.image is image
+    assert not list(image.findings)
+
+
+def test_rolled_segments_are_read_one_after_the_other(segment: Path) -> None:
+    at = ENDS[60]
+    segment.write_bytes(DATA[:at])
+    following = followed(segment)
+
+    with LogFile(str(LOG)) as log:
+        base = next(iter(log.batches(at))).header.base_offset
+    segment.with_name(f"{base:020}.log").write_bytes(DATA[at:])
+
+    assert following.update()
+    assert is_current(following, segment)
+
+
+def test_what_a_new_leader_cut_off_is_forgotten(segment: Path) -> None:
+    segment.write_bytes(DATA[: ENDS[60]])
+    following = followed(segment)
+    assert not following.update()
+
+    segment.write_bytes(DATA[: ENDS[30]])
+
+    assert following.update()
+    assert is_current(following, segment)

@@ -1,0 +1,86 @@
+"""Logs whose records do not hold what they promise end quickly, in a finding or an error."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kraftops.errors import KraftopsError
+from kraftops.image.load.loading import load
+from kraftops.image.past.history import history
+from kraftops.image.state.census import census
+from kraftops.image.state.findings import Kind
+from kraftops.image.verify.release import release_findings
+from kraftops.image.verify.replicas import replica_findings
+from kraftops.image.verify.verify import verify
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
+from kraftops.tree.layout import tree_of
+from kraftops.tree.watching import leaves_below, watched
+from tests.helpers.corpus import SHELL
+from tests.helpers.replays import log_bytes, lots, made, uuid
+from tests.helpers.segments import batches_of, resealed
+
+LOG = SHELL / "in/n431/__cluster_metadata-0/00000000000000000000.log"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
+    """The checksums are made right again, so that the records are looked at."""
+    random = Random(seed)
+    parts = []
+    batches = batches_of(LOG.read_bytes())
+    chosen = random.sample(range(len(batches)), 3)
+    for number, batch in enumerate(batches):
+        raw = bytearray(batch.data)
+        if number in chosen:
+            place = random.randrange(57, len(raw)) if random.random() < 0.9 else 57
+            raw[place] ^= 1 << random.randrange(8)
+        parts.append(resealed(bytes(raw)))
+    path = tmp_path / LOG.name
+    path.write_bytes(b"".join(parts))
+
+    try:
+        image = load(path)
+        list(verify(image))
+        list(release_findings(image, "3.9"))
+        census(image)
+        for _, leaf in leaves_below(tree_of(image)):
+            assert leaf.json
+        for name in ("orders", "grow"):
+            history(path, watched(["image", "topics", "byName", name]))
+    except KraftopsError:
+        pass
+    assert list(replica_findings([str(path), str(LOG)]))
+
+
+@pytest.mark.parametrize("codec", range(1, 5))
+def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int) -> None:
+    """What was before is there; nothing of such a size is made."""
+    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    record = Record(1, 0, None, bytes(MAX_INFLATED_METADATA_BYTES))
+    bomb = batch_bytes([record], attributes=codec, leader_epoch=1)
+    path = tmp_path / LOG.name
+    path.write_bytes(log_bytes(lots([topic])) + bomb)
+
+    image = load(path)
+
+    assert list(image.topic_ids) == ["a"]
+    (finding,) = image.findings
+    assert finding.kind is Kind.DAMAGE
+    assert f"inflates beyond {MAX_INFLATED_METADATA_BYTES} bytes" in finding.reason
+
+
+def test_record_that_is_too_large_is_a_finding(tmp_path: Path) -> None:
+    config = made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="v" * (9 << 20))
+    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    path = tmp_path / LOG.name
+    path.write_bytes(log_bytes(lots([config, topic])))
+
+    image = load(path)
+
+    assert not image.configs
+    assert list(image.topic_ids) == ["a"]
+    (finding,) = image.findings
+    assert finding.offset == 0
+    assert "is not decoded" in finding.reason

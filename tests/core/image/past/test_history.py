@@ -1,0 +1,99 @@
+"""The history of a node is told over transactions, snapshots, removals and dialects."""
+
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import SourceError
+from kraftops.image.load.loading import load
+from kraftops.image.past.history import history
+from kraftops.tree.watching import watched
+from tests.helpers.corpus import SHELL
+from tests.helpers.metadata_logs import snapshot_bytes, write_log
+from tests.helpers.replays import Lot, log_bytes, lots, made
+
+
+def test_history_goes_on_over_removal_and_creation() -> None:
+    source = SHELL / "in/replay/r03-remove-and-recreate-one-batch.log"
+    name = next(iter(load(source).topic_ids))
+
+    steps = history(source, watched(["image", "topics", "byName", name, "id"]))
+
+    assert [step.kind.value for step in steps] == ["added", "removed", "added"]
+    assert [step.type for step in steps] == ["TOPIC_RECORD", "REMOVE_TOPIC_RECORD", "TOPIC_RECORD"]
+    assert steps[0].new == steps[1].old != steps[2].new
+
+
+def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
+    value = [
+        made("ConfigRecord", resourceType=4, resourceName="1", name="k", value=text)
+        for text in "abc"
+    ]
+    log = lots(
+        [value[0], made("BeginTransactionRecord")],
+        [value[1]],
+        [value[2], made("EndTransactionRecord")],
+    )
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(log))
+
+    steps = history(path, watched(["image", "configs", "BROKER:1", "k"]))
+
+    assert [(step.change.offset, step.old, step.new) for step in steps] == [
+        (0, None, "a"),
+        (2, "a", "b"),
+        (3, "b", "c"),
+    ]
+
+
+def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
+    config = made("ConfigRecord", resourceType=4, resourceName="1", name="k", value="a")
+    log = lots([made("BeginTransactionRecord"), config], [made("AbortTransactionRecord")], [config])
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(log))
+
+    steps = history(path, watched(["image", "configs", "BROKER:1", "k"]))
+
+    assert [step.change.offset for step in steps] == [3]
+
+
+def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_path: Path) -> None:
+    config = [
+        made("ConfigRecord", resourceType=4, resourceName="1", name="k", value=one) for one in "abc"
+    ]
+    batches = [bytes(lot) for lot in lots([config[0]])]
+    write_log(
+        tmp_path,
+        {2: [bytes(Lot(2, [config[1]])), bytes(Lot(3, [config[2]]))]},
+        {(2, 1): snapshot_bytes(*batches, end=1), (3, 1): snapshot_bytes(*batches, end=1)},
+    )
+
+    steps = history(tmp_path, watched(["image", "configs", "BROKER:1", "k"]))
+
+    assert [(step.change.offset, step.change.is_in_snapshot, step.new) for step in steps] == [
+        (1, True, "a"),
+        (2, False, "b"),
+        (3, False, "c"),
+    ]
+
+
+def test_dialects_are_read_too(tmp_path: Path) -> None:
+    config = made(
+        "ConfigRecord",
+        dialect="kip-631-draft",
+        resourceType=4,
+        resourceName="1",
+        name="k",
+        value="a",
+    )
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(lots([config])))
+
+    steps = history(path, watched(["image", "configs", "BROKER:1", "k"]), dialect="kip-631-draft")
+
+    assert [step.new for step in steps] == ["a"]
+
+
+def test_sources_without_a_log_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no metadata log"):
+        history(tmp_path, watched(["image", "features"]))

@@ -1,0 +1,79 @@
+"""A load that runs over batches at once makes what one that takes each by itself does."""
+
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kraftops.image.load.loader import Loader
+from kraftops.image.replay.events import Applied, Controlled, Event, Folded
+from kraftops.image.replay.replay import Limits, Replay
+from kraftops.image.state.image import MetadataImage
+from kraftops.log import reader
+from kraftops.log.reader import LogFile
+from tests.helpers.engine.folds import told
+from tests.helpers.replays import RandomLog, leader_change
+
+LOGS = int(os.environ.get("KRAFTOPS_FUZZ_RUNS", "300"))
+
+
+def _loaded(path: Path, limits: Limits, *, is_single: bool) -> tuple[Loader, list[Event]]:
+    image, events = MetadataImage(), list[Event]()
+    replay = Replay(image, each_record=is_single)
+    loader = Loader(image, limits, replay=replay, listen=events.append)
+    with LogFile(str(path)) as log:
+        source = image.store.add_source(str(path), LogFile(str(path)))
+        loader.order.is_log = True
+        loader.add(log.batches(), source, str(path))
+    return loader, events
+
+
+def _counts(events: list[Event]) -> dict[str, Any]:
+    """Return what events add up to, however many tell of a batch."""
+    found: dict[str, Any] = {}
+    for one in events:
+        if isinstance(one, Folded):
+            seen = found.setdefault(f"batch {one.address >> 28}", [0, 0])
+            seen[0] = max(seen[0], one.stop)
+            seen[1] += one.dropped
+        elif not isinstance(one, Applied | Controlled):
+            found[f"{type(one).__name__} {one}"] = True
+    return {name: one for name, one in found.items() if not name.startswith("Dropped")}
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_load_of_windows_is_that_of_batches(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(part, LOGS, 6):
+        random = Random(at)
+        log = RandomLog(random).log(most_batches=20, most_records=9)
+        raw = b"".join(
+            (leader_change(lot.base_offset, 1) if random.random() < 0.05 else b"") + bytes(lot)
+            for lot in log
+        )
+        if random.random() < 0.4:
+            spoilt = bytearray(raw)
+            spoilt[random.randrange(len(raw))] ^= 1 << random.randrange(8)
+            raw = bytes(spoilt)
+        path = tmp_path / "00000000000000000000.log"
+        path.write_bytes(raw)
+        limits = random.choice((Limits(), Limits(until=random.randint(0, 60))))
+        monkeypatch.setattr(reader, "BLOCK", random.choice((1, 300, 2000, 1 << 20)))
+
+        mine, events = _loaded(path, limits, is_single=False)
+        single, others = _loaded(path, limits, is_single=True)
+
+        assert list(mine.image.findings) == list(single.image.findings)
+        assert dict(told(mine.image.fold)) == dict(told(single.image.fold))
+        assert mine.image.provenance == single.image.provenance
+        assert (mine.has_records, mine.is_over, mine.is_of_no_metadata) == (
+            single.has_records,
+            single.is_over,
+            single.is_of_no_metadata,
+        )
+        assert mine.tail == single.tail
+        assert vars(mine.image.quorum) == vars(single.image.quorum)
+        assert _counts(events) == _counts(others)

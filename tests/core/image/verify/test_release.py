@@ -1,0 +1,77 @@
+"""What a release cannot read is found."""
+
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.image.load.loading import load
+from kraftops.image.verify.release import release_findings
+from kraftops.records.readability import RELEASES, last_version, release_of
+from kraftops.schema.tables.metadata import MESSAGES
+from tests.helpers.corpus import SHELL
+from tests.helpers.image.verifying import TOPIC, image_of, told, version
+from tests.helpers.metadata_logs import kraft_version_batch, write_log
+from tests.helpers.replays import Lot, made
+
+
+def test_records_that_a_release_cannot_read_are_counted(tmp_path: Path) -> None:
+    image = image_of(
+        tmp_path,
+        version(7),
+        made("TopicRecord", name="t", topicId=TOPIC),
+        *(
+            made("PartitionRecord", 1, partitionId=number, topicId=TOPIC, replicas=[1])
+            for number in range(3)
+        ),
+        made("ClearElrRecord", topicName="t"),
+    )
+
+    assert told(release_findings(image, "3.5")) == [
+        (
+            2,
+            "PartitionRecord version 1 (3 in all, the first one here): Kafka 3.5 reads only up to 0",
+        ),
+        (
+            5,
+            "ClearElrRecord version 0 (1 in all, the first one here): Kafka 3.5 knows no such records",
+        ),
+    ]
+    assert [offset for offset, _ in told(release_findings(image, "3.7.1"))] == [5]
+    assert told(release_findings(image, "4.0")) == []
+
+
+def test_features_that_a_release_does_not_know_are_found(tmp_path: Path) -> None:
+    log = [
+        kraft_version_batch(0, 1),
+        bytes(Lot(1, [version(22), made("FeatureLevelRecord", name="x", featureLevel=1)])),
+        bytes(Lot(3, [made("FeatureLevelRecord", name="group.version", featureLevel=1)])),
+    ]
+    write_log(tmp_path, {0: log})
+    image = load(tmp_path)
+
+    assert told(release_findings(image, "3.8")) == [
+        (2, "x=1 is not what Kafka 3.8 knows"),
+        (3, "group.version=1 is not what Kafka 3.8 knows"),
+        (1, "metadata.version=22 is not what Kafka 3.8 knows"),
+        (0, "kraft.version=1 is not what Kafka 3.8 knows"),
+    ]
+    assert [offset for offset, _ in told(release_findings(image, "4.0"))] == [2]
+
+
+@pytest.mark.parametrize(("node", "release"), [("n332", "3.3"), ("n391", "3.9"), ("n431", "4.3")])
+def test_real_logs_are_what_their_own_releases_can_read(node: str, release: str) -> None:
+    assert told(release_findings(load(SHELL / "in" / node), release)) == []
+
+
+def test_release_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nothing is known of Kafka '2\.8'"):
+        list(release_findings(image_of(tmp_path, version(7)), "2.8"))
+
+
+def test_readability_has_all_records_in_their_last_versions() -> None:
+    for name, message in MESSAGES.items():
+        assert last_version(name, RELEASES[-1]) == message.versions.last
+    assert last_version("NoSuchRecord", "4.3") is None
+    assert last_version("ClearElrRecord", "3.9") is None
+    assert release_of("3.9.1") == "3.9"

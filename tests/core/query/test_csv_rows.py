@@ -1,0 +1,79 @@
+"""CSV as others read it."""
+
+import csv
+import io
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftops.query.csv_rows import csv_header, row_csv
+from kraftops.query.row import COLUMNS, Row
+
+ODD = [
+    "plain",
+    "a,b",
+    'say "hi"',
+    "two\nlines",
+    "two\r\nlines",
+    "one\rreturn",
+    " spaces ",
+    "'=1+1",
+    "\u2028",
+    "é",
+]
+
+
+def text_of(*rows: Row) -> str:
+    return "".join([csv_header(), *map(row_csv, rows)])
+
+
+def row(value: str | None, **fields: object) -> Row:
+    return Row("f", 0, offset=1, kind="user", value=value)._replace(**fields)
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_odd_text_comes_back_as_it_was(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text_of(row(value), row("next")).encode())
+
+    with path.open(newline="") as file:
+        found = [line["value"] for line in csv.DictReader(file, strict=True)]
+    sql = "select value from read_csv(?, header=true, all_varchar=true, delim=',', quote='\"')"
+    others = duckdb.execute(sql, [str(path)]).fetchall()
+
+    assert found == [value, "next"]
+    assert sorted(others) == sorted([(value,), ("next",)])
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_any_text_comes_back_as_it_was(value: str) -> None:
+    text = text_of(row(value, key=value))
+
+    (found,) = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    assert (found["key"], found["value"]) == (value, value)
+
+
+def test_line_of_names_is_first_and_lines_end_in_a_newline() -> None:
+    lines = text_of(row("v")).split("\n")
+
+    assert lines[0] == ",".join(COLUMNS)
+    assert lines[-1] == ""
+    assert "\r" not in text_of(row("v"))
+
+
+def test_what_is_not_there_is_empty_and_truth_is_lower_case() -> None:
+    text = text_of(row(None, transactional=True, control=False))
+
+    (found,) = csv.DictReader(io.StringIO(text))
+    assert (found["value"], found["headers"], found["error"]) == ("", "", "")
+    assert (found["transactional"], found["control"]) == ("true", "false")
+
+
+def test_headers_are_json() -> None:
+    text = text_of(row("v", headers=(("a", b"\1"), ('"', None))))
+
+    (found,) = csv.DictReader(io.StringIO(text))
+    assert found["headers"] == '[{"key":"a","value":"AQ=="},{"key":"\\"","value":null}]'

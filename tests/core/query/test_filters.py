@@ -1,0 +1,457 @@
+"""Filters: what they ask for, and that it is what the whole output holds of it."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kraftops.errors import UsageError
+from kraftops.log.batch import LOG_APPEND_TIME, Record, batch_bytes
+from kraftops.query.filters import (
+    Filter,
+    normal_type,
+    parse_offsets,
+    parse_time,
+    parse_types,
+    parse_where,
+)
+from kraftops.query.row import Row
+from kraftops.records.types import record_types
+from tests.helpers.console import run_here
+from tests.helpers.rowlogs import (
+    EVERY_LOG,
+    FLAGS,
+    LOGS,
+    decoder_of,
+    engine_json,
+    name_of,
+    parsed,
+    query_of,
+    reference_json,
+)
+
+_HEADER_LIES = ("lastdelta", "lastdelta-neg")  # of the offsets in a batch, which is believed
+ASKED = [path for path in EVERY_LOG if path.parent.name not in _HEADER_LIES]
+HUGE = 1 << 63
+Json = dict[str, Any]
+
+
+# The same on the JSON of all rows, in the plainest way
+
+
+@cache
+def every_row(path: Path) -> tuple[Json, ...]:
+    done = run_here("--files", str(path), FLAGS[decoder_of(path)], "--format", "json")
+    return tuple(parsed(done.text))
+
+
+def nodes(found: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all that has a name in a key or value."""
+    if isinstance(found, dict):
+        yield from found.items()
+        found = list(found.values())
+    if isinstance(found, list):
+        for one in found:
+            yield from nodes(one)
+
+
+def is_about(row: Json, topics: set[str]) -> bool:
+    if row["kind"] == "user":
+        return False
+    names = []
+    for name, value in [*nodes(row["key"]), *nodes(row["value"])]:
+        if name in ("topic", "topicName", "topicId"):
+            names.append(value)
+        if name == "topicIdPartition":
+            names += [value["name"], value["id"]]
+        if re.fullmatch("topics|.*Topics|.*TopicNames", name):
+            names += [one.get("name") if isinstance(one, dict) else one for one in value]
+    if row["type"] == "TOPIC_RECORD" and row["topicId"]:
+        names.append(row["value"]["name"])
+    if isinstance(row["value"], dict) and row["value"].get("resourceType") == 2:
+        names.append(row["value"]["resourceName"])
+    return any(isinstance(name, str) and name in topics for name in names)
+
+
+def has_key(row: Json, keys: set[str]) -> bool:
+    if isinstance(row["key"], dict):
+        return any(isinstance(value, str) and value in keys for value in row["key"].values())
+    return row["key"] in keys
+
+
+def text_at(row: Json, path: str) -> str | None:
+    found: Any = row
+    for part in path.split("."):
+        if isinstance(found, dict) and part in found:
+            found = found[part]
+        elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
+            found = found[int(part)]
+        else:
+            return None
+    return found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))
+
+
+def fits(row: Json, asked: dict[str, Any], ids: set[str]) -> bool:
+    if "types" in asked:
+        own = (row["type"] or "-").replace("_", "").lower().removesuffix("record")
+        if own not in {
+            one.replace("_", "").lower().removesuffix("record") for one in asked["types"]
+        }:
+            return False
+    if "offsets" in asked:
+        first, last = asked["offsets"]
+        if row["offset"] is None or not first <= row["offset"] <= last:
+            return False
+    since, until = asked.get("since", -HUGE), asked.get("until", HUGE)
+    time = row["timestamp"]
+    if {"since", "until"} & set(asked) and (time is None or not since <= time < until):
+        return False
+    if "keys" in asked and not has_key(row, asked["keys"]):
+        return False
+    if "topics" in asked and not is_about(row, asked["topics"] | ids):
+        return False
+    return all(text_at(row, path) == text for path, text in asked.get("where", []))
+
+
+def ids_of(rows: tuple[Json, ...], topics: set[str]) -> set[str]:
+    return {
+        row["topicId"]
+        for row in rows
+        if row["topicId"] and row["type"] == "TOPIC_RECORD" and row["value"]["name"] in topics
+    }
+
+
+def arguments(asked: dict[str, Any]) -> list[str]:
+    given = [f"--type={','.join(sorted(asked['types']))}"] if "types" in asked else []
+    for name, option in (("topics", "--topic"), ("keys", "--key")):
+        given += [f"{option}={text}" for text in sorted(asked.get(name, ()))]
+    if "offsets" in asked:
+        first, last = asked["offsets"]
+        given.append(f"--offset={first}" if first == last else f"--offset={first}..{last}")
+    given += [f"--{name}={iso(asked[name])}" for name in ("since", "until") if name in asked]
+    return given + [f"--where={path}={text}" for path, text in asked.get("where", [])]
+
+
+def iso(time: int) -> str:
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=time)
+    return moment.isoformat(timespec="milliseconds")
+
+
+def leaves(found: Any, path: str) -> Iterator[tuple[str, Any]]:
+    yield path, found
+    if isinstance(found, dict):
+        for name, value in found.items():
+            yield from leaves(value, f"{path}.{name}")
+    if isinstance(found, list):
+        for number, value in enumerate(found):
+            yield from leaves(value, f"{path}.{number}")
+
+
+def usable(path: str, value: Any) -> bool:
+    """Tell whether the command line can say it, and both sides write it alike."""
+    parts = path.split(".")
+    if parts[0] == "headers" or isinstance(value, float):
+        return False
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.isascii() and "\\" not in text and "\0" not in text and "." not in parts[-1]
+
+
+@st.composite
+def filters(draw: st.DrawFn, rows: tuple[Json, ...], decoder: str) -> dict[str, Any]:
+    """Ask for what a row of the log has, or nearly."""
+
+    def some_row() -> Json:
+        return draw(st.sampled_from(rows))
+
+    asked: dict[str, Any] = {}
+    kinds = draw(
+        st.sets(st.sampled_from(["types", "topics", "keys", "offsets", "since", "until", "where"]))
+    )
+    if "types" in kinds and decoder != "user":
+        known = st.sampled_from(sorted(record_types(decoder)))
+        types = {draw(known)} | {
+            name for _ in range(2) if (name := some_row()["type"]) in record_types(decoder)
+        }
+        spell = draw(
+            st.sampled_from([str, str.lower, lambda t: t.replace("_", "").removesuffix("RECORD")])
+        )
+        asked["types"] = {spell(name) for name in types}
+    if "topics" in kinds:
+        found = [
+            v
+            for row in rows
+            for n, v in [*nodes(row["key"]), *nodes(row["value"])]
+            if n in ("name", "topicId", "topic", "topicName")
+        ]
+        asked["topics"] = {draw(st.sampled_from([one for one in found if one] or ["none"]))}
+    if "keys" in kinds:
+        key = some_row()["key"]
+        texts = [v for v in key.values() if isinstance(v, str)] if isinstance(key, dict) else [key]
+        asked["keys"] = {text for text in texts if text and "\0" not in text} or {"none"}
+    offsets = [
+        row["offset"] for row in rows if row["offset"] is not None and row["offset"] >= 0
+    ] or [0]
+    if "offsets" in kinds:
+        asked["offsets"] = sorted(draw(st.lists(st.sampled_from(offsets), min_size=2, max_size=2)))
+    times = [row["timestamp"] for row in rows if row["timestamp"] is not None] or [0]
+    for name in kinds & {"since", "until"}:
+        time = draw(st.sampled_from(times)) + draw(st.integers(-1, 1))
+        asked[name] = min(max(time, 0), 4_000_000_000_000)
+    if "where" in kinds:
+        places = [
+            (path, value if isinstance(value, str) else json.dumps(value, separators=(",", ":")))
+            for name, column in some_row().items()
+            for path, value in leaves(column, name)
+            if usable(path, value)
+        ]
+        asked["where"] = draw(st.lists(st.sampled_from(places), min_size=1, max_size=2))
+    return asked
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=name_of(path)) for path in ASKED])
+def test_filters_give_what_all_rows_hold_of_it(path: Path) -> None:
+    rows, decoder = every_row(path), decoder_of(path)
+    if not rows:
+        pytest.skip("it has no records")
+
+    @settings(max_examples=12)
+    @given(filters(rows, decoder))
+    def check(asked: dict[str, Any]) -> None:
+        done = run_here("--files", str(path), FLAGS[decoder], "--format", "json", *arguments(asked))
+
+        ids = ids_of(rows, asked["topics"]) if "topics" in asked else set()
+        assert parsed(done.text) == [row for row in rows if fits(row, asked, ids)]
+
+    check()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-50, 50), st.sampled_from([b"a", b"b", b"\xff", None])),
+        min_size=1,
+        max_size=70,
+    ),
+    st.integers(0, 70),
+    st.integers(0, 70),
+    st.integers(40, 160),
+    st.integers(40, 160),
+    st.sampled_from([0, LOG_APPEND_TIME, 4]),
+)
+def test_fast_and_slow_way_choose_the_same_of_records_in_any_order_of_time(
+    tmp_path_factory: pytest.TempPathFactory,
+    parts: list[tuple[int, bytes | None]],
+    first: int,
+    last: int,
+    since: int,
+    until: int,
+    attributes: int,
+) -> None:
+    """Producers send what is older than the first record of the batch."""
+    records = [Record(n, 100 + time, None, value) for n, (time, value) in enumerate(parts)]
+    path = tmp_path_factory.mktemp("logs") / "0.log"
+    path.write_bytes(batch_bytes(records, attributes=attributes))
+    limits = {"first_offset": first, "last_offset": last, "since": since, "until": until}
+    for names in (limits, ["since"], ["until"], ["first_offset"], ["last_offset", "since"]):
+        query = query_of(IN_USER, **{name: limits[name] for name in names})
+
+        found = engine_json(path, query)
+
+        everything = parsed(engine_json(path, query_of(IN_USER)))
+        asked = {name: limits[name] for name in names}
+        assert found == reference_json(path, query)
+        assert parsed(found) == [
+            row
+            for row in everything
+            if asked.get("first_offset", 0) <= row["offset"] <= asked.get("last_offset", 99)
+            and asked.get("since", 0) <= row["timestamp"] < asked.get("until", 999)
+        ]
+
+
+IN_USER = next(path for path in LOGS if decoder_of(path) == "user")
+
+
+# Rows that lack what is asked for
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (Filter(), True),
+        (Filter(first_offset=0), False),
+        (Filter(last_offset=5), False),
+        (Filter(since=0), False),
+        (Filter(until=1), False),
+        (Filter(types=frozenset({"topic"})), False),
+        (Filter(topics=frozenset({"t"})), False),
+        (Filter(keys=frozenset({"k"})), False),
+        (Filter(where=(("kind", "damage"),)), True),
+        (Filter(where=(("kind", "user"),)), False),
+        (Filter(where=(("offset", "null"),)), True),
+    ],
+)
+def test_damage_is_found_by_what_its_row_has(asked: Filter, expected: bool) -> None:
+    assert asked.matches(Row("f", 0, error="bad")) is expected
+
+
+def test_message_without_a_time_is_found_by_its_offset_but_by_no_time() -> None:
+    row = Row("f", 0, offset=7, kind="user")
+
+    assert Filter(first_offset=7, last_offset=7).matches(row)
+    assert not Filter(since=0).matches(row)
+
+
+def test_headers_are_found_by_text_and_as_json() -> None:
+    row = Row("f", 0, offset=7, kind="user", headers=(("a", b"x\xff"), ("b", None), ("c", b"y")))
+
+    for path, text in (
+        ("headers.0.key", "a"),
+        ("headers.0.value", "x\ufffd"),
+        ("headers.1.value", "null"),
+        ("headers.2", '{"key":"c","value":"eQ=="}'),
+    ):
+        assert Filter(where=((path, text),)).matches(row), path
+    assert not Filter(where=(("headers.3.key", "null"),)).matches(row)
+    assert not Filter(where=(("headers", "[]"),)).matches(row)
+    assert Filter(where=(("headers", "[]"),)).matches(row._replace(headers=()))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("value.a", "1", True),
+        ("value.b.c.0", "x", True),
+        ("value.b.c.1", "null", True),
+        ("value.b.c.2", "null", False),
+        ("value.b.c.-1", "null", False),
+        ("value.b", '{"c":["x",null]}', True),
+        ("value", '{"a":1,"b":{"c":["x",null]},"d":true}', True),
+        ("value.d", "true", True),
+        ("value.d", "True", False),
+        ("value.z", "null", False),
+        ("value.a.b", "1", False),
+        ("transactional", "false", True),
+        ("producerId", "null", True),
+        ("version", "3", True),
+    ],
+)
+def test_where_finds_a_path_in_the_row(path: str, text: str, expected: bool) -> None:
+    value = '{"a":1,"b":{"c":["x",null]},"d":true}'
+    row = Row("f", 0, offset=7, kind="metadata", version=3, value=value, transactional=False)
+
+    assert Filter(where=((path, text),)).matches(row) is expected
+
+
+# What the command line says
+
+
+@pytest.mark.parametrize("name", ["PARTITION_CHANGE_RECORD", "partitionchange", "PartitionChange"])
+def test_types_may_be_written_in_several_ways(name: str) -> None:
+    assert parse_types([name], record_types("metadata")) == {normal_type("PARTITION_CHANGE_RECORD")}
+
+
+def test_types_are_separated_by_commas() -> None:
+    assert parse_types(["topic, partition", "NoOp"], record_types(None)) == {
+        "topic",
+        "partition",
+        "noop",
+    }
+
+
+@pytest.mark.parametrize("text", ["partitionchang", "", "topic,", "OFFSET_COMMIT"])
+def test_unknown_type_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_types([text], record_types("metadata"))
+
+    assert "no record type" in caught.value.message
+    if text == "partitionchang":
+        assert "PARTITION_CHANGE_RECORD" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("100..200", (100, 200)),
+        ("5", (5, 5)),
+        ("5..5", (5, 5)),
+        ("..7", (-HUGE, 7)),
+        ("7..", (7, HUGE - 1)),
+        ("0", (0, 0)),
+    ],
+)
+def test_offsets(text: str, expected: tuple[int, int]) -> None:
+    assert parse_offsets(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "..", "a", "7..5", "1.2", "1...2", "-1", "1-2", "1..2..3", " 1"]
+)
+def test_bad_offsets_are_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_offsets(text)
+
+
+NOW = 1_800_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-11-21T10:00:00Z", 1795255200000),
+        ("2026-11-21T10:00:00.123Z", 1795255200123),
+        ("2026-11-21T10:00:00.001+02:00", 1795248000001),
+        ("2026-11-21 10:00", 1795255200000),
+        ("2026-11-21", 1795219200000),
+        ("1795255200123", 1795255200123),
+        ("2h", NOW - 7_200_000),
+        ("1d12h", NOW - 129_600_000),
+        ("90m", NOW - 5_400_000),
+        ("5ms", NOW - 5),
+        ("1w", NOW - 604_800_000),
+    ],
+)
+def test_times(text: str, expected: int) -> None:
+    assert parse_time(text, NOW) == expected
+
+
+def test_every_millisecond_is_read_as_it_is_written() -> None:
+    """A float of seconds would lose some."""
+    for time in range(NOW + 1, NOW + 1000):
+        assert parse_time(iso(time), 0) == time
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2h ago", "12", "-2h", "2026-13-01", "0001-01-01T00:00+23:59x"]
+)
+def test_bad_times_are_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_time(text, NOW)
+
+    assert caught.value.hint
+
+
+def test_where_is_split_at_the_first_equals_sign() -> None:
+    assert parse_where("value.a=b=c") == ("value.a", "b=c")
+    assert parse_where("key=") == ("key", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("value", "as value"),
+        ("=x", "as value"),
+        ("valu.a=1", "perhaps value"),
+        ("xyz=1", "it has file"),
+    ],
+)
+def test_bad_where_is_refused(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_where(text)
+
+    assert str(caught.value.hint).startswith(hint)

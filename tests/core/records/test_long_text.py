@@ -1,0 +1,119 @@
+"""Long keys and values, made in pieces: the same text, and little memory."""
+
+import subprocess
+import sys
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftops.java.text import decode_utf8
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.query.csv_rows import row_csv
+from kraftops.query.json_rows import row_json
+from kraftops.query.query import Query
+from kraftops.query.row import base64_of
+from kraftops.records import long_text as longtext
+from kraftops.records.long_text import LONG, LongText, is_utf8
+from tests.helpers.dumping import dump
+from tests.helpers.rowlogs import reference_json, rows
+
+RAW = st.lists(
+    st.sampled_from(
+        [
+            b"a",
+            "é".encode(),
+            "€".encode(),
+            "😀".encode(),
+            b"\x80",
+            b"\xed\xa0",
+            b"\xf0\x9f",
+            b"\xff",
+        ]
+    )
+).map(b"".join)
+
+
+@pytest.fixture(autouse=True)
+def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(longtext, "_PIECE", 6)
+
+
+@given(RAW)
+def test_pieces_make_the_text_of_the_whole(raw: bytes) -> None:
+    view = memoryview(raw)
+
+    assert "".join(LongText(view, decode_utf8, is_utf8=True).pieces()) == decode_utf8(raw)
+    assert "".join(LongText(view, base64_of).pieces()) == b64encode(raw).decode()
+    assert "".join(LongText(view, bytes.hex).pieces()) == raw.hex()
+
+
+@given(RAW)
+def test_utf8_is_known_piece_by_piece(raw: bytes) -> None:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        assert not is_utf8(memoryview(raw))
+    else:
+        assert is_utf8(memoryview(raw))
+
+
+VALUES = {
+    "text": b'"a",\n' * LONG,
+    "plain": "é€".encode() * LONG,
+    "bytes": b"\xff\0" * LONG,
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("has_key", [False, True])
+def test_long_value_is_shown_as_a_short_one_is(
+    name: str, has_key: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = VALUES[name]
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes([Record(0, 0, value if has_key else None, value)], attributes=1))
+    monkeypatch.setattr(longtext, "_PIECE", 3 << 16)
+    asked = Query(decoder="user", form="json", deep_iteration=True)
+
+    made = [reference_json(path, asked), reference_json(path, Query(decoder="user", form="csv"))]
+    text = dump(path, Query(decoder="user", deep_iteration=True)).text
+    (row,) = rows(path, asked)
+
+    shown = value.decode() if name != "bytes" else b64encode(value).decode()
+    assert row.value == shown
+    assert row.value_encoding == ("base64" if name == "bytes" else None)
+    assert made == [row_json(row), row_csv(row)]
+    assert text.endswith(f" payload: {decode_utf8(value)}\n")
+    assert (" key: " in text) is has_key
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv"])
+def test_large_values_are_not_held_several_times(form: str, tmp_path: Path) -> None:
+    size = 60 << 20
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes([Record(0, 0, None, bytes(size))], attributes=4))
+    program = (
+        "import resource, sys\n"
+        "from kraftops.dump.scan.part_scan import text_chunks\n"
+        "from kraftops.dump.report import Report\n"
+        "from kraftops.query.query import Query\n"
+        "query = Query(decoder='user', form=sys.argv[2], deep_iteration=True)\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "made = sum(map(len, text_chunks(sys.argv[1], query, Report())))\n"
+        "print(made, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path), form],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"KRAFTOPS_ENGINE": "reference"},
+    )
+
+    made, grown = map(int, done.stdout.split())
+    assert made > size
+    assert grown * 1024 < 2.3 * size  # the codec has what it inflates twice

@@ -1,0 +1,335 @@
+"""Snapshot and segments of the metadata log amount to what a server makes of them."""
+
+from pathlib import Path
+
+import pytest
+
+from kraftops.storage.logdirs.log_recovery import Content, Damage, read_content
+from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
+from tests.helpers.metadata_logs import (
+    feature,
+    kraft_version_batch,
+    no_ops,
+    records_batch,
+    snapshot_bytes,
+    voters_batch,
+    write_log,
+)
+
+ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
+
+
+def read(directory: Path) -> MetadataLog:
+    found = read_metadata_log(directory.as_posix())
+    assert found
+    return found
+
+
+def content(directory: Path, *, thorough: bool = True) -> Content:
+    log = read(directory)
+    return read_content(log.latest_snapshot, log.segments, thorough=thorough)
+
+
+def voters(directory: Path) -> list[tuple[int, bytes]] | None:
+    found = read(directory).quorum.voters
+    return None if found is None else [voter[:2] for voter in found]
+
+
+def flip(path: Path, position: int = -1) -> None:
+    data = bytearray(path.read_bytes())
+    data[position] ^= 1
+    path.write_bytes(data)
+
+
+# The files
+
+
+def test_directory_without_metadata_log_has_none(tmp_path: Path) -> None:
+    assert read_metadata_log(str(tmp_path)) is None
+
+
+def test_empty_log_has_no_end(tmp_path: Path) -> None:
+    write_log(tmp_path)
+
+    log = read(tmp_path)
+
+    assert (log.end_offset, log.quorum.voters, log.damage, log.is_used) == (None, None, (), False)
+
+
+def test_files_that_are_neither_segments_nor_snapshots_are_passed_over(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 1)]}, {(0, 0): snapshot_bytes()})
+    for name in ("x.log", "1.log", f"{7:020}-{1:010}.checkpoint.part", f"{9:020}.log.deleted"):
+        (folder / name).write_bytes(b"")
+
+    log = read(tmp_path)
+
+    assert [one.base_offset for one in log.segments] == [0]
+    assert [(one.end_offset, one.epoch) for one in log.snapshots] == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("segments", "snapshots", "is_used"),
+    [
+        pytest.param({}, {(0, 0): b""}, False, id="formatted"),
+        pytest.param({0: []}, {(0, 0): b""}, False, id="started without a leader"),
+        pytest.param({0: [no_ops(0, 1)]}, {}, True, id="written"),
+        pytest.param({}, {(5, 1): b""}, True, id="fetched"),
+    ],
+)
+def test_log_is_used_once_a_server_has_written_to_it(
+    tmp_path: Path,
+    segments: dict[int, list[bytes]],
+    snapshots: dict[tuple[int, int], bytes],
+    is_used: bool,
+) -> None:
+    write_log(tmp_path, segments, snapshots)
+
+    assert read(tmp_path).is_used is is_used
+
+
+def test_latest_snapshot_is_that_of_the_highest_epoch(tmp_path: Path) -> None:
+    write_log(tmp_path, {}, dict.fromkeys([(5, 3), (7, 2), (6, 3)], snapshot_bytes()))
+
+    found = read(tmp_path).latest_snapshot
+
+    assert found
+    assert (found.end_offset, found.epoch) == (6, 3)
+
+
+def test_snapshot_from_before_the_log_is_forgotten(tmp_path: Path) -> None:
+    write_log(tmp_path, {8: [no_ops(8, 1)]}, {(7, 1): snapshot_bytes()})
+
+    assert read(tmp_path).latest_snapshot is None
+
+
+# Voters
+
+
+def test_voters_of_the_snapshot_a_quorum_begins_with(tmp_path: Path) -> None:
+    snapshot = snapshot_bytes(kraft_version_batch(0, 1, 0), voters_batch(1, (1, ONE), epoch=0))
+    folder = write_log(tmp_path, {}, {(0, 0): snapshot})
+
+    log = read(tmp_path)
+
+    assert voters(tmp_path) == [(1, ONE)]
+    assert log.quorum.kraft_version == 1
+    assert log.quorum.source == str(folder / f"{0:020}-{0:010}.checkpoint")
+    assert log.end_offset == 0
+
+
+def test_voters_in_the_log_are_newer_than_those_of_the_snapshot(tmp_path: Path) -> None:
+    """Also in the segment in which the snapshot ends."""
+    write_log(
+        tmp_path,
+        {0: [no_ops(0, 4), voters_batch(4, (1, ONE), (2, TWO))], 5: [no_ops(5, 2)]},
+        {(3, 1): snapshot_bytes(voters_batch(0, (1, ONE)))},
+    )
+
+    assert voters(tmp_path) == [(1, ONE), (2, TWO)]
+    assert read(tmp_path).end_offset == 7
+
+
+def test_voters_before_the_snapshot_are_old(tmp_path: Path) -> None:
+    write_log(
+        tmp_path,
+        {0: [voters_batch(0, (1, ONE), (2, TWO)), no_ops(1, 4)]},
+        {(3, 1): snapshot_bytes(voters_batch(0, (1, ONE)))},
+    )
+
+    assert voters(tmp_path) == [(1, ONE)]
+
+
+def test_log_behind_its_snapshot_does_not_count(tmp_path: Path) -> None:
+    """A server drops it: it fetched the snapshot, and stopped before the log was cleared."""
+    write_log(
+        tmp_path,
+        {0: [no_ops(0, 2, epoch=1), voters_batch(2, (3, THREE), epoch=1)]},
+        {(2, 5): snapshot_bytes(voters_batch(0, (1, ONE)))},
+    )
+
+    assert voters(tmp_path) == [(1, ONE)]
+    assert read(tmp_path).end_offset == 2
+
+
+def test_what_is_wrong_with_a_log_that_is_dropped_does_not_matter(tmp_path: Path) -> None:
+    folder = write_log(
+        tmp_path,
+        {0: [no_ops(0, 2), no_ops(2, 2)], 8: [no_ops(8, 1)]},
+        {(2, 5): snapshot_bytes()},
+    )
+    flip(folder / f"{0:020}.log", 65)
+
+    assert content(tmp_path).missing == range(0)
+    assert content(tmp_path).damage == ()
+
+
+# Damage
+
+
+def test_bytes_after_the_last_batch_are_no_damage(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2)[:-4]]})
+
+    assert content(tmp_path).damage == ()
+    assert content(tmp_path).end_offset == 3
+
+    (folder / f"{0:020}.log").write_bytes(no_ops(0, 3) + b"\xff" * 100)
+    assert content(tmp_path).damage == ()
+
+
+def test_bad_last_batch_is_as_if_it_had_not_been_written(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2)]})
+    flip(folder / f"{0:020}.log")
+
+    assert content(tmp_path).damage == ()
+    assert content(tmp_path).end_offset == 3
+
+
+def test_whole_batches_after_a_bad_one_are_lost(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2), no_ops(5, 1)], 6: [no_ops(6, 4)]})
+    path = folder / f"{0:020}.log"
+    position = len(no_ops(0, 3))
+    flip(path, position + 65)
+
+    found = content(tmp_path)
+
+    reason = f"position {position}: the CRC does not match"
+    assert found.damage == (Damage(str(path), reason, lost=10),)
+    assert found.end_offset == 3
+
+
+def test_segment_after_a_torn_one_is_lost(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 3), b"\0" * 7], 3: [no_ops(3, 4)]})
+
+    (found,) = content(tmp_path).damage
+
+    assert found.path == str(folder / f"{0:020}.log")
+    assert "7 bytes that are no whole batch" in found.reason
+    assert found.lost == 7
+
+
+def test_damage_does_not_matter_if_the_snapshot_has_all_of_it(tmp_path: Path) -> None:
+    folder = write_log(
+        tmp_path, {0: [no_ops(0, 3), no_ops(3, 2)]}, {(5, 1): snapshot_bytes(no_ops(0, 1))}
+    )
+    flip(folder / f"{0:020}.log", 65)
+
+    assert content(tmp_path).damage == ()
+    assert content(tmp_path).end_offset == 5
+
+
+def test_only_a_thorough_reading_checks_what_the_snapshot_has(tmp_path: Path) -> None:
+    folder = write_log(
+        tmp_path, {0: [no_ops(0, 3), no_ops(3, 4)]}, {(3, 1): snapshot_bytes(no_ops(0, 1))}
+    )
+    flip(folder / f"{0:020}.log", 65)
+
+    assert content(tmp_path, thorough=False).damage == ()
+    assert [damage.lost for damage in content(tmp_path).damage] == [7]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        pytest.param(b"", "it is empty", id="empty"),
+        pytest.param(b"\xff" * 90, "position 0: 90 bytes that are no whole batch", id="garbage"),
+        pytest.param(
+            snapshot_bytes(no_ops(0, 2))[:-5], "bytes that are no whole batch", id="truncated"
+        ),
+        pytest.param(no_ops(0, 2), "it has no footer: its end is missing", id="no footer"),
+    ],
+)
+def test_damaged_snapshot_stops_a_server(tmp_path: Path, data: bytes, reason: str) -> None:
+    write_log(tmp_path, {}, {(5, 1): data})
+
+    (found,) = content(tmp_path).damage
+
+    assert reason in found.reason
+    assert (found.lost, found.is_harmless) == (None, False)
+
+
+def test_voters_without_footer_are_whole_enough(tmp_path: Path) -> None:
+    write_log(tmp_path, {}, {(0, 0): snapshot_bytes(voters_batch(0, (1, ONE)))[:-5]})
+
+    (found,) = content(tmp_path).damage
+
+    assert found.is_harmless
+    assert voters(tmp_path) == [(1, ONE)]
+
+
+def test_segment_that_is_a_directory_cannot_be_read(tmp_path: Path) -> None:
+    folder = write_log(tmp_path)
+    (folder / f"{0:020}.log").mkdir()
+
+    (found,) = content(tmp_path).damage
+
+    assert found == Damage(str(folder / f"{0:020}.log"), "Is a directory")
+
+
+# Offsets that are missing
+
+
+def test_gap_in_the_log_is_found(tmp_path: Path) -> None:
+    write_log(tmp_path, {0: [no_ops(0, 3)], 7: [no_ops(7, 1)]})
+
+    assert content(tmp_path).missing == range(3, 7)
+
+
+def test_gap_that_the_snapshot_fills_is_none(tmp_path: Path) -> None:
+    write_log(
+        tmp_path, {0: [no_ops(0, 3)], 7: [no_ops(7, 1)]}, {(7, 1): snapshot_bytes(no_ops(0, 1))}
+    )
+
+    assert content(tmp_path).missing == range(0)
+
+
+@pytest.mark.parametrize("batches", [[no_ops(7, 1)], []], ids=["written", "empty"])
+def test_log_without_its_beginning_is_found(tmp_path: Path, batches: list[bytes]) -> None:
+    write_log(tmp_path, {7: batches})
+
+    assert content(tmp_path).missing == range(7)
+
+
+# What the records say
+
+
+def broker(number: int, *directory_ids: bytes) -> tuple[str, dict[str, object]]:
+    return "RegisterBrokerRecord", {
+        "brokerId": number,
+        "incarnationId": ONE,
+        "brokerEpoch": 1,
+        "endPoints": [],
+        "features": [],
+        "rack": None,
+        "fenced": True,
+        "isMigratingZkBroker": False,
+        "inControlledShutdown": False,
+        "logDirs": [*directory_ids],
+    }
+
+
+def test_features_are_those_of_snapshot_and_log(tmp_path: Path) -> None:
+    snapshot = records_batch(0, feature("metadata.version", 20), feature("group.version", 1))
+    write_log(
+        tmp_path,
+        {0: [records_batch(0, feature("metadata.version", 7)), no_ops(1, 4)],
+         5: [records_batch(5, feature("metadata.version", 30))]},
+        {(5, 1): snapshot_bytes(snapshot)},
+    )  # fmt: skip
+
+    assert content(tmp_path).features == {"metadata.version": 30, "group.version": 1}
+    assert content(tmp_path, thorough=False).features == {}
+
+
+def test_directories_are_those_of_brokers_that_are_registered(tmp_path: Path) -> None:
+    write_log(
+        tmp_path,
+        {
+            0: [
+                records_batch(0, broker(1, ONE), broker(2, TWO), broker(3, THREE), version=3),
+                records_batch(3, ("UnregisterBrokerRecord", {"brokerId": 3, "brokerEpoch": 1})),
+                records_batch(4, broker(1, ONE, THREE), version=3),
+            ]
+        },
+    )
+
+    assert content(tmp_path).directories == {1: (ONE, THREE), 2: (TWO,)}

@@ -1,0 +1,91 @@
+"""A quorum-state that Kafka refuses is found, and no other."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.storage.logdirs.quorum_state import problem
+
+STATIC = {
+    "clusterId": "",
+    "leaderId": 1,
+    "leaderEpoch": 1,
+    "votedId": -1,
+    "appliedOffset": 0,
+    "currentVoters": [{"voterId": 1}],
+    "data_version": 0,
+}
+DYNAMIC = {
+    "leaderId": 1,
+    "leaderEpoch": 1,
+    "votedId": -1,
+    "votedDirectoryId": "AAAAAAAAAAAAAAAAAAAAAA",
+    "data_version": 1,
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "quorum-state"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(json.dumps(STATIC), id="static"),
+        pytest.param(json.dumps(DYNAMIC), id="dynamic"),
+        pytest.param(json.dumps({**STATIC, "more": 1, "currentVoters": None}), id="unknown key"),
+        pytest.param(json.dumps({**STATIC, "data_version": "x"}), id="text for version 0"),
+        pytest.param(json.dumps(STATIC) + "rest", id="rest of the line"),
+        pytest.param(json.dumps(STATIC) + "\nmore", id="second line"),
+    ],
+)
+def test_what_kafka_takes(path: Path, text: str) -> None:
+    path.write_text(text)
+
+    assert problem(str(path)) is None
+
+
+def test_missing_file_is_fine(path: Path) -> None:
+    assert problem(str(path)) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", "it is no JSON"),
+        (b"\n{}", "it is no JSON"),
+        (b"hello", "it is no JSON"),
+        (b"\xff", "it is no JSON"),
+        (b"[]", "it is no JSON object with a data_version"),
+        (b"{}", "it is no JSON object with a data_version"),
+        (b'{"data_version":2}', "its data_version is 2, Kafka 4.3 reads 0 and 1"),
+        (b'{"data_version":0}', "it has no leaderId"),
+        (json.dumps({**STATIC, "leaderEpoch": "x"}).encode(), "its leaderEpoch is no number"),
+        (json.dumps({**STATIC, "clusterId": 1}).encode(), "its clusterId is no text"),
+        (
+            json.dumps({**STATIC, "leaderEpoch": 2147483647}).encode(),
+            "its leaderEpoch 2147483647 has none after it",
+        ),
+    ],
+)
+def test_what_kafka_refuses(path: Path, data: bytes, expected: str) -> None:
+    path.write_bytes(data)
+
+    assert problem(str(path)) == expected
+
+
+def test_directory_id_that_is_none(path: Path) -> None:
+    path.write_text(json.dumps({**DYNAMIC, "votedDirectoryId": "AAAA"}))
+
+    found = problem(str(path))
+
+    assert found
+    assert found.startswith("its votedDirectoryId: Input string `AAAA` decoded as 3 bytes")
+
+
+def test_directory_in_its_place(path: Path) -> None:
+    path.mkdir()
+
+    assert problem(str(path)) == "cannot read it: Is a directory"

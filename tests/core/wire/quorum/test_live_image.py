@@ -1,0 +1,310 @@
+"""The image of controllers that do as tests want: loaded, kept current, begun anew."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import UsageError, WireError
+from kraftops.image.load.loading import limits_of, load
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.findings import Kind
+from kraftops.image.state.image import MetadataImage
+from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.watching import leaves_below
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Bootstrap
+from kraftops.wire.quorum.live_image import LiveImage
+from tests.helpers.wire.metadata_quorums import MetadataLog, topic
+from tests.helpers.wire.quorums import Controllers, quorum
+
+HASTY = Settings(timeout=2.0, connect_timeout=0.3)
+
+
+def leaves(image: MetadataImage) -> dict[str, str]:
+    """Return the whole tree of an image, but for the voters: these controllers tell none."""
+    root = tree_of(image, form=Has.OURS, show_secrets=True)
+    found = {path: leaf.text for path, leaf in leaves_below(root)}
+    found.pop("image/quorum/voters")
+    return found
+
+
+def leader_of(image: MetadataImage) -> tuple[int, dict[str, object]]:
+    """Return the epoch, and who leads whom."""
+    assert image.quorum.leader is not None
+    said = image.read_control(image.quorum.leader)
+    return image.record(image.quorum.leader).epoch, {**said, "grantingVoters": []}
+
+
+def live_image(
+    controllers: Controllers, limits: Limits | None = None, notes: list[str] | None = None
+) -> LiveImage:
+    known = [Bootstrap(controllers.address(node)) for node in controllers.peers]
+    note = (notes if notes is not None else []).append
+    return LiveImage(known, HASTY, limits=limits, note=note)
+
+
+def filled(*topics: int) -> MetadataLog:
+    log = MetadataLog()
+    for number in topics:
+        log.add(*topic(number))
+    return log
+
+
+@contextmanager
+def followed(log: MetadataLog, *nodes: int) -> Iterator[tuple[Controllers, LiveImage, list[str]]]:
+    notes: list[str] = []
+    with quorum(log, *nodes) as controllers, live_image(controllers, notes=notes) as live:
+        live.update()
+        yield controllers, live, notes
+
+
+def updated(live: LiveImage, wanted: Callable[[], bool], limit: float = 10) -> None:
+    """Update until it is as it should be."""
+    deadline = time.monotonic() + limit
+    while not wanted():
+        assert time.monotonic() < deadline
+        live.update()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("drop", [True, False, None])
+def test_image_is_that_of_the_files(drop: bool | None, tmp_path: Path) -> None:
+    """Who leads is known too, where the record of that is not to be had."""
+    log = filled(1, 2)
+    if drop is not None:
+        log.snapshot(drop=False)
+    log.add(*topic(3))
+    files = load(log.write(tmp_path))  # of a server, which deletes later
+    if drop:
+        log.start = 4
+        log.batches = log.batches[3:]
+    with quorum(log) as controllers:
+        live = live_image(controllers)
+
+        assert leaves(live.image) == leaves(files)
+        assert live.image.provenance == files.provenance
+        assert live.offset == log.end
+        assert live.snapshot == (max(log.snapshots) if log.snapshots else None)
+        assert live.endpoint == controllers.address(1)
+        assert [*live.image.findings] == []
+
+
+def test_records_of_the_image_can_be_read_again() -> None:
+    log = filled(1)
+    log.snapshot(drop=True)
+    log.add(*topic(2))
+    with quorum(log) as controllers:
+        image = live_image(controllers).image
+        place = str(controllers.address(1))
+
+    names = {number: image.store.place(image.topics[image.topic_ids[f"t{number}"]].address)[0]
+             for number in (1, 2)}  # fmt: skip
+    assert names[1] == f"{place}/{4:020}-{1:010}.checkpoint"
+    assert names[2] == f"{place}/{4:020}.log"
+    assert [image.partition(one, 0) is not None for one in image.topics] == [True, True]
+
+
+def test_log_without_records_is_refused() -> None:
+    log = MetadataLog()
+    log.batches, log.high_watermark = [], 0
+    with (
+        quorum(log) as controllers,
+        pytest.raises(WireError, match="there are no metadata records in its log"),
+    ):
+        live_image(controllers)
+
+
+def test_damage_ends_the_image_as_that_of_files() -> None:
+    log = filled(1, 2)
+    base, behind, epoch, data = log.batches[-1]
+    log.batches[-1] = base, behind, epoch, data[:-1] + bytes([data[-1] ^ 1])
+    with followed(log) as (_, live, _):
+        log.add(*topic(3))
+        time.sleep(0.3)
+        live.update()
+
+        assert [*live.image.topic_ids] == ["t1"]
+        assert [finding.kind for finding in live.image.findings] == [Kind.DAMAGE]
+
+
+# Limits
+
+
+def test_state_of_an_offset_is_shown() -> None:
+    log = filled(1)
+    log.snapshot(drop=True)
+    log.add(*topic(2))
+    log.add(*topic(3))
+    with quorum(log) as controllers:
+        live = live_image(controllers, limits_of(5, None))
+
+        assert [*live.image.topic_ids] == ["t1", "t2"]
+        assert live.image.provenance.offset == 5
+        log.add(*topic(4))
+        assert not live.update()
+
+
+@pytest.mark.parametrize("limits", [limits_of(2, None), limits_of(None, -5)])
+def test_snapshot_that_is_newer_is_refused(limits: Limits) -> None:
+    log = filled(1)
+    log.snapshot(drop=True)
+    with quorum(log) as controllers, pytest.raises(UsageError) as refused:
+        live_image(controllers, limits)
+
+    assert refused.value.message.startswith(f"{controllers.address(1)}: the snapshot {4:020}-")
+    assert refused.value.hint
+    assert refused.value.hint.endswith("at offset 3")
+
+
+def test_time_before_the_log_is_refused() -> None:
+    with quorum(filled(1)) as controllers, pytest.raises(UsageError, match="as old as that"):
+        live_image(controllers, limits_of(None, -5))
+
+
+# Following
+
+
+def test_image_goes_on() -> None:
+    log = filled(1)
+    with followed(log) as (_, live, _):
+        image = live.image
+        log.add(*topic(2))
+        updated(live, lambda: "t2" in live.image.topic_ids)
+        log.elect(1)
+        log.add(*topic(3))
+        updated(live, lambda: live.offset == log.end)
+
+        assert [*live.image.topic_ids] == ["t1", "t2", "t3"]
+        assert live.image is image
+        assert not live.update()
+        assert image.quorum.leader is not None
+        assert image.record(image.quorum.leader).epoch == 2
+
+
+def test_voters_that_may_not_be_seen_are_a_note() -> None:
+    log = filled(1)
+    log.snapshot(drop=True)
+    notes: list[str] = []
+    with quorum(log) as controllers, live_image(controllers, notes=notes) as live:
+        assert leader_of(live.image)[1]["voters"] == []
+        reason = "not permitted: it needs DESCRIBE on the cluster"
+        place = controllers.address(1)
+        assert notes == [f"the voters of the quorum are not known: {place}: {reason}"]
+
+
+@pytest.mark.parametrize("has_snapshot", [False, True])
+def test_earlier_states_are_read_from_what_is_kept(has_snapshot: bool) -> None:
+    log = filled(1)
+    if has_snapshot:
+        log.snapshot(drop=True)
+    log.add(*topic(2))
+    with followed(log) as (controllers, live, _):
+        before = live.offset
+        log.add(*topic(3))
+        updated(live, lambda: "t3" in live.image.topic_ids)
+
+        then = live.state(at_offset=before - 1)
+        assert leaves(live.state()) == leaves(live.image)
+        assert [*then.topic_ids] == ["t1", "t2"]
+        assert leader_of(then) == leader_of(live.image)
+        if has_snapshot:
+            with pytest.raises(UsageError, match=rf"^{controllers.address(1)}/.* is the oldest"):
+                live.state(at_offset=0)
+
+
+def test_connection_is_closed_until_there_is_somebody_who_follows() -> None:
+    log = filled(1)
+    with quorum(log) as controllers, live_image(controllers) as live:
+        asked = len(log.asked)
+        time.sleep(0.2)
+        assert len(log.asked) == asked
+        log.add(*topic(2))
+        updated(live, lambda: "t2" in live.image.topic_ids)
+
+
+def test_snapshot_that_moves_makes_another_image() -> None:
+    log = filled(1)
+    with followed(log) as (controllers, live, notes):
+        before = live.image
+        threads = []
+        live._note = lambda line: (notes.append(line), threads.append(threading.current_thread()))
+        log.add(*topic(2))
+        log.snapshot(drop=True)
+        log.add(*topic(3))
+        updated(live, lambda: "t3" in live.image.topic_ids)
+
+        assert live.image is not before
+        assert [*before.topic_ids] == ["t1"]
+        assert [*live.image.topic_ids] == ["t1", "t2", "t3"]
+        assert live.snapshot == max(log.snapshots)
+        assert len(notes) == 1
+        assert f"{controllers.address(1)}: the log from offset 4 on is gone" in notes[0]
+        assert f"the snapshot {live.snapshot} replaces it" in notes[0]
+        assert threads == [threading.current_thread()]
+        log.add(*topic(4))
+        updated(live, lambda: "t4" in live.image.topic_ids)
+
+
+def test_history_that_is_another_makes_another_image() -> None:
+    log = filled(1, 2)
+    with followed(log) as (_, live, _):
+        log.batches = filled(5).batches
+        log.high_watermark = log.end
+        updated(live, lambda: "t5" in live.image.topic_ids)
+
+        assert [*live.image.topic_ids] == ["t5"]
+
+
+def test_error_is_handed_over_and_the_next_update_begins_anew() -> None:
+    log = filled(1)
+    with followed(log) as (_, live, _):
+        image = live.image
+        log.leader = -1
+        with pytest.raises(WireError, match="does not lead the quorum"):
+            updated(live, lambda: False)
+        assert [*live.image.topic_ids] == ["t1"]
+        log.leader = 1
+        log.add(*topic(2))
+        updated(live, lambda: "t2" in live.image.topic_ids)
+
+        assert live.image is not image
+
+
+def test_nobody_updates_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits is bounded; the log is read on where it was."""
+    monkeypatch.setattr("kraftops.wire.quorum.live_image._WAITING", 2)
+    log = filled(1)
+    with followed(log) as (_, live, _):
+        for number in range(2, 22):
+            log.add(*topic(number))
+        time.sleep(0.5)
+        assert live._waiting.qsize() == 2
+        updated(live, lambda: len(live.image.topic_ids) == 21)
+
+        assert [*live.image.findings] == []
+
+
+def test_closing_ends_the_thread() -> None:
+    with followed(filled(1)) as (_, live, _):
+        thread = live._thread
+        assert thread
+        live.close()
+
+        assert not thread.is_alive()
+        assert not live.update()
+
+
+def test_leader_is_known_after_a_snapshot_that_moves() -> None:
+    """Nobody is asked: the controllers here would not tell."""
+    log = filled(1)
+    with followed(log) as (_, live, _):
+        before = leader_of(live.image)
+        log.add(*topic(2))
+        log.snapshot(drop=True)
+        updated(live, lambda: "t2" in live.image.topic_ids)
+
+        assert leader_of(live.image) == before

@@ -1,0 +1,351 @@
+"""The metadata log of controllers that do as tests want, and as real ones seldom do."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kraftops.errors import AnswerError, WireError
+from kraftops.log.batch import records
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Bootstrap
+from kraftops.wire.quorum.fetching import SnapshotId
+from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch, LiveLog
+from tests.helpers.wire.peers import Peer, broker, silent
+from tests.helpers.wire.quorums import Controllers, Log, quorum
+
+HASTY = Settings(timeout=2.0, connect_timeout=0.3)
+
+
+def live(controllers: Controllers, *nodes: int, notes: list[str] | None = None) -> LiveLog:
+    known = [Bootstrap(controllers.address(node)) for node in nodes or controllers.peers]
+    return LiveLog(known, HASTY, note=(notes if notes is not None else []).append)
+
+
+def told(events: Iterator[Event]) -> list[str]:
+    """Return the events in short: `+N` for a record of the log, `=…` for one of a snapshot."""
+    found = []
+    for event in events:
+        match event:
+            case Begins(snapshot=snapshot):
+                found.append(f"begin {snapshot}" if snapshot else "begin")
+            case LiveBatch(batch=each, is_of_snapshot=is_of_snapshot):
+                sign = "=" if is_of_snapshot else "+"
+                found += [f"{sign}{(r.value or b'').decode()}" for r in records(each)]
+            case CaughtUp(offset=offset):
+                found.append(f"end {offset}")
+    return found
+
+
+def filled(*counts: int) -> Log:
+    log = Log()
+    for count in counts:
+        log.append(count)
+    return log
+
+
+def test_log_is_read_from_its_beginning() -> None:
+    with quorum(filled(1, 2, 1)) as controllers, live(controllers) as log:
+        assert told(log.read()) == ["begin", "+0", "+1", "+2", "+3", "end 4"]
+        assert log.endpoint == controllers.address(1)
+        assert log.offset == 4
+
+
+def test_empty_log_is_read() -> None:
+    with quorum(Log()) as controllers, live(controllers) as log:
+        assert told(log.read()) == ["begin", "end 0"]
+
+
+@pytest.mark.parametrize("drop", [True, False])
+@pytest.mark.parametrize("is_older", [True, False])
+def test_newest_snapshot_comes_first(drop: bool, is_older: bool) -> None:
+    """Also where the log goes back to its beginning still."""
+    state = filled(2, 2)
+    state.is_older = is_older
+    state.snapshot(drop=drop)
+    state.append()
+    with quorum(state) as controllers, live(controllers) as log:
+        assert told(log.read()) == [
+            f"begin {4:020}-{1:010}", *(f"=s{n}" for n in range(7)), "+4", "end 5",
+        ]  # fmt: skip
+        assert log.snapshot == SnapshotId(4, 1)
+
+
+def test_positions_of_a_snapshot_are_those_of_its_file() -> None:
+    state = filled(1)
+    state.snapshot(drop=True)
+    with quorum(state) as controllers, live(controllers) as log:
+        batches = [each.batch for each in log.read() if isinstance(each, LiveBatch)]
+
+    whole = state.snapshots[SnapshotId(1, 1)]
+    assert [each.position for each in batches] == [0, batches[0].size]
+    assert b"".join(each.data for each in batches) == whole
+
+
+def test_what_is_not_committed_is_not_read() -> None:
+    state = filled(2)
+    state.append(3, commit=False)
+    with quorum(state) as controllers, live(controllers) as log:
+        assert told(log.read()) == ["begin", "+0", "+1", "end 2"]
+
+
+# Leaders
+
+
+def test_leader_is_found_by_asking_another() -> None:
+    state = filled(1)
+    state.leader, state.epoch = 3, 7
+    with quorum(state, 1, 2, 3) as controllers, live(controllers, 1) as log:
+        assert told(log.read()) == ["begin", "+0", "end 1"]
+        assert log.endpoint == controllers.address(3)
+
+
+def test_leader_without_an_address_is_found_among_those_that_are_known() -> None:
+    state = filled(1)
+    state.leader = 3
+    with quorum(state, 1, 2, 3) as controllers, live(controllers) as log:
+        controllers.hidden = True
+
+        assert told(log.read()) == ["begin", "+0", "end 1"]
+
+
+def test_leader_is_known_by_the_id_of_a_voter() -> None:
+    state = filled(1)
+    state.leader = 2
+    with quorum(state, 1, 2) as controllers:
+        controllers.hidden = True
+        known = [Bootstrap(controllers.address(node), node) for node in (1, 2)]
+
+        with LiveLog(known, HASTY) as log:
+            assert told(log.read())[-1] == "end 1"
+
+
+@pytest.mark.parametrize("is_mute", [True, False])
+def test_named_leader_that_does_not_answer_is_skipped(is_mute: bool) -> None:
+    """The others are asked again, until they have elected another."""
+    state = filled(1)
+    state.leader = 3
+    with quorum(state, 1, 2, 3) as controllers:
+        gone = controllers.address(3)
+        if is_mute:
+            controllers.mute.add(3)
+        else:
+            controllers.kill(3)
+
+        def elect(_: float) -> None:
+            state.leader, state.epoch = 2, 2
+
+        with live(controllers, 1, 2) as log, pytest.MonkeyPatch.context() as patch:
+            patch.setattr("kraftops.wire.quorum.leadership.time.sleep", elect)
+            assert told(log.read())[-1] == "end 1"
+            assert log.endpoint == controllers.address(2) != gone
+
+
+def test_nobody_leads() -> None:
+    state = filled(1)
+    state.leader = -1
+    start = time.monotonic()
+    with (
+        quorum(state, 1, 2) as controllers,
+        live(controllers) as log,
+        pytest.raises(WireError, match=r"^none of 2 addresses .* does not lead the quorum"),
+    ):
+        told(log.read())
+
+    assert time.monotonic() - start < 4
+
+
+def test_broker_is_refused() -> None:
+    with (
+        Peer(broker) as peer,
+        LiveLog([Bootstrap(peer.address)], HASTY) as log,
+        pytest.raises(WireError, match="a broker answers there, not a controller"),
+    ):
+        told(log.read())
+
+
+def test_silent_controller_is_not_waited_for() -> None:
+    start = time.monotonic()
+    with (
+        Peer(silent) as peer,
+        LiveLog([Bootstrap(peer.address)], HASTY) as log,
+        pytest.raises(WireError, match="gives no answer"),
+    ):
+        told(log.read())
+
+    assert time.monotonic() - start < 4
+
+
+# Following
+
+
+class Followed:
+    """A log that is followed; `until` reads on to the next time that it is caught up."""
+
+    def __init__(self, log: LiveLog) -> None:
+        self._events = log.read(follow=True)
+
+    def until(self, wanted: str) -> list[str]:
+        found: list[str] = []
+        for event in self._events:
+            found += told(iter([event]))
+            if found[-1] == wanted:
+                return [each for each in found if not each.startswith("end")]
+            assert len(found) < 1000
+        raise AssertionError(found)
+
+
+@contextmanager
+def followed(state: Log, *nodes: int) -> Iterator[tuple[Controllers, Followed, list[str]]]:
+    notes: list[str] = []
+    with quorum(state, *nodes) as controllers, live(controllers, notes=notes) as log:
+        yield controllers, Followed(log), notes
+
+
+def test_log_goes_on() -> None:
+    state = filled(1)
+    with followed(state) as (_, log, _):
+        assert log.until("end 1") == ["begin", "+0"]
+        state.append(2)
+        assert log.until("end 3") == ["+1", "+2"]
+        state.append(commit=False)
+        state.append()
+        assert log.until("end 5") == ["+3", "+4"]
+
+
+def test_leader_changes_while_it_is_followed() -> None:
+    state = filled(1)
+    with followed(state, 1, 2, 3) as (controllers, log, _):
+        log.until("end 1")
+        state.leader, state.epoch = 2, 2
+        state.append()
+        assert log.until("end 2") == ["+1"]
+        controllers.kill(2)
+        state.leader, state.epoch = 3, 3
+        state.append()
+        assert log.until("end 3") == ["+2"]
+
+
+def test_connection_breaks_while_it_is_followed() -> None:
+    state = filled(1)
+    with followed(state) as (controllers, log, notes):
+        log.until("end 1")
+        peer = controllers.peers[1]
+        for connection in peer._open:
+            connection.close()
+        for connection in peer._open:
+            assert connection.fileno() == -1
+        state.append()
+        assert log.until("end 2") == ["+1"]
+        assert notes == [] or "looking for who leads" in notes[0]
+
+
+def test_snapshot_moves_under_the_reader() -> None:
+    state = filled(1)
+    with followed(state) as (_, log, notes):
+        log.until("end 1")
+        state.append(4)
+        state.snapshot(drop=True)
+        state.append()
+
+        expected = [f"begin {5:020}-{1:010}", *(f"=s{n}" for n in range(7)), "+5"]
+        assert log.until("end 6") == expected
+        assert "the log from offset 1 on is gone" in notes[0]
+
+
+def test_snapshot_vanishes_while_it_is_read() -> None:
+    state = filled(2)
+    state.snapshot(drop=True)
+    first = True
+
+    def move() -> None:
+        nonlocal first
+        if first:
+            first = False
+            state.append(2)
+            state.snapshots.clear()
+            state.snapshot(drop=True)
+
+    with quorum(state) as controllers, live(controllers) as log:
+        found = []
+        for event in log.read():
+            found += told(iter([event]))
+            if isinstance(event, LiveBatch):
+                move()
+
+    begins = [at for at, each in enumerate(found) if each.startswith("begin")]
+    assert len(begins) == 2
+    assert found[begins[1] :] == [
+        f"begin {4:020}-{1:010}", *(f"=s{n}" for n in range(7)), "end 4",
+    ]  # fmt: skip
+
+
+def test_history_that_is_another_is_read_anew() -> None:
+    """As after a quorum that lost its disks."""
+    state = filled(1, 1, 1)
+    with followed(state) as (_, log, notes):
+        log.until("end 3")
+        state.batches = []
+        state.high_watermark = 0
+        state.append()
+
+        assert log.until("end 1") == ["begin", "+0"]
+        assert "another history" in notes[0]
+
+
+# Hostile answers
+
+
+def failing(change: Callable[[Controllers], None]) -> str:
+    state = filled(1, 1)
+    state.snapshot(drop=True)
+    state.append()
+    with quorum(state) as controllers:
+        change(controllers)
+        with live(controllers) as log, pytest.raises(WireError) as failed:
+            told(log.read())
+        assert str(controllers.address(1)) in failed.value.message
+    return failed.value.message
+
+
+def test_batch_of_an_impossible_size() -> None:
+    def change(controllers: Controllers) -> None:
+        base, behind, epoch, data = controllers.log.batches[-1]
+        controllers.log.batches[-1] = (base, behind, epoch, data[:8] + b"\x7f" + data[9:])
+
+    assert "a batch of" in failing(change)
+
+
+def test_snapshot_that_ends_within_a_batch() -> None:
+    def change(controllers: Controllers) -> None:
+        for key, data in controllers.log.snapshots.items():
+            controllers.log.snapshots[key] = data[:-3]
+
+    assert "ends within a batch" in failing(change)
+
+
+def test_snapshot_without_bytes() -> None:
+    def change(controllers: Controllers) -> None:
+        controllers.most_snapshot = 0
+
+    assert "0 bytes from 0 of a snapshot" in failing(change)
+
+
+def test_refusal_is_told_with_the_permission() -> None:
+    state = filled(1)
+    with quorum(state) as controllers, pytest.MonkeyPatch.context() as patch:
+        from tests.helpers.wire.peers import answer
+
+        patch.setattr(
+            Controllers,
+            "_fetched",
+            lambda _, __, version, correlation, ___: answer(
+                "Fetch", version, correlation, error_code=31, responses=[]
+            ),
+        )
+        with (
+            live(controllers) as log,
+            pytest.raises(AnswerError, match="not permitted: it needs CLUSTER_ACTION"),
+        ):
+            told(log.read())

@@ -1,0 +1,121 @@
+"""Run the tools: in this process, which is fast, or as their users do."""
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import click
+
+from kraftops_cli import main
+from kraftops_cli.cluster.command import cluster
+from kraftops_cli.dump_log.command import dump_log
+from kraftops_cli.metadata_shell.command import metadata_shell
+from kraftops_cli.storage.command import storage
+from kraftops_cli.terminal.streams import Terminal
+
+DUMP_LOG = str(Path(sys.executable).with_name("kafka-dump-log"))
+STORAGE = str(Path(sys.executable).with_name("kafka-storage"))
+CLUSTER = str(Path(sys.executable).with_name("kafka-cluster"))
+METADATA_SHELL = str(Path(sys.executable).with_name("kafka-metadata-shell"))
+COMMANDS: dict[str, click.Command] = {
+    DUMP_LOG: dump_log,
+    STORAGE: storage,
+    CLUSTER: cluster,
+    METADATA_SHELL: metadata_shell,
+}
+"""By the path of the installed program."""
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if name == "KRAFTOPS_ENGINE" or (name != "HOME" and "KRAFTOPS" not in name)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run left behind."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.out.decode("utf-8", "surrogateescape")
+
+    @property
+    def errors(self) -> list[str]:
+        """The lines of standard error."""
+        return self.err.splitlines()
+
+
+class MemoryTerminal(Terminal):
+    """A terminal whose standard output stays in memory."""
+
+    def __init__(self, name: str, out: io.BytesIO) -> None:
+        """Make one that writes to *out*."""
+        super().__init__(name)
+        self._stdout = out
+        self._fd, path = tempfile.mkstemp()
+        os.unlink(path)
+        weakref.finalize(self, os.close, self._fd)
+
+    @property
+    def fd(self) -> int:
+        self.flush()
+        return self._fd
+
+    def flush(self) -> None:
+        assert self._stdout
+        with open(self._fd, "rb", closefd=False) as written:
+            written.seek(0)
+            self._stdout.write(written.read())
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        os.ftruncate(self._fd, 0)
+        super().flush()
+
+
+def run_here(*args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: str = "") -> Done:
+    """Run a program in this process; an exception that it lets through comes out here."""
+    out, echoed, err = io.BytesIO(), io.StringIO(), io.StringIO()
+    name = Path(program).name
+    terminal = MemoryTerminal(name, out)
+    with (
+        chdir(cwd),
+        patch.object(sys, "argv", [name, *args]),
+        patch.object(sys, "stdin", io.StringIO(stdin)),
+        redirect_stdout(echoed),
+        redirect_stderr(err),
+    ):
+        code = main.run(COMMANDS[program], name, terminal)
+    return Done(code, out.getvalue() + echoed.getvalue().encode(), err.getvalue())
+
+
+def run_command(
+    *args: str | bytes,
+    cwd: Path | str = ".",
+    program: str = DUMP_LOG,
+    stdin: bytes = b"",
+    environment: dict[str, str] | None = None,
+) -> Done:
+    """Run an installed program."""
+    command: Sequence[str | bytes] = [program, *args]
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env={**ENVIRONMENT, **(environment or {})},
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))

@@ -1,0 +1,228 @@
+"""Cases of the differential fuzzer: each from a seed, and whether the engines agree about it."""
+
+import json
+import signal
+import struct
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from random import Random
+from types import FrameType
+from typing import Any
+
+from kraftops.engine.scanning import count_framed
+from kraftops.errors import DecodeError
+from kraftops.log import batch as v2
+from kraftops.query.query import Query
+from tests.helpers.engine.comparing import (
+    PATH,
+    WHOLE,
+    Made,
+    Trial,
+    by_native,
+    by_native_in_batches,
+    by_reference,
+    by_reference_in_blocks,
+    difference,
+)
+from tests.helpers.engine.making import (
+    BAD_TEXTS,
+    DIALECTS,
+    KINDS,
+    Kind,
+    Raw,
+    log_bytes,
+    query_of,
+    raw_bytes,
+    sealed,
+)
+from tests.helpers.engines import using
+from tests.helpers.kafka.mutations import CHANGES, sources
+from tests.helpers.segments import batches_of
+
+LONGEST = 5  # seconds a case may take
+_SMALL = 20_000  # bytes of a segment
+_MOST_READS = 2000
+_BLOCKS = (WHOLE, WHOLE, 1, 61, 100, 700, 4096)
+_PATHS = (PATH, PATH, "plain.log", "a\udcff\n.log", "")
+_DECODERS = {
+    "meta": "metadata",
+    "boot": "metadata",
+    "v3": "metadata",
+    "consumer_offsets": "offsets",
+    "craft/offsets": "offsets",
+    "transaction": "transaction",
+    "craft/txn-all": "transaction",
+    "share": "share",
+    "craft/share": "share",
+    "craft/rlmm": "remote",
+    "craft/meta": "metadata",
+    "dmg/meta": "metadata",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A trial, the size of the blocks in which it is read, and how it came about."""
+
+    trial: Trial
+    block: int
+    note: str
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Interrupt what takes longer."""
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise TimeoutError(f"no end within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def case(seed: int) -> Case:
+    """Return the case of a seed."""
+    rng = Random(seed)
+    kind, data, note = _real(rng) if rng.random() < 0.4 else _made(rng)
+    rows = some_rows(data, kind) if rng.random() < 0.5 else []
+    query = query_of(rng, kind, rows)
+    trial = Trial(data, query, rng.random() < 0.2, rng.choice(_PATHS))
+    block = max(rng.choice(_BLOCKS), len(data) // _MOST_READS)
+    return Case(trial, block, f"seed {seed}, {note}")
+
+
+def _real(rng: Random) -> tuple[Kind, bytes, str]:
+    """Return a real segment or snapshot with some changes, for its decoder or another."""
+    while True:
+        name, batches = rng.choice(sources())
+        if sum(map(len, batches)) <= _SMALL:
+            break
+    lead = next((lead for lead in _DECODERS if name.startswith(lead)), "")
+    kind = Kind(_DECODERS.get(lead, "user"), "kafka")
+    if rng.random() < 0.15:
+        kind = Kind(*rng.choice(KINDS))
+    if kind.decoder == "metadata" and rng.random() < 0.05:
+        kind = Kind("metadata", rng.choice(DIALECTS))
+    changed = list(batches)
+    changes = [rng.choice(CHANGES) for _ in range(rng.choice((0, 1, 1, 1, 2, 4)))]
+    for change in changes:
+        _change(rng, change, changed)
+    return kind, b"".join(changed), f"{name} changed by {[change.__name__ for change in changes]}"
+
+
+def _made(rng: Random) -> tuple[Kind, bytes, str]:
+    """Return a log that was made for a decoder, sound or odd, perhaps changed besides."""
+    kind = Kind(*rng.choice(KINDS))
+    odd = rng.choice((0.0, 0.0, 0.02, 0.1, 0.4))
+    made_for = Kind(*rng.choice(KINDS)) if rng.random() < 0.1 else kind
+    data = log_bytes(rng, made_for, odd)
+    if rng.random() < 0.01:
+        data += _with_long_value(rng)
+    if rng.random() < 0.25:
+        batches = [batch.data for batch in batches_of(data)] or [data]
+        for _ in range(rng.choice((1, 1, 2))):
+            _change(rng, rng.choice(CHANGES), batches)
+        data = b"".join(batches)
+    return kind, data, f"made for {made_for}, odd {odd}"
+
+
+def _with_long_value(rng: Random) -> bytes:
+    """Return a batch in which a value is so long that it comes in pieces."""
+    sizes = (1 << 18, 96 << 10, 3 << 16, 1 << 20)
+    size = rng.choice(sizes) * rng.choice((1, 2, 3)) + rng.randrange(-4, 5)
+    texts = ("é日😀".encode(), b"ascii, ", b'\0"\\', "日".encode())
+    pattern = rng.choice((*BAD_TEXTS, *texts))
+    lead = rng.randbytes(1) if rng.random() < 0.2 else b"x" * rng.randrange(4)
+    long = (lead + pattern * (size // len(pattern) + 1))[:size]
+    first = rng.choice(
+        (
+            Raw(0, 0, None, long),
+            Raw(0, 0, long, b"v"),
+            Raw(0, 0, long, long),
+            Raw(0, 0, b"k", None, ((long, long),)),
+        )
+    )
+    body = raw_bytes(first) + raw_bytes(Raw(1, 0, b"k", b"v"))
+    return sealed(body, 2, base_offset=1 << 41, attributes=rng.choice((0, 1, 4)))
+
+
+def _change(
+    rng: Random, change: Callable[[Random, list[bytes]], None], batches: list[bytes]
+) -> None:
+    """Change batches, unless the change makes numbers that no header can have."""
+    with suppress(struct.error):
+        change(rng, batches)
+    batches[:] = batches or [b""]
+
+
+def some_rows(data: bytes, kind: Kind) -> list[Mapping[str, Any]]:
+    """Return some rows of a log as JSON has them, so that a filter can ask for what is there."""
+    query = Query(decoder=kind.decoder, dialect=kind.dialect, form="json", show_secrets=True)
+    lines = by_reference(Trial(data, query)).out.split(b"\n")[:-1]
+    return [json.loads(line) for line in lines[:20]]
+
+
+def outcome(one: Case) -> str:
+    """Return what is wrong about a case, exceptions too; empty where nothing is."""
+    try:
+        with at_most(LONGEST):
+            return tried(one)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a PanicException is no Exception
+        lines = traceback.format_exception(error)
+        return f"{type(error).__name__}: {str(error)[:600]}\n{''.join(lines[-3:])[:1500]}"
+
+
+def tried(one: Case) -> str:
+    """Return how the engines differ about a case; empty where they do not."""
+    trial, block = one.trial, one.block
+    wanted = by_reference(trial)
+    ways: list[tuple[str, Callable[[], Made]]] = [
+        (f"native in blocks of {block}", lambda: by_native(trial, block))
+    ]
+    if len(trial.data) % 4 == 0:
+        ways.append(("native batch by batch", lambda: by_native_in_batches(trial)))
+        way = f"reference in blocks of {block}"
+        ways.append((way, lambda: by_reference_in_blocks(trial, block)))
+    for way, made in ways:
+        if text := difference(wanted, made()):
+            return f"{way}: {text}"
+    if trial.query.decoder in ("metadata", "remote"):
+        return counted(trial)
+    return ""
+
+
+def counted(trial: Trial) -> str:
+    """Return how the engines differ about counts of records by their frames."""
+    query = trial.query
+    for batch in batches_of(trial.data):
+        if batch.is_legacy or batch.size < v2.HEADER_SIZE:
+            continue
+        header = batch.header
+        try:
+            buffer, pos = v2.inflated(batch, header, query.max_inflated_bytes)
+        except DecodeError:
+            continue
+        if header.record_count > len(buffer):
+            continue
+        found = []
+        for engine in ("reference", "native"):
+            with using(engine):
+                try:
+                    made: object = count_framed(
+                        str(query.decoder), query.dialect, buffer, pos, header.record_count
+                    )
+                except DecodeError as error:
+                    made = error.message
+            found.append(made)
+        if found[0] != found[1]:
+            return f"counts of the batch at {batch.position}: {found[0]} and {found[1]}"
+    return ""

@@ -1,0 +1,124 @@
+"""Feed the same records to both engines' folds, and tell where they differ."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from kraftops.engine.fold_contract import POSITION_BITS, Fold, Look, Stop, Watch
+from kraftops.engine.native_fold import NativeFold, index_records
+from kraftops.engine.reference.fold import ReferenceFold
+from kraftops.engine.reference.index import index_records as index_in_python
+from kraftops.errors import KraftopsError
+from kraftops.log.batch import Batch, inflated
+
+TABLES = (
+    "topic-names",
+    "topics",
+    "partitions",
+    "brokers",
+    "controllers",
+    "configs",
+    "quotas",
+    "acls",
+    "scram",
+    "tokens",
+    "features",
+    "producer-ids",
+)
+
+
+class Both:
+    """A fold of each engine, which are given the same."""
+
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+        self.native = NativeFold(self.data.__getitem__)
+        self.reference = ReferenceFold("kafka", self.data.__getitem__)
+        self.folds: tuple[Fold, Fold] = (self.native, self.reference)
+
+    def watch(self, tables: Sequence[str]) -> None:
+        """Have both watch all of some tables."""
+        for fold in self.folds:
+            fold.watch([Watch(table) for table in tables])
+
+    def add(self, records: bytes, count: int, random: Random) -> None:
+        """Apply, or skim, all records of a batch; each marker begins another unit."""
+        number, self_address = len(self.data), len(self.data) << POSITION_BITS
+        self.data.append(records)
+        at, position = 0, 0
+        assert index_records(records, 0, 0, count) == index_in_python("kafka", records, 0, 0, count)
+        for fold in self.folds:
+            fold.begin_unit()
+        while at < count:
+            stop = min(count, at + random.choice((1, 3, 1000)))
+            if random.random() < 0.1:
+                stops: list[Stop] = [fold.skim(records, position, at, stop) for fold in self.folds]
+            else:
+                stops = [
+                    fold.apply(records, self_address, position, at, stop) for fold in self.folds
+                ]
+            mine, theirs = stops
+            assert mine == theirs, number
+            if mine.is_touched:
+                assert sorted(map(repr, self.native.touched())) == sorted(
+                    map(repr, self.reference.touched())
+                )
+            if mine.is_odd:
+                break
+            at, position = mine.number, mine.position
+            if mine.marker is not None:
+                for fold in self.folds:
+                    fold.begin_unit()
+
+    def compare(self) -> None:
+        """Compare all that both say."""
+        mine, theirs = (dict(told(fold)) for fold in self.folds)
+        for what, said in theirs.items():
+            assert mine[what] == said, (what, mine[what], said)
+
+
+def told(fold: Fold) -> Iterator[tuple[str, Any]]:
+    yield "dropped", [fold.dropped_record(number) for number in range(fold.dropped)]
+    yield "names", list(fold.topic_names().items())
+    yield "ids", fold.topic_ids()
+    yield "topics", [fold.topic(topic_id) for topic_id in fold.topic_ids()]
+    yield "name", [fold.topic_id(name) for name in (*fold.topic_names(), "none", "\ud800")]
+    yield "counts", (fold.topic_count(), fold.partition_count())
+    for topic_id in fold.topic_ids():
+        numbers = fold.numbers(topic_id)
+        yield f"{topic_id!r} count", fold.partition_count(topic_id)
+        yield f"{topic_id!r} numbers", numbers
+        yield f"{topic_id!r} newest", [fold.newest(topic_id, number) for number in numbers]
+        yield f"{topic_id!r} all", _of(lambda topic_id=topic_id: fold.partitions(topic_id))
+        yield f"{topic_id!r} below", fold.newest_below(topic_id, None)
+        for number in numbers:
+            yield (
+                f"{topic_id!r} {number}",
+                _of(lambda topic_id=topic_id, number=number: fold.partition(topic_id, number)),
+            )
+    yield "nothing", (fold.partition(bytes(16), 1), fold.newest(bytes(16), 0))
+    yield "newest", fold.newest_below(None, None)
+    for look in Look:
+        yield look.name or "", (fold.count(look), list(fold.having(look).items()))
+    directories = {broker: [] for broker in (1, 2)} | {3: [bytes(15) + b"\x4d"]}
+    yield "suspects", _of(lambda: list(fold.suspects(directories).items()))
+    yield "holdings", _of(fold.holdings)
+    yield "brokers", list(fold.brokers().items())
+    tables = fold.tables()
+    yield "tables", tables._replace(scram={})
+    yield "orders", [[*one.items()] for one in tables if isinstance(one, dict)][:5]
+    yield "scram", {mechanism: users for mechanism, users in tables.scram.items() if users}
+
+
+def _of(ask: Any) -> object:
+    try:
+        return ask()
+    except KraftopsError as error:
+        return type(error), error.message
+
+
+def inside(batch: Batch) -> tuple[bytes, int]:
+    """Return the records of a batch from byte 0 on, and their count."""
+    header = batch.header
+    data, start = inflated(batch, header)
+    return data[start:], header.record_count

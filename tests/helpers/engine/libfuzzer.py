@@ -1,0 +1,228 @@
+"""What the coverage-guided fuzz target in core/native/fuzz calls, its seeds, and what it found.
+
+Of the bytes of an input, the first choose a question and a shape, the rest is a log in that shape:
+as it is; the records of a batch, around which a header is put with the right length and checksum;
+or keys and values, around which records are put.
+
+`python -m tests.helpers.engine.libfuzzer seeds FOLDER` writes seeds; `… compare FOLDER SECONDS` compares
+the engines over inputs that led libFuzzer to new code: the fuzz target itself looks for panics and
+broken promises alone.
+"""
+
+import struct
+import sys
+import time
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from kraftops.engine import _native, native
+from kraftops.engine.scan_contract import Why
+from kraftops.errors import DecodeError
+from kraftops.log.batch import HEADER_SIZE
+from kraftops.log.codecs import decompress
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.records.user import DECODERS
+from tests.helpers.engine.cases import Case, outcome
+from tests.helpers.engine.comparing import WHOLE, Trial
+from tests.helpers.engine.findings import shape_of
+from tests.helpers.engine.fuzzing import made_small, tell
+from tests.helpers.engine.making import (
+    FORMS,
+    KINDS,
+    Kind,
+    Raw,
+    control_payload,
+    log_bytes,
+    payload,
+    raw_bytes,
+)
+from tests.helpers.kafka.mutations import with_crc
+from tests.helpers.segments import IN
+
+LONGEST_INPUT = 4096
+_HEAD = 5  # bytes: decoder, flags, filter and decoders of users, columns, shape
+_MOST_CALLS = 2000
+_MOST_INFLATED = 1 << 20
+_NULL = 0x1000
+_CONTROL_SHAPE = 0x12
+_FILTERS = (
+    Filter(),
+    Filter(types=frozenset({"topic", "partition", "offsetcommit", "commit", "groupmetadata"})),
+    Filter(topics=frozenset({"orders"}), topic_ids=frozenset({"AAAAAAAAAAAAAAAAAAAAAA"})),
+    Filter(keys=frozenset({"group-1", "a"})),
+    Filter(first_offset=2, last_offset=9),
+    Filter(since=0, until=10),
+    Filter(where=(("value.name", "orders"),)),
+    Filter(where=(("value.replicas.0", "1"),)),
+    Filter(where=(("value.members.0.subscription.topics", "[]"),)),
+    Filter(where=(("key.group", "a"),)),
+    Filter(where=(("headers.0.key", "a"),)),
+    Filter(where=(("value.leader", "-1"), ("offset", "0"))),
+    Filter(where=(("value.isr", "[1]"),)),
+    Filter(where=(("value.value", "<redacted>"),)),
+    Filter(where=(("error", "null"),)),
+    Filter(where=(("value.offset", "0"),), types=frozenset({"offsetcommit"})),
+)
+_COLUMNS = (None, frozenset({"type", "version"}), frozenset({"value", "headers"}), frozenset[str]())
+
+
+class Asked(NamedTuple):
+    """What is asked of a log, and what the compiled engine is told of that."""
+
+    trial: Trial
+    decoder: Any
+    described: dict[str, Any]
+
+
+@lru_cache(10_000)
+def asked(head: bytes) -> Asked:
+    """Return what the first bytes of an input ask, of no log yet."""
+    kind, flags, which, more = head
+    decoder, dialect = KINDS[kind % len(KINDS)]
+    form = FORMS[flags & 3]
+    names = list(DECODERS)
+    query = Query(
+        decoder=decoder,
+        dialect=dialect,
+        form=form,
+        deep_iteration=bool(flags & 4),
+        skip_record_metadata=bool(flags & 8),
+        check=bool(flags & 16),
+        show_secrets=bool(flags & 32),
+        salvage=bool(flags & 64),
+        filter=_FILTERS[which & 15],
+        columns=_COLUMNS[more & 3] if form == "parquet" else None,
+        key_decoder=names[which >> 4 & 3],
+        value_decoder=names[which >> 6 & 3],
+        inflation_limit=_MOST_INFLATED,
+    )
+    trial = Trial(b"", query, bool(flags & 128), "fuzz.log")
+    return Asked(trial, native._decoder(query), native._described(trial.request))
+
+
+def log_of(shape: int, rest: bytes) -> bytes:
+    """Return the log that the rest of an input stands for."""
+    match shape % 4:
+        case 1 if len(rest) >= HEADER_SIZE:
+            return with_crc(rest[:16] + b"\2" + rest[17:57] + bytes(3) + rest[60:])
+        case 2:
+            parts = _parts(rest)
+            pairs = list(zip(parts[::2], parts[1::2], strict=False))
+            return _sealed([Raw(at, 0, *pair) for at, pair in enumerate(pairs)], shape & 16)
+        case 3:
+            return _sealed([Raw(0, 0, None, rest)], shape & 16)
+        case _:
+            return rest
+
+
+def _parts(rest: bytes) -> list[bytes | None]:
+    parts: list[bytes | None] = []
+    at = 0
+    while at + 2 <= len(rest):
+        (size,) = struct.unpack_from("<H", rest, at)
+        at += 2
+        if size & _NULL:
+            parts.append(None)
+            continue
+        parts.append(rest[at : at + size % _NULL])
+        at += size % _NULL
+    return parts
+
+
+def _sealed(records: list[Raw], is_control: int) -> bytes:
+    head = bytes(16) + b"\2" + bytes(5) + (b"\x20" if is_control else b"\0") + bytes(34)
+    body = b"".join(map(raw_bytes, records))
+    return with_crc(head + len(records).to_bytes(4) + body)
+
+
+def _inflate(codec: int, data: bytes) -> bytes | None:
+    try:
+        return decompress(codec, data, _MOST_INFLATED)
+    except (DecodeError, MemoryError):
+        return None
+
+
+def one(data: bytes) -> None:
+    """Scan the log of an input by the compiled engine; what this raises is a finding."""
+    if len(data) < _HEAD:
+        return
+    trial, decoder, described = asked(data[: _HEAD - 1])
+    log = log_of(data[_HEAD - 1], data[_HEAD:])
+    scan = _native.Scan(decoder, native._control(), _inflate, described)
+    at = 0
+    for _ in range(_MOST_CALLS):
+        following, why = scan.feed(log, at, at)[1:3]
+        assert at <= following <= len(log)
+        at = following
+        if why != Why.FULL:
+            break
+    else:
+        raise AssertionError("no end of calls")
+    if trial.query.decoder in ("metadata", "remote"):
+        decoder.count(log, min(HEADER_SIZE, len(log)), 3)
+
+
+def write_seeds(folder: Path) -> None:
+    """Write messages of all decoders, sound and odd, and real logs."""
+    rng = Random(1)
+    seeds: list[bytes] = []
+    for at, kind in enumerate(KINDS):
+        for odd in (0.0, 0.05, 0.3) * 40:
+            which = rng.choice((0, 0, rng.randrange(256)))
+            head = bytes([at, rng.randrange(256), which, 0])
+            some = [payload(rng, Kind(*kind), odd) for _ in range(rng.choice((1, 2)))]
+            seeds.append(head + b"\2" + _of_pairs(some))
+            markers = [control_payload(rng, odd)]
+            seeds.append(head + bytes([_CONTROL_SHAPE]) + _of_pairs(markers))
+            seeds.append(head + b"\0" + log_bytes(rng, Kind(*kind), odd))
+            seeds.append(head + b"\1" + log_bytes(rng, Kind(*kind), odd))
+    for path in sorted([*IN.rglob("*.log"), *IN.rglob("*.checkpoint")]):
+        if path.is_file():
+            head = bytes([rng.randrange(len(KINDS)), rng.randrange(256), 0, 0, 0])
+            seeds.append(head + path.read_bytes()[: LONGEST_INPUT - _HEAD])
+    for number, seed in enumerate(seeds):
+        if len(seed) <= LONGEST_INPUT:
+            (folder / f"seed-{number}").write_bytes(seed)
+
+
+def _of_pairs(pairs: list[tuple[bytes | None, bytes | None]]) -> bytes:
+    out = b""
+    for part in (part for pair in pairs for part in pair):
+        raw = (part or b"")[: _NULL - 1]
+        out += struct.pack("<H", _NULL if part is None else len(raw)) + raw
+    return out
+
+
+def compare(folder: Path, seconds: float) -> None:
+    """Print how the engines differ about inputs."""
+    paths = sorted(folder.iterdir())
+    Random(1).shuffle(paths)
+    end = time.monotonic() + seconds
+    shapes: Counter[str] = Counter()
+    tried = 0
+    for path in paths:
+        data = path.read_bytes()
+        if len(data) < _HEAD:
+            continue
+        if time.monotonic() > end:
+            break
+        trial = asked(data[: _HEAD - 1]).trial
+        log = log_of(data[_HEAD - 1], data[_HEAD:])
+        found = Case(Trial(log, trial.query, trial.marks, trial.path), WHOLE, path.name)
+        tried += 1
+        if text := outcome(found):
+            shapes[shape_of(text)] += 1
+            if shapes[shape_of(text)] <= 3:
+                made_small(found, text)
+    tell(f"{tried} of {len(paths)} inputs; findings: {dict(shapes)}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "seeds":
+        write_seeds(Path(sys.argv[2]))
+    else:
+        compare(Path(sys.argv[2]), float(sys.argv[3]))

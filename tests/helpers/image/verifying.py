@@ -1,0 +1,26 @@
+"""Images of records that are given, and what is found in them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import Finding
+from kraftops.image.state.image import MetadataImage
+from tests.helpers.replays import Made, log_bytes, lots, made, uuid
+
+TOPIC, OTHER = uuid(1 << 100), uuid(1 << 99)
+DIRECTORY = uuid(1 << 101)
+
+
+def image_of(tmp_path: Path, *records: Made) -> MetadataImage:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(lots(list(records))))
+    return load(path)
+
+
+def told(findings: Iterable[Finding]) -> list[tuple[int | None, str]]:
+    return [(one.offset, one.reason) for one in findings]
+
+
+def version(level: int) -> Made:
+    return made("FeatureLevelRecord", name="metadata.version", featureLevel=level)

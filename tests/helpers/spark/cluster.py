@@ -1,0 +1,149 @@
+"""A standalone cluster on loopback, from the package that pip installs."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kraftops.spark.session.java import java_home
+from tests.helpers.console import ENVIRONMENT
+
+_PYTHON = """\
+#!/bin/sh
+PYTHONPATH="$PYTHONPATH:{packages}" exec '{python}' -S "$@"
+"""
+CONF = (
+    ("spark.driver.host", "127.0.0.1"),
+    ("spark.driver.bindAddress", "127.0.0.1"),
+    ("spark.driver.memory", "512m"),
+    ("spark.executor.memory", "600m"),
+)
+"""For jobs on a cluster of this machine's."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A master, its workers' processes, and what it and jobs have as their environment."""
+
+    master: str
+    environment: dict[str, str]
+    directory: Path
+    stack: ExitStack
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start_worker(self) -> None:
+        """Start a worker of one core."""
+        number = len(self.workers)
+        place = self.directory / f"work-{number}"
+        options = ["--host", "127.0.0.1", "--webui-port", str(_free_port())]
+        options += ["-c", "1", "-m", "1g", "-d", str(place), self.master]
+        log = self.directory / f"worker-{number}.log"
+        self.workers.append(_start(self.stack, "worker.Worker", options, self.environment, log))
+
+    def wait_for_workers(self) -> None:
+        """Wait until the master knows all workers."""
+        log = self.directory / "master.log"
+        text = "Registering worker"
+        _wait(lambda: log.read_text(errors="replace").count(text) >= len(self.workers), log)
+
+    def executors(self) -> dict[int, int]:
+        """Return the processes that work for a job, by their workers', by what /proc says."""
+        found = {}
+        ours = {worker.pid for worker in self.workers}
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                line = (entry / "cmdline").read_bytes()
+                parent = re.search(r"PPid:\s+(\d+)", (entry / "status").read_text())
+            except OSError:
+                continue
+            if b"CoarseGrainedExecutorBackend" in line and parent and int(parent[1]) in ours:
+                found[int(parent[1])] = int(entry.name)
+        return found
+
+
+def bare_python(directory: Path, lacks: str = "kraftops") -> Path:
+    """Write a program that is this Python with its packages, but without kraftops and another one.
+
+    What is installed editably is in `.pth` files, which only `site` looks at.
+    """
+    path, packages = directory / f"without-{lacks}", directory / f"packages-without-{lacks}"
+    packages.mkdir()
+    for one in Path(sysconfig.get_paths()["purelib"]).iterdir():
+        if not one.name.startswith(("kraftops", lacks)):
+            (packages / one.name).symlink_to(one)
+    path.write_text(_PYTHON.format(packages=packages, python=sys.executable))
+    path.chmod(0o755)
+    return path
+
+
+def environment_of(directory: Path) -> dict[str, str]:
+    """Return the environment of jobs whose workers have a Python without kraftops."""
+    return {
+        **ENVIRONMENT,
+        "JAVA_HOME": java_home(os.environ, str(directory / "java")),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "PYSPARK_PYTHON": str(bare_python(directory)),
+        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+
+
+@contextmanager
+def running_cluster(directory: Path, workers: int = 2) -> Iterator[Cluster]:
+    """Start a cluster, and stop it by the ids of its processes."""
+    environment = environment_of(directory)
+    port = _free_port()
+    log = directory / "master.log"
+    options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(_free_port())]
+    with ExitStack() as stack:
+        _start(stack, "master.Master", options, environment, log)
+        cluster = Cluster(f"spark://127.0.0.1:{port}", environment, directory, stack)
+        for _ in range(workers):  # they try until there is a master
+            cluster.start_worker()
+        cluster.wait_for_workers()
+        yield cluster
+
+
+def _start(
+    stack: ExitStack, daemon: str, options: list[str], environment: dict[str, str], log: Path
+) -> subprocess.Popen[bytes]:
+    import pyspark
+
+    program = str(Path(pyspark.__path__[0]) / "bin/spark-class")
+    out = stack.enter_context(log.open("wb"))
+    command = [program, f"org.apache.spark.deploy.{daemon}", *options]
+    process = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
+    stack.callback(_stop, process)
+    return process
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+    return port
+
+
+def _wait(is_true: Callable[[], bool], log: Path) -> None:
+    latest = time.monotonic() + 60
+    while time.monotonic() < latest:
+        if is_true():
+            return
+        time.sleep(0.1)
+    raise AssertionError(log.read_text(errors="replace"))

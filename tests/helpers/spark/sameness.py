@@ -1,0 +1,190 @@
+"""What a dump on Spark has in common with one of the local tool, whatever the master."""
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from kraftops.dump.scan.arrow import arrow_schema
+from kraftops.engine.choice import engine_name
+from kraftops.spark.jobs.jobs import run
+from kraftops.spark.session.session import Session, started
+from kraftops.spark.session.settings import Settings
+from tests.helpers.console import DUMP_LOG, METADATA_SHELL, Done, run_here
+from tests.helpers.rowlogs import EVERY_LOG, parsed
+from tests.helpers.segments import IN
+from tests.helpers.spark.cluster import CONF, bare_python
+
+FORMS = ("text", "json", "csv", "parquet")
+LOG = str(IN / "meta/00000000000000000000.log")
+SHORT_LOG = str(IN / "v3.9.1/meta/00000000000000000000.log")
+"""One of fifty batches."""
+METADATA = "--cluster-metadata-decoder"
+CORPUS = ("--deep-iteration", *map(str, EVERY_LOG))
+LAST_LINE = (
+    r"[\d,]+ (lines|records) of \d+ splits(, \d+ of them damaged)?"
+    r"(, [\d,]+ more offsets not listed)? in \d+\.\d s"
+)
+SOME = ("--conf", "spark.kraftops.splitBytes=1000000")
+"""Splits of about fifteen small files."""
+SMALLEST = ("--conf", "spark.kraftops.splitBytes=1")
+"""As many splits as there can be: one a batch."""
+
+
+def same(directory: Path, form: str, *args: str, spark: tuple[str, ...] = ()) -> Done:
+    """Compare a dump on Spark with a local one, file by file; return the latter.
+
+    The exit code and the lines about damage are the same, too.
+    """
+    here, there = directory / f"{form}-here", directory / f"{form}-there"
+    output = ("--output", str(here)) if form == "parquet" else ()
+    local = run_here("--format", form, *args, *output)
+
+    done = run_here("--spark", "--format", form, *args, *spark, "--output", str(there))
+
+    assert done.code == local.code
+    assert done.errors[1:-1] == local.errors
+    assert re.fullmatch(rf"{LAST_LINE}: {re.escape(str(there))}", done.errors[-1])
+    if form == "parquet":
+        _compare_tables(here, there)
+    else:
+        _compare_bytes(form, local.out, parts(there))
+    return local
+
+
+def parts(directory: Path) -> bytes:
+    """Return the parts of an output, one behind the other; of CSV without their heads."""
+    found = sorted(directory.iterdir())
+    assert all(path.name.startswith("part-") for path in found)
+    heads = 1 if found[0].suffix == ".csv" else 0
+    texts = [path.read_bytes() for path in found]
+    return texts[0] + b"".join(text.split(b"\n", heads)[-1] for text in texts[1:])
+
+
+def _compare_bytes(form: str, expected: bytes, found: bytes) -> None:
+    """Compare the whole; before it each file, so that a failure names some and is short."""
+    wanted, got = by_file(form, expected), by_file(form, found)
+    assert list(got) == list(wanted)
+    assert [path for path in wanted if got[path] != wanted[path]] == []
+    assert (found == expected) is True
+
+
+def by_file(form: str, data: bytes) -> dict[str, list[str]]:
+    """Return what is printed of each file."""
+    text = data.decode("utf-8", "surrogateescape")
+    found: dict[str, list[str]] = {}
+    if form == "text":
+        for block in re.split(r"^(?=Dumping )", text, flags=re.MULTILINE):
+            found.setdefault(block.partition("\n")[0], []).append(block)
+    elif form == "json":
+        for row in parsed(text):
+            found.setdefault(row["file"], []).append(repr(row))
+    else:
+        for row in csv.DictReader(io.StringIO(text, newline="")):
+            found.setdefault(row["file"], []).append(repr(row))
+    return found
+
+
+def _compare_tables(here: Path, there: Path) -> None:
+    schema = arrow_schema()
+    assert all(pq.read_schema(path).equals(schema) for path in there.iterdir())
+    wanted, got = pq.read_table(here), pq.read_table(there)
+    files = wanted.column("file").unique().to_pylist()
+    assert got.column("file").unique().to_pylist() == files
+    assert got.equals(wanted)
+
+
+def same_print(*args: str, program: str = DUMP_LOG) -> Done:
+    """Compare what is printed on Spark with what is printed locally, and the exit codes."""
+    local = run_here(*args, program=program)
+
+    done = run_here("--spark", *args, program=program)
+
+    assert (done.code, done.text) == (local.code, local.text)
+    return done
+
+
+def compare_the_most(directory: Path) -> None:
+    """Compare dump, find and check, on a session that runs here."""
+    same(directory, "text", *CORPUS, spark=SOME)
+    batches = directory / "batches"
+    batches.mkdir()
+    same(batches, "text", METADATA, SHORT_LOG, spark=SMALLEST)
+    assert len(list((batches / "text-there").iterdir())) > 20
+    same_print("-s", LOG, "--format", "json", "find", "/", program=METADATA_SHELL)
+    check = run_here("--spark", "--check", str(IN / "dmg"))
+    assert check.code == 2
+    assert len(check.text.splitlines()) > 50
+
+
+def compare_the_rest(directory: Path) -> None:
+    """Compare what else there is."""
+    for form in FORMS[1:]:
+        same(directory, form, *CORPUS, spark=SOME)
+    same_print(METADATA, "--summary", LOG)
+    _relative_paths(directory)
+
+
+def _relative_paths(directory: Path) -> None:
+    """Workers are in other directories, and mean the same."""
+    name = Path(LOG).name
+    (directory / name).write_bytes(Path(LOG).read_bytes())
+    local = run_here(METADATA, name, cwd=directory)
+
+    done = run_here("--spark", METADATA, name, "--output", "relative", cwd=directory)
+    summary = run_here("--spark", METADATA, "--summary", name, cwd=directory)
+    query = "SELECT kind = 'damage' AS lost, count(*) AS n FROM log GROUP BY lost"
+    counted = run_here(
+        *(METADATA, "--spark", "--format", "csv", "--sql", query, name), cwd=directory
+    )
+
+    assert (done.code, parts(directory / "relative") == local.out) == (0, True)
+    assert summary.text == run_here(METADATA, "--summary", name, cwd=directory).text
+    rows = run_here(METADATA, "--format", "json", name, cwd=directory).out.count(b"\n")
+    assert counted.text == f"lost,n\nfalse,{rows}\n", counted.err
+
+
+def tell_what_is_lacking(session: Session, directory: Path) -> None:
+    """Have workers without a wheel, and look whether that is said."""
+    for wheel, args in (
+        ("cramjam", [METADATA, "--output", str(directory / "none")]),
+        ("pyarrow", [METADATA, "--sql", "SELECT count(*) FROM log"]),
+    ):
+        session.context.pythonExec = str(bare_python(directory, wheel))
+
+        done = run_here("--spark", *args, LOG)
+
+        assert done.code == 1
+        assert re.fullmatch(
+            rf"kafka-dump-log: the job failed: a worker( on \S+)? has no {wheel}: "
+            rf"pip install {wheel} there",
+            done.errors[-1],
+        ), done.err
+        assert not list(directory.glob("*none*"))
+
+
+def engine_names(things: Iterable[int]) -> Iterator[str]:
+    """Yield the engine of a worker, which is the driver's, sent with the code."""
+    for _ in things:
+        yield engine_name()
+
+
+def run_on(master: str, directory: Path) -> None:
+    """Start Spark, and compare; what is the same for every cluster, on one only."""
+    with started(Settings(master, CONF, cache=str(directory / "java"))) as session:
+        assert session.spark
+        assert set(run(session, range(4), engine_names)) == {engine_name()}
+        assert session.slow_text is None
+        compare_the_most(directory)
+        if master.startswith("local"):
+            compare_the_rest(directory)
+        else:
+            tell_what_is_lacking(session, directory)
+
+
+if __name__ == "__main__":
+    run_on(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,238 @@
+"""The commands verify and summary."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import UsageError
+from tests.helpers.console import METADATA_SHELL, run_command, run_here
+from tests.helpers.metadata_logs import write_log
+from tests.helpers.replays import Lot, made, uuid
+from tests.helpers.shells import LOG, NODE, SNAPSHOT, Shell
+
+CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
+
+
+@pytest.fixture
+def controllers(tmp_path: Path) -> list[Path]:
+    """The directories of a quorum's three replicas, one with a log that was altered."""
+    found = []
+    for number in range(3):
+        place = tmp_path / f"c{number}"
+        shutil.copytree(NODE, place)
+        found.append(place)
+    log = found[1] / "__cluster_metadata-0" / LOG.name
+    raw = bytearray(log.read_bytes())
+    raw[20_000] ^= 0x10
+    log.chmod(0o644)
+    log.write_bytes(raw)
+    return found
+
+
+# verify
+
+
+def test_sound_log_has_no_findings() -> None:
+    found = Shell(NODE)("verify")
+
+    assert (found.out, found.code) == (f"{NODE}: nothing is wrong\n", 0)
+
+
+def test_findings_are_lines_and_a_code(tmp_path: Path) -> None:
+    records = [
+        made("FeatureLevelRecord", name="metadata.version", featureLevel=30),
+        made("TopicRecord", name="t", topicId=uuid(1)),
+        made("PartitionRecord", partitionId=0, topicId=uuid(1), replicas=[7], isr=[7], leader=7),
+        made("RemoveTopicRecord", topicId=uuid(9)),
+    ]
+    folder = write_log(tmp_path, {0: [bytes(Lot(0, records))]})
+    log = folder / LOG.name
+    shell = Shell(tmp_path)
+
+    found = shell("verify")
+
+    assert found.code == 2
+    assert found.lines == [
+        f"{log}, offset 3, position 0: there is no topic with this id",
+        f"{log}, offset 2, position 0: partition t-0: it has replicas on broker 7, not registered",
+    ]
+    told = [json.loads(line) for line in shell("verify", "--format", "json").lines]
+    assert [(one["kind"], one["offset"]) for one in told] == [("record", 3), ("state", 2)]
+
+
+def test_replica_that_was_altered_is_named(controllers: list[Path]) -> None:
+    """Once because its checksum is wrong, and once because the others are not like it."""
+    found = Shell(NODE)("verify", *map(str, controllers))
+
+    assert found.code == 2
+    assert found.lines[0] == f"{controllers[0]}: nothing is wrong"
+    assert "the checksum of a batch is wrong" in found.lines[1]
+    assert found.lines[2] == f"{controllers[2]}: nothing is wrong"
+    assert f"{controllers[1]} has offsets" in found.lines[3]
+    assert "CRC 0x" in found.lines[3]
+    assert len(found.lines) == 4
+
+
+def test_several_sources_need_no_other_one(controllers: list[Path]) -> None:
+    done = run_here("--format", "json", "verify", *map(str, controllers), program=METADATA_SHELL)
+
+    assert done.code == 2
+    assert "c1 has offsets" in done.text.replace(str(controllers[1].parent) + "/", "")
+
+
+def test_equal_replicas_have_no_findings(controllers: list[Path]) -> None:
+    assert Shell(NODE)("verify", str(controllers[0]), str(controllers[2])).code == 0
+
+
+def test_sources_that_cannot_be_read_do_not_hide_the_others(
+    tmp_path: Path, controllers: list[Path]
+) -> None:
+    found = Shell(NODE)("verify", str(tmp_path / "nope"), str(controllers[0]))
+
+    assert found.lines[0] == f"{controllers[0]}: nothing is wrong"
+    assert found.code == 1
+    assert "nope" in found.err[0]
+
+
+def test_releases_are_looked_at_where_they_are_asked_for() -> None:
+    shell = Shell(NODE)
+
+    assert shell("verify", "--upgrade", "4.3", "--for", "4.3").code == 0
+    older = shell("verify", "--for", "4.0")
+    assert older.code == 2
+    assert any("metadata.version=30 is not what Kafka 4.0 knows" in one for one in older.lines)
+    with pytest.raises(UsageError, match="nothing is known of Kafka"):
+        shell("verify", "--for", "1.0")
+    with pytest.raises(UsageError, match=r"Unknown metadata\.version"):
+        shell("verify", "--upgrade", "1.0")
+
+
+def test_upgrade_names_who_blocks_it() -> None:
+    found = Shell(NODE.parent / "n391")("verify", "--upgrade", "4.3")
+
+    assert found.code == 2
+    assert any("broker 7 supports metadata.version 1-21, blocks 30" in one for one in found.lines)
+    assert all("; upgrade it" in one for one in found.lines)
+
+
+def test_log_directories_are_looked_at_where_they_are_asked_for(tmp_path: Path) -> None:
+    for name, partition in (("d1", "nope-0"), ("d2", "gone-1")):
+        place = tmp_path / name / partition
+        place.mkdir(parents=True)
+        (place / "partition.metadata").write_text(f"version: 0\ntopic_id: {CLUSTER_ID}\n")
+        (place.parent / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=x\n")
+
+    found = Shell(NODE)("verify", "--log-dirs", str(tmp_path / "d1"), str(tmp_path / "d2"))
+
+    assert found.code == 2
+    assert [line.partition(":")[0] for line in found.lines] == [
+        str(tmp_path / "d1/nope-0"),
+        str(tmp_path / "d2/gone-1"),
+    ]
+    both = ("--log-dirs", str(tmp_path / "d1"), "--log-dirs", str(tmp_path / "d2"))
+    assert Shell(NODE)("verify", *both, "--format", "text").out == found.out
+
+
+def test_log_directories_that_are_none_are_an_error(tmp_path: Path) -> None:
+    found = Shell(NODE)("verify", "--log-dirs", str(tmp_path))
+
+    assert found.code == 1
+    assert "meta.properties" in found.err[0]
+
+
+# summary
+
+
+def told(shell: Shell) -> dict[str, str]:
+    lines = shell("summary").lines
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def test_summary_tells_how_the_cluster_does(tmp_path: Path) -> None:
+    shutil.copytree(NODE, tmp_path / "n")
+    (tmp_path / "n/meta.properties").write_text(f"version=1\nnode.id=1\ncluster.id={CLUSTER_ID}\n")
+
+    assert told(Shell(tmp_path / "n", at_offset=549)) == {
+        "cluster id": CLUSTER_ID,
+        "metadata version": "4.3-IV0",
+        "offset": "549",
+        "time": "2026-11-21T10:50:11.725Z",
+        "leader epoch": "1",
+        "brokers": "1 active, 1 controlled-shutdown, 2 registered-fenced",
+        "controllers": "1",
+        "topics": "9",
+        "partitions": "36",
+        "under-replicated": "22",
+        "leaderless": "10",
+        "findings": "0",
+        "segments": "1",
+        "bytes of segments": "44056",
+        "snapshots": "2",
+        "bytes of snapshots": "14256",
+        "end of the log": "584",
+        "end of newest snapshot": "413",
+        "time of newest snapshot": "2026-11-21T10:49:04.636Z",
+        "age of newest snapshot": "11 h 37 min",
+        "snapshot offset lag": "171",
+    }
+
+
+def test_summary_leaves_out_what_nobody_knows() -> None:
+    found = told(Shell(LOG))
+
+    assert "cluster id" not in found
+    assert "age of newest snapshot" not in found
+
+
+def test_summary_of_a_snapshot_says_which_offset_of_the_log_it_covers() -> None:
+    assert told(Shell(SNAPSHOT))["offset"] == "412"
+    assert told(Shell(NODE, at_offset=412))["offset"] == "412"
+    assert told(Shell(NODE, at_offset=413))["offset"] == "413"
+    assert told(Shell(NODE))["offset"] == "583"
+
+
+@pytest.mark.parametrize("is_directory", [False, True])
+def test_summary_goes_on_where_the_log_has_gone(tmp_path: Path, *, is_directory: bool) -> None:
+    folder = tmp_path / "n/__cluster_metadata-0"
+    folder.mkdir(parents=True)
+    shutil.copy(LOG, folder)
+    source = tmp_path / "n" if is_directory else folder / LOG.name
+    shell = Shell(source)
+    shutil.rmtree(tmp_path / "n")
+
+    found = shell("summary")
+
+    assert found.code == 1
+    assert found.err == [f"summary: cannot read {source}: No such file or directory"]
+    assert "topics:" in found.out
+    assert "segments" not in found.out
+
+
+def test_summary_has_a_form_for_programs() -> None:
+    found = json.loads(Shell(NODE)("summary", "--format", "json").out)
+
+    assert found["clusterId"] is None
+    assert found["snapshotOffsetLag"] == 171
+    assert found["brokers"] == {"registered-fenced": 4}
+    assert found["partitions"] == 36
+
+
+# As programs
+
+
+def test_commands_keep_their_own_options() -> None:
+    done = run_command(
+        *("--format", "json", "-s", str(NODE), "summary", "--format", "json"),
+        program=METADATA_SHELL,
+    )
+
+    assert json.loads(done.text)["partitions"] == 36
+
+
+def test_kafkas_form_has_none_of_this() -> None:
+    done = run_here("-s", str(NODE), "verify", program=METADATA_SHELL)
+
+    assert done.text.startswith("invalid choice: 'verify' (choose from 'cat', 'find', 'ls', 'tree'")
+    assert done.code == 0

@@ -1,0 +1,50 @@
+"""The last change of a directory is the newest of anything in it, wherever that is known from."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kraftops.image.load.loading import load
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import Directory, Leaf, Node
+from kraftops_shell.commands.walking import newest_change
+from tests.helpers.image.snapshots import snapshot_of
+from tests.helpers.metadata_logs import write_log
+from tests.helpers.replays import RandomLog, leader_change
+
+
+def _directories(node: Node, path: str = "") -> Iterator[tuple[str, Directory]]:
+    if isinstance(node, Directory):
+        yield path, node
+        for name, child in node.children():
+            yield from _directories(child, f"{path}/{name}")
+
+
+def _leaves(node: Node) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+    else:
+        for _, child in node.children():
+            yield from _leaves(child)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_newest_change_of_a_directory_is_that_of_its_leaves(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    log, offset = [leader_change(0, 1)], 1
+    for lot in RandomLog(random).log(most_batches=12, most_records=6):
+        log.append(bytes(lot._replace(base_offset=offset, epoch=1)))
+        offset += len(lot.records)
+    whole = write_log(tmp_path / "whole", {0: log})
+    end = random.randint(1, offset)
+    snapshot = snapshot_of(load(whole, at_offset=end - 1)) if end > 1 else None
+    folder = write_log(tmp_path / "log", {0: log}, {(end, 1): snapshot} if snapshot else {})
+    root = tree_of(load(folder))
+
+    for path, directory in _directories(root):
+        changes = [leaf.change for leaf in _leaves(directory)]
+        offsets = [change.offset for change in changes if change]
+        last = newest_change(directory)
+        assert (last and last.change.offset) == max(offsets, default=None), path

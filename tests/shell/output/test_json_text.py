@@ -1,0 +1,70 @@
+"""JSON for people's eyes."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftops_shell.output.json_text import leaf_text
+from tests.helpers.trees import leaf
+
+LONG = {
+    "name": "orders",
+    "replicas": [1, 2, 3],
+    "directories": ["A" * 22, "B" * 22, "C" * 22, "D" * 22],
+    "nested": [{"host": "localhost", "port": 9092}, {}],
+    "none": None,
+}
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=30,
+)
+
+
+def test_short_values_stay_on_one_line() -> None:
+    show = leaf_text(is_pretty=True, has_color=False)
+
+    assert show(leaf({"a": 1, "b": [True, None, "x"]})) == '{"a": 1, "b": [true, null, "x"]}'
+    assert show(leaf("text")) == '"text"'
+
+
+def test_long_values_are_indented() -> None:
+    show = leaf_text(is_pretty=True, has_color=False)
+
+    assert show(leaf(LONG)).splitlines() == [
+        "{",
+        '  "name": "orders",',
+        '  "replicas": [1, 2, 3],',
+        '  "directories": [',
+        *[f'    "{letter * 22}"{"," if letter != "D" else ""}' for letter in "ABCD"],
+        "  ],",
+        '  "nested": [{"host": "localhost", "port": 9092}, {}],',
+        '  "none": null',
+        "}",
+    ]
+
+
+def test_elsewhere_there_are_no_blanks() -> None:
+    show = leaf_text(is_pretty=False, has_color=False)
+
+    assert show(leaf({"a": [1, 2]})) == '{"a":[1,2]}'
+
+
+def test_colours_tell_keys_and_sorts_of_values() -> None:
+    show = leaf_text(is_pretty=False, has_color=True)
+
+    assert show(leaf({"a": ["x", 1, None]})) == (
+        '{\x1b[34;1m"a"\x1b[0m:[\x1b[32m"x"\x1b[0m,\x1b[36m1\x1b[0m,\x1b[33mnull\x1b[0m]}'
+    )
+
+
+@pytest.mark.parametrize("is_pretty", [False, True])
+@pytest.mark.parametrize("has_color", [False, True])
+@given(VALUES)
+def test_it_is_the_value_all_the_same(is_pretty: bool, has_color: bool, value: object) -> None:
+    text = leaf_text(is_pretty=is_pretty, has_color=has_color)(leaf(value))
+
+    assert json.loads(re.sub(r"\x1b\[[0-9;]*m", "", text)) == value

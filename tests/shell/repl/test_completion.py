@@ -1,0 +1,204 @@
+"""What the text before the cursor may go on with."""
+
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from kraftops.tree.node import Directory
+from kraftops_shell.repl.completion import candidates
+from tests.helpers.trees import directory, session
+
+TREE = {
+    "image": {
+        "topics": {"byName": {"orders": {"0": 1, "id": 2}, "or der": {"0": 1}, "a/b": {"0": 1}}},
+        "provenance": 3,
+        "users": {"it's": 1, "user(*)": 2, "user(a)": 3, 'q"q': 4, "x!y": 5},
+    },
+    "local": {"version": 4},
+}
+
+
+def texts(before: str, *working: str, kafka: bool = False) -> list[str]:
+    """Return the lines that a line may become."""
+    one, _, _ = session(TREE, kafka=kafka)
+    one.working = working
+    return [before[: len(before) - found.length] + found.text for found in candidates(one, before)]
+
+
+@pytest.mark.parametrize("kafka", [False, True])
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("pw", ["pwd "]),
+        ("pwd", ["pwd "]),
+        ("xyz", []),
+        ("nope /im", []),
+        ("ls /im", ["ls /image/"]),
+        ("ls  /im", ["ls  /image/"]),
+        ("ls ", ["ls image/", "ls local/"]),
+        ("ls /", ["ls /image/", "ls /local/"]),
+        ("ls /image/prov", ["ls /image/provenance "]),
+        ("ls /local im", ["ls /local image/"]),
+        ("ls /nope/", []),
+        ("ls /local/version/", []),
+        ("ls ..", ["ls ../"]),
+        ("ls /image/../lo", ["ls /image/../local/"]),
+        ("ls //image//pro", ["ls //image//provenance "]),
+        ("ls /i*/to", ["ls /i*/topics/"]),
+        ("cd im x", []),
+        ("man l", ["man ls "]),
+        ("history 1", []),
+        ("pwd ", []),
+    ],
+)
+def test_commands_and_paths_go_on(before: str, lines: list[str], kafka: bool) -> None:
+    assert texts(before, kafka=kafka) == lines
+
+
+def test_nothing_typed_offers_all_commands() -> None:
+    assert {"cat ", "cd ", "tree "} <= set(texts(""))
+    assert "grep " in texts("")
+    assert "grep " not in texts("", kafka=True)
+
+
+def test_paths_begin_at_the_working_directory() -> None:
+    assert texts("ls byName/o", "image", "topics") == [
+        "ls byName/or\\ der/",
+        "ls byName/orders/",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("ls /image/topics/byName/or\\ ", ["ls /image/topics/byName/or\\ der/"]),
+        ("ls '/image/topics/byName/or ", ["ls '/image/topics/byName/or der/"]),
+        ("ls '/image/prov", ["ls '/image/provenance' "]),
+        ('ls "/image/prov', ['ls "/image/provenance" ']),
+        ("ls /image/topics/byName/a", ["ls /image/topics/byName/a\\\\/b/"]),
+        ("ls '/image/topics/byName/a", ["ls '/image/topics/byName/a\\/b/"]),
+        ("ls '/image/topics/byName/a\\/", ["ls '/image/topics/byName/a\\/b/"]),
+        ("cat /image/users/i", ["cat /image/users/it\\'s "]),
+        ("cat '/image/users/i", ["cat '/image/users/it'\\''s' "]),
+        ("cat /image/users/q", ['cat /image/users/q\\"q ']),
+        ('cat "/image/users/q', ['cat "/image/users/q\\"q" ']),
+        ("cat '/image/users/user(*", ["cat '/image/users/user(\\*)' "]),
+        ("cat /image/users/x", ["cat /image/users/x!y "]),
+    ],
+)
+def test_what_is_offered_means_the_name_in_our_form(before: str, lines: list[str]) -> None:
+    assert texts(before) == lines
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("ls /image/topics/byName/or\\ ", ["ls /image/topics/byName/or\\ der/"]),
+        ("ls '/image/topics/byName/or ", ["ls '/image/topics/byName/or der/"]),
+        ("cat '/image/users/i", ["cat '/image/users/it\\'s' "]),
+        ("cat /image/users/x", ["cat /image/users/x\\!y "]),
+        ("ls >im", []),
+    ],
+)
+def test_what_is_offered_means_the_name_in_kafkas_form(before: str, lines: list[str]) -> None:
+    assert texts(before, kafka=True) == lines
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("ls --s", ["ls --sort "]),
+        ("ls --sort n", ["ls --sort name ", "ls --sort natural "]),
+        ("ls --sort natural /im", ["ls --sort natural /image/"]),
+        ("ls -l /im", ["ls -l /image/"]),
+        ("find -ty", ["find -type "]),
+        ("find -type ", ["find -type d ", "find -type f "]),
+        ("find -name im", []),
+        ("grep im", []),
+        ("grep im /im", ["grep im /image/"]),
+        ("grep -i im /im", ["grep -i im /image/"]),
+        ("export --format nd", ["export --format ndjson "]),
+        ("diff @1 /im", ["diff @1 /image/"]),
+    ],
+)
+def test_flags_and_their_values_go_on(before: str, lines: list[str]) -> None:
+    assert texts(before) == lines
+
+
+def test_kafkas_form_has_no_flags() -> None:
+    assert texts("ls -", kafka=True) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("ls | grep x > no", ["ls | grep x > notes.txt "]),
+        ("ls >no", ["ls >notes.txt "]),
+        ("ls >> log", ["ls >> logs/"]),
+        ("ls > logs/0", ["ls > logs/00.log "]),
+        ("ls > nowhere/", []),
+        ("export --output no", ["export --output notes.txt "]),
+        ("verify lo", ["verify logs/"]),
+        ("verify --log-dirs logs lo", ["verify --log-dirs logs logs/"]),
+        (
+            "verify --log-dirs logs --for",
+            ["verify --log-dirs logs --for ", "verify --log-dirs logs --format "],
+        ),
+        ("diff source:lo", ["diff source:logs/"]),
+    ],
+)
+def test_files_of_the_system_go_on(
+    before: str, lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / ".hidden").touch()
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "00.log").touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert texts(before) == lines
+
+
+def test_only_one_directory_is_listed() -> None:
+    """Its children are not, and of many only the first is looked at."""
+    listed = []
+    looked_at = []
+
+    def child(name: str) -> Directory:
+        looked_at.append(name)
+        return Directory(lambda: listed.append(name) or (), lambda _: None)
+
+    names = [f"topic-{number}" for number in range(10_000)]
+    one, _, _ = session({})
+    one.root = Directory(lambda: names, child)
+
+    found = candidates(one, "ls /topic-")
+
+    assert len(found) == 10_000
+    assert found[0].text == "/topic-0/"
+    assert listed == []
+    assert looked_at == ["topic-0"]
+
+
+def test_flat_directories_are_not_looked_into() -> None:
+    one, _, _ = session({})
+    one.root = Directory(lambda: ["a", "b"], lambda _: pytest.fail("looked at"), is_flat=True)
+
+    assert [found.text for found in candidates(one, "cat ")] == ["a ", "b "]
+
+
+def test_many_names_are_there_at_once() -> None:
+    """A directory of 10,000 topics takes less than would be felt."""
+    one, _, _ = session({})
+    one.root = directory({f"topic-{number}": {"0": 1} for number in range(10_000)})
+    best = min(_seconds(lambda: candidates(one, "ls /topic-")) for _ in range(5))
+
+    assert best < 0.15
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = perf_counter()
+    call()
+    return perf_counter() - start

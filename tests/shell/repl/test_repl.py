@@ -1,0 +1,161 @@
+"""Lines are read and answered until there are no more."""
+
+import errno
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from kraftops.errors import SourceError
+from kraftops_shell.repl.kafka_form import KafkaShell
+from kraftops_shell.repl.our_form import OurShell
+from kraftops_shell.repl.repl import converse
+from kraftops_shell.session.console import Console
+from kraftops_shell.session.session import Session
+from tests.helpers.trees import session
+
+TREE = {"image": {"a": 1, "b": {"c": 2}}, "local": {}}
+
+
+class Talk:
+    """A session that reads given lines, without any terminal."""
+
+    def __init__(self, *lines: str, kafka: bool = False, **environment: str) -> None:
+        self.session, self.out, self.err = session(TREE, kafka=kafka)
+        self._lines = iter([*lines, ""])
+        self.console = Console(
+            write=self.out.append,
+            flush=lambda: None,
+            error=self.err.append,
+            read=lambda: next(self._lines),
+            encode=str.encode,
+            environment=environment,
+            is_input_terminal=False,
+            is_output_terminal=False,
+        )
+
+    def kafkas(self) -> int:
+        shell = KafkaShell(self.session, self.console)
+        return converse(shell, self.session, self.console)
+
+    def ours(self) -> int:
+        shell = OurShell(self.session, self.console, lambda: "", None)
+        return converse(shell, self.session, self.console)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let the command `pwd` fail."""
+
+    def fail(_session: Session, _call: object) -> None:
+        raise error
+
+    monkeypatch.setattr("kraftops_shell.commands.browse.pwd", fail)
+
+
+def test_kafkas_form_prompts_and_ignores_what_has_no_end() -> None:
+    talk = Talk("ls\n", "\n", "pwd", kafka=True)
+
+    assert talk.kafkas() == 0
+    assert talk.out.text == "[ Kafka Metadata Shell ]\n>> image\nlocal\n>> >> "
+
+
+def test_kafkas_form_expands_earlier_lines() -> None:
+    talk = Talk("cd image\n", "cd /\n", "!1\n", "pwd\n", "!9\n", "history\n", kafka=True)
+
+    talk.kafkas()
+
+    assert "/image\n" in talk.out
+    assert (
+        "    0  cd image\n    1  cd /\n    2  cd image\n    3  pwd\n    4  !9\n    5  history\n"
+        in (talk.out.text)
+    )
+
+
+def test_our_form_prints_answers_alone() -> None:
+    talk = Talk("cd image\r\n", "ls", kafka=False)
+
+    assert talk.ours() == 0
+    assert talk.out.text == "a\nb\n"
+
+
+def test_our_form_expands_nothing() -> None:
+    talk = Talk("pwd\n", "!!\n")
+
+    assert talk.ours() == 1
+    assert talk.out.text == "/\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ((), 0),
+        (("ls",), 0),
+        (("\n", "  \n"), 0),
+        (("cat /nope\n", "ls\n"), 1),
+        (("pwd\n", "cat /nope\n"), 2),
+        (("ls > /nowhere/x\n",), 1),
+        (("ls '\n",), 1),
+    ],
+)
+def test_worst_code_counts(
+    lines: Iterable[str], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kraftops_shell.commands.browse.pwd", lambda _session, _call: 2)
+
+    assert Talk(*lines).ours() == code
+
+
+@pytest.mark.parametrize("run", [Talk.ours, Talk.kafkas])
+def test_error_of_the_library_is_told_and_the_session_goes_on(
+    run: Callable[[Talk], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, SourceError("x has changed", "look again"))
+    talk = Talk("pwd\n", "ls /\n", kafka=run is Talk.kafkas)
+
+    code = run(talk)
+
+    assert code == (0 if run is Talk.kafkas else 1)
+    assert talk.err == ["x has changed", "hint: look again"]
+    assert "image\nlocal\n" in talk.out
+
+
+def test_error_of_the_system_about_a_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, OSError(errno.ENOSPC, "No space left on device", "out.json"))
+    talk = Talk("pwd\n", "ls /image\n")
+
+    assert talk.ours() == 1
+    assert talk.err == ["out.json: No space left on device"]
+    assert talk.out.text == "a\nb\n"
+
+
+def test_error_of_standard_output_ends_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, BrokenPipeError(errno.EPIPE, "Broken pipe"))
+
+    with pytest.raises(BrokenPipeError):
+        Talk("pwd\n").ours()
+
+
+def test_interrupt_ends_what_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_session: Session, _call: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kraftops_shell.commands.browse.pwd", fail)
+
+    with pytest.raises(KeyboardInterrupt):
+        Talk("pwd\n").ours()
+
+
+def test_traceback_is_for_who_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, SourceError("x has changed"))
+    talk = Talk("pwd\n", KRAFTOPS_DEBUG="1")
+
+    talk.ours()
+
+    assert talk.err[0] == "Traceback (most recent call last):"
+    assert talk.err[-1] == "kraftops.errors.SourceError: x has changed"
+
+
+def test_exit_ends_the_session() -> None:
+    talk = Talk("exit\n", "ls\n")
+
+    assert talk.ours() == 0
+    assert talk.out.text == ""
