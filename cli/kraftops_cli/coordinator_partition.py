@@ -6,9 +6,9 @@ import os
 
 import click
 
-from kraftops_cli.storage.options import FORM
 from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
 from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 _MOST_PARTITIONS = 0x7FFFFFFF
@@ -78,15 +78,16 @@ def coordinator_partition(
         raise click.BadParameter(
             f"'0' is no number from 1 to {_MOST_PARTITIONS}", ctx, param_hint="--partitions"
         )
-    field, given, topic = "transactionalId", transactional_id, TRANSACTION_TOPIC
-    if given is None:
-        field, given, topic = "group", group or "", OFFSETS_TOPIC
-    # A broker that is sent such bytes has this text of them.
-    name = decode_utf8(os.fsencode(given))
+    field, argument, topic = "transactionalId", transactional_id, TRANSACTION_TOPIC
+    if argument is None:
+        field, argument, topic = "group", group or "", OFFSETS_TOPIC
+    name = decode_utf8(os.fsencode(argument))  # as a broker decodes the name in a request
     partition = partition_of(name, partitions)
     terminal: Terminal = ctx.obj
-    if form == "json":
-        told = {field: name, "topic": topic, "partition": partition, "partitions": partitions}
-        terminal.json("coordinator-partition", told)
-    else:
-        terminal.write(f"{topic}-{partition}\n")
+    print_answer(
+        terminal,
+        form,
+        "coordinator-partition",
+        lambda: {field: name, "topic": topic, "partition": partition, "partitions": partitions},
+        lambda: f"{topic}-{partition}\n",
+    )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import clicks_arguments
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -114,14 +116,15 @@ EXAMPLES = (
 def format_(terminal: Terminal, /, **options: object) -> None:
     """Run the subcommand."""
     from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.describe import describe
     from kraftops.storage.format.formatter import check_plan, format_directories, plan_format
 
     request = _request(options)
     config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
     plan = plan_format(config, request)
     warn_of_id(terminal, request.cluster_id, strict=request.strict)
-    is_text, is_dry = options["form"] == "text", bool(options["dry_run"])
-    if is_text:
+    form, is_dry = str(options["form"]), bool(options["dry_run"])
+    if form == "text":
         for directory in plan.unreadable:
             shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
             terminal.write(f"{shown}\n")
@@ -136,8 +139,9 @@ def format_(terminal: Terminal, /, **options: object) -> None:
         if not is_dry:
             done.extend(format_directories(plan))
     except KraftopsError:
-        if is_text:
-            _show(terminal, plan, done, is_dry=is_dry)
+        if form == "text":
+            for line in _as_text(plan, done, is_dry=is_dry):
+                terminal.write(line)
         raise
     for path in _with_foreign_files(done):
         terminal.error(
@@ -145,12 +149,13 @@ def format_(terminal: Terminal, /, **options: object) -> None:
             hint="give them to the user of the server; changing owners is not allowed here",
         )
     # After the work: that nobody reads it is no reason to leave the work half done.
-    if is_text:
-        _show(terminal, plan, done, is_dry=is_dry)
-    else:
-        from kraftops.storage.describe import describe
-
-        terminal.json("format", {"dryRun": is_dry, **describe(plan, done, is_dry=is_dry)})
+    print_answer(
+        terminal,
+        form,
+        "format",
+        lambda: {"dryRun": is_dry, **describe(plan, done, is_dry=is_dry)},
+        lambda: _as_text(plan, done, is_dry=is_dry),
+    )
 
 
 def _with_foreign_files(done: list[Target]) -> list[str]:
@@ -239,22 +244,21 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
                     )
 
 
-def _show(terminal: Terminal, plan: FormatPlan, done: list[Target], *, is_dry: bool) -> None:
+def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[str]:
     from kraftops.storage.describe import new_entries
 
     if not plan.targets:
-        terminal.write("All of the log directories are already formatted.\n")
+        yield "All of the log directories are already formatted.\n"
         return
     version = plan.bootstrap.version.name
     if is_dry or done:
-        terminal.write(f"Bootstrap metadata: {plan.bootstrap}\n")
+        yield f"Bootstrap metadata: {plan.bootstrap}\n"
     entries = new_entries(plan.targets) if is_dry else [[]] * len(done)
     for target, new in zip(plan.targets if is_dry else done, entries, strict=True):
         verb = "Would format" if is_dry else "Formatting"
-        path = target.directory.path
-        terminal.write(f"{verb} {target.kind} {path} with metadata.version {version}.\n")
+        yield f"{verb} {target.kind} {target.directory.path} with metadata.version {version}.\n"
         for stale in target.removes if is_dry else ():
-            terminal.write(f"  removes {stale}\n")
+            yield f"  removes {stale}\n"
         for entry, size, mode in new:
             shown = f"{entry}/" if size is None else f"{entry} ({size} bytes)"
-            terminal.write(f"  {shown} mode {mode:04o}\n")
+            yield f"  {shown} mode {mode:04o}\n"

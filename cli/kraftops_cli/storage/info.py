@@ -11,6 +11,7 @@ import click
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import clicks_arguments
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     """Run the subcommand; return its exit code."""
     from kraftops.errors import StorageError
     from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.describe import describe_finding, describe_state
     from kraftops.storage.logdirs.inspector import (
         damage_findings,
         findings,
@@ -61,25 +63,22 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
         for state in states:
             if state.directory.is_opaque and state.place:
                 raise StorageError(f"{state.directory.meta_path}: {state.directory.problem}")
-        terminal.write(_text(states, problems))
+    print_answer(
+        terminal,
+        form,
+        "info",
+        lambda: {
+            "nodeId": loaded.node_id,
+            "roles": sorted(loaded.roles),
+            "directories": [describe_state(state) for state in states],
+            "problems": problems,
+            "findings": [describe_finding(finding) for finding in found],
+        },
+        lambda: _text(states, problems) if form == "text" else _table(states, problems, found),
+    )
+    if form == "text":
         for finding in found:
             terminal.error(str(finding), finding.cure)
-    elif form == "json":
-        from kraftops.storage.describe import describe_finding, describe_state
-
-        directories = [describe_state(state) for state in states]
-        terminal.json(
-            "info",
-            {
-                "nodeId": loaded.node_id,
-                "roles": sorted(loaded.roles),
-                "directories": directories,
-                "problems": problems,
-                "findings": [describe_finding(finding) for finding in found],
-            },
-        )
-    else:
-        terminal.write(_table(states, problems, found))
     return 1 if problems else 0
 
 

@@ -16,14 +16,6 @@ OVERRIDE = click.option(
     multiple=True,
     help="A configuration key that replaces the file's; may be given more than once.",
 )
-FORM = click.option(
-    "--format",
-    "form",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="The form of the output.",
-)
 DRY_RUN = click.option(
     "--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing."
 )

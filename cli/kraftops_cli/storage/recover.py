@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kraftops.recovery.refusal import CODES
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, FORM, OVERRIDE
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
 from kraftops_cli.syntax.argparse4j import clicks_arguments
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -202,14 +203,14 @@ class _How(NamedTuple):
 
 def _recover(terminal: Terminal, config: ServerConfig, request: RecoveryRequest, how: _How) -> int:
     from kraftops.recovery.advice import advice
+    from kraftops.recovery.describe import describe_plan
     from kraftops.recovery.doing import recover as do
     from kraftops.recovery.plan import plan_recovery
     from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 
     now = time.time_ns() // 1_000_000
     plan = plan_recovery(config, request, now)
-    is_text = how.form == "text"
-    if is_text:
+    if how.form == "text":
         terminal.write(plan_text(plan))
     place = None
     changes = bool(plan.steps) and not how.is_dry
@@ -218,12 +219,13 @@ def _recover(terminal: Terminal, config: ServerConfig, request: RecoveryRequest,
             return _refuse(terminal, plan, how)
         place = do(plan, backup=how.backup, is_saved=how.is_saved, now=now)
     steps = advice(plan, _arguments(request))
-    if is_text:
-        terminal.write(done_text(plan, place, is_dry=how.is_dry) + next_text(steps))
-    else:
-        from kraftops.recovery.describe import describe_plan
-
-        terminal.json("recover", describe_plan(plan, steps, changed=changes, backup=place))
+    print_answer(
+        terminal,
+        how.form,
+        "recover",
+        lambda: describe_plan(plan, steps, changed=changes, backup=place),
+        lambda: done_text(plan, place, is_dry=how.is_dry) + next_text(steps),
+    )
     return 0
 
 
@@ -276,10 +278,15 @@ def _undo(terminal: Terminal, config: ServerConfig, backup: str | None, form: st
     from kraftops.recovery.doing import undo
 
     place, changed = undo(config, backup)
-    if form == "json":
-        terminal.json("recover", {"changed": changed, "backup": place})
-    elif changed:
-        terminal.write(f"the metadata log is as it was before; the copy stays in {place}\n")
-    else:
-        terminal.write(f"nothing to undo: the metadata log is as in {place}\n")
+    print_answer(
+        terminal,
+        form,
+        "recover",
+        lambda: {"changed": changed, "backup": place},
+        lambda: (
+            f"the metadata log is as it was before; the copy stays in {place}\n"
+            if changed
+            else f"nothing to undo: the metadata log is as in {place}\n"
+        ),
+    )
     return 0

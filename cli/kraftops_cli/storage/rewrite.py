@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, FORM, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import clicks_arguments
 from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def rewrite(
 ) -> None:
     """Run the subcommand."""
     from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 
@@ -70,12 +72,13 @@ def rewrite(
         terminal.error(f"warning: {message}", hint)
     if not dry_run:
         rewrite_all(planned)
-    if form == "json":
-        from kraftops.storage.describe import describe_rewrites
-
-        terminal.json("rewrite", describe_rewrites(planned, is_dry=dry_run))
-    else:
-        terminal.write("".join(_lines(planned, "would change" if dry_run else "changed")))
+    print_answer(
+        terminal,
+        form,
+        "rewrite",
+        lambda: describe_rewrites(planned, is_dry=dry_run),
+        lambda: _lines(planned, "would change" if dry_run else "changed"),
+    )
 
 
 def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kraftops_cli.storage.options import FORM, OVERRIDE
+from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.syntax.argparse4j import clicks_arguments
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -80,25 +81,28 @@ def verify(
         found += verify_cluster(nodes)
     stopping = [finding for finding in found if finding.stops]
     notes = [finding for finding in found if not finding.stops]
-    if form == "json":
-        terminal.json("verify", _told(nodes, stopping, notes))
-    else:
-        _show(terminal, nodes, stopping, notes)
+    if form == "text":
+        for finding in notes:
+            terminal.error(f"note: {finding}", finding.cure)
+    print_answer(
+        terminal,
+        form,
+        "verify",
+        lambda: _as_json(nodes, stopping, notes),
+        lambda: _as_text(nodes, stopping),
+    )
     return HAS_FINDINGS if stopping else 0
 
 
-def _show(
-    terminal: Terminal, nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
-) -> None:
-    for finding in notes:
-        terminal.error(f"note: {finding}", finding.cure)
-    for finding in stopping:
-        terminal.write(f"{finding}; {finding.cure}\n")
-    for node in () if stopping else nodes:
-        terminal.write(f"{node.config.path}: node {node.config.node_id} would start\n")
+def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:
+    if stopping:
+        return "".join(f"{finding}; {finding.cure}\n" for finding in stopping)
+    return "".join(
+        f"{node.config.path}: node {node.config.node_id} would start\n" for node in nodes
+    )
 
 
-def _told(
+def _as_json(
     nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
 ) -> dict[str, object]:
     from kraftops.storage.describe import describe_finding

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from kraftops_cli.storage.options import FORM
 from kraftops_cli.syntax.argparse4j import clicks_arguments
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 
@@ -25,10 +27,7 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
     from kraftops import uuids
 
     text = uuids.to_text(uuids.random_uuid())
-    if form == "json":
-        terminal.json("random-uuid", {"uuid": text})
-    else:
-        terminal.write(f"{text}\n")
+    print_answer(terminal, form, "random-uuid", lambda: {"uuid": text}, lambda: f"{text}\n")
 
 
 @click.command(
@@ -59,12 +58,19 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
     asked = LATEST_PRODUCTION.name if release_version is None else release_version
     version = by_name(asked, unstable=True)
     levels = {name: default_level(name, version.level) for name in FEATURES}
-    if form == "json":
-        shown = {"level": version.level, "name": version.name}
-        terminal.json("version-mapping", {"metadataVersion": shown, "features": levels})
-    else:
-        terminal.write(f"metadata.version={version.level} ({asked})\n")
-        terminal.write("".join(f"{name}={level}\n" for name, level in levels.items()))
+    print_answer(
+        terminal,
+        form,
+        "version-mapping",
+        lambda: {
+            "metadataVersion": {"level": version.level, "name": version.name},
+            "features": levels,
+        },
+        lambda: (
+            f"metadata.version={version.level} ({asked})\n"
+            + "".join(f"{name}={level}\n" for name, level in levels.items())
+        ),
+    )
 
 
 @click.command(
@@ -95,13 +101,23 @@ def feature_dependencies(terminal: Terminal, /, features: tuple[str, ...], form:
     """Run the subcommand."""
     from kraftops.storage.bootstrap.features import dependencies
 
-    if form == "json":
-        found = [dependencies(feature) for feature in features]
-        levels = [{"feature": name, "requires": needed} for name, needed in found]
-        terminal.json("feature-dependencies", {"features": levels})
-        return
-    for feature in features:
-        name, needed = dependencies(feature)
-        lines = [f"{name} requires:", *(f"    {other}" for other in needed)]
-        shown = lines if needed else [f"{name} has no dependencies."]
-        terminal.write("".join(f"{line}\n" for line in shown))
+    print_answer(
+        terminal,
+        form,
+        "feature-dependencies",
+        lambda: {
+            "features": [
+                {"feature": name, "requires": required}
+                for name, required in map(dependencies, features)
+            ]
+        },
+        lambda: (_requirements(*dependencies(feature)) for feature in features),
+    )
+
+
+def _requirements(feature: str, required: Sequence[str]) -> str:
+    if not required:
+        return f"{feature} has no dependencies.\n"
+    return "".join(
+        f"{line}\n" for line in (f"{feature} requires:", *(f"    {x}" for x in required))
+    )

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.streams import Terminal
+
+
+@pytest.fixture
+def terminal() -> Terminal:
+    return Terminal("kafka-tool")
+
+
+def _unused() -> str:
+    raise AssertionError("the form that is not asked for was made")
+
+
+def test_json_is_one_object_with_the_command(
+    terminal: Terminal, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    print_answer(terminal, "json", "count", lambda: {"count": 3}, _unused)
+    terminal.flush()
+
+    assert capfdbinary.readouterr().out == b'{"command": "count", "formatVersion": 1, "count": 3}\n'
+
+
+@pytest.mark.parametrize("text", ["one\ntwo\n", ["one\n", "two\n"]])
+def test_text_is_written_as_it_is(
+    terminal: Terminal, capfdbinary: pytest.CaptureFixture[bytes], text: str | list[str]
+) -> None:
+    print_answer(terminal, "text", "count", dict, lambda: text)
+    terminal.flush()
+
+    assert capfdbinary.readouterr().out == b"one\ntwo\n"
