@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from kraftops.log.files import RENAMED, FileKind
+from kraftops.records.decoders.user import DECODERS
 from kraftops.records.dialects import DIALECTS
-from kraftops.records.user import DECODERS
 from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root

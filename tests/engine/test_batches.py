@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kraftops.engine.scanning import open_scan
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.coordinator import messages
-from kraftops.records.user import DECODERS
+from kraftops.records.decoders.keyed import messages
+from kraftops.records.decoders.user import DECODERS
 from tests.helpers.engine.agreeing import agree, batch_with, needs_both, shown
 from tests.helpers.engine.comparing import WHOLE, Trial, by_native, by_reference, difference
 from tests.helpers.engine.making import (

@@ -23,7 +23,7 @@ from kraftops.engine.reference.fold import ReferenceFold
 from kraftops.engine.reference.index import index_records as index_in_python
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, inflated, read_record, record_bytes
-from kraftops.records import recordtypes as types
+from kraftops.records import metadata_numbers as types
 from kraftops.records.meaning import LARGEST_DECODED
 from tests.helpers.engine.comparing import has_native
 from tests.helpers.replays import Made, log_bytes, lots, made, unreadable, uuid

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kraftops.log.batch import CONTROL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.coordinator import COORDINATORS, messages
+from kraftops.records.decoders.keyed import COORDINATORS, messages
 from kraftops.schema.message import Message
 from tests.helpers.engine.agreeing import agree, batch_with, needs_both, paths_of, rows_of, shown
 from tests.helpers.engine.making import (

@@ -10,8 +10,8 @@ import click
 from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
 from kraftops.query.query import NO_LIMIT, Query
+from kraftops.records.decoders.user import DECODERS, DEFAULT_DECODER
 from kraftops.records.dialects import DIALECTS
-from kraftops.records.user import DECODERS, DEFAULT_DECODER
 from kraftops_cli.dump_log.filters import (
     FILTERS,
     filter_options,

@@ -18,9 +18,9 @@ from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, file_text, id_fields
 from kraftops.records.control import definitions
+from kraftops.records.decoders.user import DECODERS
 from kraftops.records.dialects import dialect, type_name
 from kraftops.records.secrets import CONFIGURATION, PUBLIC_SUFFIXES, SECRET_FIELDS, SECRET_WORDS
-from kraftops.records.user import DECODERS
 from kraftops.schema.message import Message
 
 _REMOTE = "remote-log-metadata"
@@ -194,7 +194,7 @@ def _secret_fields(message: Message) -> list[str]:
 
 def _texts() -> dict[int, tuple[list[Any], list[Any]]]:
     """Return the pieces of the text of each type, and what is refused; states with their names."""
-    from kraftops.records import remote
+    from kraftops.records import remote_text as remote
 
     states = {
         "segment state": ",".join(remote.SEGMENT_STATES),
@@ -223,7 +223,7 @@ def _texts() -> dict[int, tuple[list[Any], list[Any]]]:
 
 @cache
 def _keyed(decoder: str) -> _native.Decoder:
-    from kraftops.records.coordinator import messages, type_names
+    from kraftops.records.decoders.keyed import messages, type_names
 
     names = type_names(decoder)
     return _native.Decoder(

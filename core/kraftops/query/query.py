@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kraftops.log.codecs import MAX_INFLATED_BYTES, MAX_INFLATED_METADATA_BYTES
 from kraftops.query.filters import Filter
-from kraftops.records.user import DEFAULT_DECODER
+from kraftops.records.decoders.user import DEFAULT_DECODER
 
 NO_LIMIT = 0x7FFFFFFF
 """Kafka's default of `--max-bytes`, which it takes for none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from kraftops.records.control import CONTROL_TYPES
-from kraftops.records.coordinator import COORDINATORS, type_names
+from kraftops.records.decoders.keyed import COORDINATORS, type_names
 from kraftops.records.dialects import dialect, type_name
 
 

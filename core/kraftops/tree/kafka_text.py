@@ -26,6 +26,7 @@ from kraftops.tree.names import (
 from kraftops.tree.node import java_sorted
 
 if TYPE_CHECKING:
+    from kraftops.records.kip_631_types import ScramCredential
     from kraftops.records.metadata_types import (
         AccessControlEntryRecord,
         BrokerEndpoint,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         RegisterControllerRecord,
         UserScramCredentialRecord,
     )
-    from kraftops.records.shipped_types import ScramCredential
 
     Registration = BrokerState | RegisterControllerRecord
     Credential = UserScramCredentialRecord | ScramCredential

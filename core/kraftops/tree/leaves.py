@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         LeaderChangeMessage,
         VotersRecord,
     )
+    from kraftops.records.kip_631_types import FailedReplicasRecord, UserScramCredentials
     from kraftops.records.metadata_types import (
         AccessControlEntryRecord,
         ClientQuotaRecord,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         RegisterControllerRecord,
         UserScramCredentialRecord,
     )
-    from kraftops.records.shipped_types import FailedReplicasRecord, UserScramCredentials
     from kraftops.tree.kafka_text import Credential, Registration
 
 Image = MetadataImage

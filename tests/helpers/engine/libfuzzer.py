@@ -25,7 +25,7 @@ from kraftops.log.batch import HEADER_SIZE
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.user import DECODERS
+from kraftops.records.decoders.user import DECODERS
 from tests.helpers.engine.cases import Case, outcome
 from tests.helpers.engine.comparing import WHOLE, Trial
 from tests.helpers.engine.findings import shape_of

@@ -16,10 +16,10 @@ from kraftops.log.codecs import compress
 from kraftops.query.filters import Filter, normal_type
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
-from kraftops.records.coordinator import COORDINATORS, messages
+from kraftops.records.decoders.keyed import COORDINATORS, messages
+from kraftops.records.decoders.user import DECODERS
 from kraftops.records.dialects import dialect
 from kraftops.records.types import record_types
-from kraftops.records.user import DECODERS
 from kraftops.schema.message import Field, Message
 from kraftops.uuids import to_text
 from kraftops.varint import varint_bytes

@@ -16,7 +16,7 @@ from kraftops.dump.summary.sketches import Kept
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
-from kraftops.records.coordinator import messages
+from kraftops.records.decoders.keyed import messages
 
 MOST_KEYS = 100_000
 """Keys, of all groups together, of which the state is kept; whole groups are left out beyond."""

@@ -11,7 +11,7 @@ from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
 from kraftops.memo import Memo
 from kraftops.records.control import CONTROL_TYPES, control_type
-from kraftops.records.coordinator import COORDINATORS, messages, type_names
+from kraftops.records.decoders.keyed import COORDINATORS, messages, type_names
 from kraftops.records.dialects import Dialect, dialect, type_name
 from kraftops.schema.compile import compiled
 from kraftops.schema.read import Data

@@ -25,7 +25,7 @@ from kraftops.engine.reference.folding import rules
 from kraftops.engine.reference.folding.state import Partition, State, Unit
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
-from kraftops.records.recordtypes import TRANSACTION_MARKERS
+from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 
 
 class ReferenceFold:

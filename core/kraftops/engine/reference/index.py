@@ -8,9 +8,9 @@ from kraftops.engine.fold_contract import RANGE_BITS, Seen
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect
+from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
-from kraftops.records.recordtypes import NO_OP, PARTITION, PARTITION_CHANGE, ZK_MIGRATION_STATE
-from kraftops.records.shipped import record_reader
+from kraftops.records.metadata_numbers import NO_OP, PARTITION, PARTITION_CHANGE, ZK_MIGRATION_STATE
 
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import PartitionChangeRecord, PartitionRecord

@@ -82,7 +82,7 @@ def _framed_head(kind: str, dialect_name: str) -> Read:
 
 def _coordinator_head(decoder: str) -> Read:
     from kraftops.memo import Memo
-    from kraftops.records.coordinator import key_type, value_version
+    from kraftops.records.decoders.keyed import key_type, value_version
 
     types = Memo(lambda key: key_type(key, decoder))  # a few keys have most of the records
 
@@ -220,7 +220,7 @@ def _renderer(
 
 
 def _coordinator(decoder: str) -> Read:
-    from kraftops.records.coordinator import decode, key_and_value_texts
+    from kraftops.records.decoders.keyed import decode, key_and_value_texts
     from kraftops.records.dialects import snake_case
 
     def meaning(record: Record) -> Meaning:
@@ -259,7 +259,7 @@ def _user(query: Query) -> Read:
 
 def _shown(decoder: str) -> Callable[[bytes | None], tuple[str | None, str | None]]:
     """Return a function of a key or value to its text, and the encoding of that."""
-    from kraftops.records.user import DEFAULT_DECODER
+    from kraftops.records.decoders.user import DEFAULT_DECODER
 
     text, is_text = shown_by(decoder), decoder == DEFAULT_DECODER
 

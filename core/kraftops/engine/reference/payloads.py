@@ -71,7 +71,7 @@ def _user(query: Query) -> Decode:
 
 def shown_by(decoder: str) -> Callable[[bytes], str]:
     """Return a function of a key or value, be it long, to its text by one of Kafka's decoders."""
-    from kraftops.records.user import DECODERS, DEFAULT_DECODER, IN_PIECES
+    from kraftops.records.decoders.user import DECODERS, DEFAULT_DECODER, IN_PIECES
 
     show, is_utf8 = DECODERS[decoder], decoder == DEFAULT_DECODER
 
@@ -98,7 +98,7 @@ def _metadata(query: Query) -> Decode:
 
 
 def _remote(record: Record, overrun: str) -> Texts:
-    from kraftops.records.remote import payload_text
+    from kraftops.records.remote_text import payload_text
 
     if overrun:
         return None, f"Error at offset {record.offset}, skipping. {overrun}"
@@ -106,7 +106,7 @@ def _remote(record: Record, overrun: str) -> Texts:
 
 
 def _coordinator(decoder: str) -> Decode:
-    from kraftops.records.coordinator import texts as coordinator_texts
+    from kraftops.records.decoders.keyed import texts as coordinator_texts
 
     def texts(record: Record, overrun: str) -> Texts:
         offset, _, key, value, _ = record

@@ -102,7 +102,7 @@ def _type_peek(query: Query) -> Callable[[Record], str | None] | None:
 
         return framed
     if query.decoder in ("offsets", "transaction", "share"):
-        from kraftops.records.coordinator import type_names
+        from kraftops.records.decoders.keyed import type_names
 
         known = type_names(query.decoder)
 

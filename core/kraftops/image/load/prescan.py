@@ -23,9 +23,9 @@ from kraftops.log.batch import Batch, read_record
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.splits import Split
 from kraftops.log.streams import LogStream, open_log
+from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
-from kraftops.records.recordtypes import PARTITION, TOPIC, TRANSACTION_MARKERS
-from kraftops.records.shipped import record_reader
+from kraftops.records.metadata_numbers import PARTITION, TOPIC, TRANSACTION_MARKERS
 
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import TopicRecord

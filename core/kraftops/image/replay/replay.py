@@ -25,7 +25,7 @@ from kraftops.image.state.store import Held, held
 from kraftops.log.batch import Batch, read_record
 from kraftops.records import control
 from kraftops.records.meaning import Unknown
-from kraftops.records.recordtypes import ABORT_TRANSACTION, BEGIN_TRANSACTION
+from kraftops.records.metadata_numbers import ABORT_TRANSACTION, BEGIN_TRANSACTION
 
 NOT_OPEN = "no metadata transaction is open"
 """Why a marker that ends one is left out."""

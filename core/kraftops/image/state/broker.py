@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from kraftops.records.recordtypes import FENCE_BROKER, UNFENCE_BROKER
+from kraftops.records.metadata_numbers import FENCE_BROKER, UNFENCE_BROKER
 
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import (

@@ -28,8 +28,8 @@ from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.findings import Finding, Kind, RecordFindings
 from kraftops.image.state.store import LoggedRecord, RecordStore
 from kraftops.records import control
+from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
-from kraftops.records.shipped import record_reader
 
 
 class Provenance(NamedTuple):

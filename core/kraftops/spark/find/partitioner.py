@@ -18,9 +18,9 @@ from kraftops.image.load.prescan import range_of
 from kraftops.image.state.store import held
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
 from kraftops.memo import Memo
-from kraftops.records import recordtypes as types
+from kraftops.records import metadata_numbers as types
+from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
-from kraftops.records.shipped import record_reader
 from kraftops.schema.read import Data
 from kraftops.spark.find.scan_job import Hashes, hash_of
 from kraftops.tree.names import kafka_entity_name

@@ -12,7 +12,7 @@ from kraftops.dump.summary import groups
 from kraftops.dump.summary.groups import Groups, read_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
-from kraftops.records.coordinator import messages
+from kraftops.records.decoders.keyed import messages
 from kraftops.schema.compile import compiled
 from kraftops.schema.read import default_data
 

@@ -19,7 +19,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.reader import LogFile
-from kraftops.records.coordinator import messages
+from kraftops.records.decoders.keyed import messages
 from kraftops.records.dialects import snake_case
 from tests.helpers.corpus import DUMPS, Case, cases
 from tests.helpers.engines import using

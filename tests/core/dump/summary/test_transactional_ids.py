@@ -11,7 +11,7 @@ from kraftops.dump.summary import transactional_ids as transactionalids
 from kraftops.dump.summary.transactional_ids import STATES, TransactionalIds, read_id_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
-from kraftops.records.coordinator import messages
+from kraftops.records.decoders.keyed import messages
 from kraftops.schema.compile import compiled
 from kraftops.schema.read import default_data
 

@@ -10,10 +10,11 @@ from kraftops.log.batch import Record, read_record
 from kraftops.log.batch import records as records_of
 from kraftops.query.query import Query
 from kraftops.query.row import Meaning, id_fields
-from kraftops.records import coordinator, metadata
+from kraftops.records import metadata
 from kraftops.records.control import decode as decode_control
+from kraftops.records.decoders import keyed as coordinator
+from kraftops.records.decoders.user import DECODERS
 from kraftops.records.meaning import LARGEST_DECODED, Decoded
-from kraftops.records.user import DECODERS
 from kraftops.uuids import to_text
 from tests.helpers.messages import table
 from tests.helpers.rowlogs import LOGS, decoder_of

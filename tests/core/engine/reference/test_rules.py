@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.engine.reference.folding.rules import _RULES
-from kraftops.records import metadata_types, shipped_types
+from kraftops.records import kip_631_types, metadata_types
 from kraftops.records.dialects import DIALECTS, dialect
-from kraftops.records.recordtypes import TRANSACTION_MARKERS
-from kraftops.records.shipped import record_reader
+from kraftops.records.kip_631 import record_reader
+from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 from kraftops.schema.message import Message
 from tests.core.records.test_record_types import differences
 from tests.helpers.messages import data_for, versions_of
 from tests.helpers.replays import made
 
-TYPES = vars(metadata_types) | vars(shipped_types)
+TYPES = vars(metadata_types) | vars(kip_631_types)
 
 
 def taken(number: int) -> list[Any]:

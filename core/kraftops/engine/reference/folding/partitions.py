@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from kraftops.engine.fold_contract import KEPT_LEADER, RECOVERY_STATES, Look, PartitionState
-from kraftops.records.shipped import KEPT_RECOVERY
+from kraftops.records.kip_631 import KEPT_RECOVERY
 from kraftops.uuids import ZERO, is_reserved
 
 if TYPE_CHECKING:
+    from kraftops.records.kip_631_types import AnyPartitionChangeRecord
     from kraftops.records.metadata_types import PartitionRecord
-    from kraftops.records.shipped_types import AnyPartitionChangeRecord
 
 T = TypeVar("T")
 _LOST = bytes(15) + b"\x02"

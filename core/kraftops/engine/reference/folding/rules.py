@@ -11,7 +11,7 @@ from typing import Any
 from kraftops.engine.reference.folding import table_rules as tables
 from kraftops.engine.reference.folding import topic_rules as topics
 from kraftops.engine.reference.folding.state import State
-from kraftops.records import recordtypes as types
+from kraftops.records import metadata_numbers as types
 
 Rule = Callable[[State, Any, int], str | None]
 """Takes the data of its own type of record."""

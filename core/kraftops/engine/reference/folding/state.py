@@ -20,9 +20,9 @@ from kraftops.engine.reference.folding.brokers import Registration
 from kraftops.engine.reference.folding.touches import Touches
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record, read_record
+from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
-from kraftops.records.recordtypes import PARTITION
-from kraftops.records.shipped import record_reader
+from kraftops.records.metadata_numbers import PARTITION
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 

@@ -17,6 +17,12 @@ from kraftops.engine.reference.folding.state import State
 from kraftops.engine.reference.folding.topic_rules import leave_isrs
 
 if TYPE_CHECKING:
+    from kraftops.records.kip_631_types import (
+        AnyFenceBrokerRecord,
+        AnyUnregisterBrokerRecord,
+        FailedReplicasRecord,
+        UserScramCredentials,
+    )
     from kraftops.records.metadata_types import (
         AccessControlEntryRecord,
         BrokerRegistrationChangeRecord,
@@ -31,12 +37,6 @@ if TYPE_CHECKING:
         RemoveDelegationTokenRecord,
         RemoveUserScramCredentialRecord,
         UserScramCredentialRecord,
-    )
-    from kraftops.records.shipped_types import (
-        AnyFenceBrokerRecord,
-        AnyUnregisterBrokerRecord,
-        FailedReplicasRecord,
-        UserScramCredentials,
     )
 
 K = TypeVar("K", bound=Hashable)

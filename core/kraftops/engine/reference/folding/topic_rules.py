@@ -10,8 +10,8 @@ from kraftops.engine.reference.folding import partitions
 from kraftops.engine.reference.folding.state import Partition, State, Topic
 
 if TYPE_CHECKING:
+    from kraftops.records.kip_631_types import AnyPartitionChangeRecord, AnyTopicRecord
     from kraftops.records.metadata_types import ClearElrRecord, PartitionRecord, RemoveTopicRecord
-    from kraftops.records.shipped_types import AnyPartitionChangeRecord, AnyTopicRecord
 
 _UNKNOWN_TOPIC = "there is no topic with this id"
 _UNKNOWN_PARTITION = "there is no such partition"

@@ -2,7 +2,7 @@
 
 What a dialect's record says beyond the shipped one is in fields of its own: `leavesIsrs` (the
 broker leaves all in-sync replicas), `leaderEpoch` of a partition change (absolute), `deleting` of a
-topic, `credentials` of a user; `kraftops.records.shipped_types` has the types. What it does not
+topic, `credentials` of a user; `kraftops.records.kip_631_types` has the types. What it does not
 say, and every shipped one does, has the default.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kraftops.records.dialects import dialect
 from kraftops.records.meaning import Unknown, refusal
 from kraftops.records.metadata import read_body
-from kraftops.records.recordtypes import (
+from kraftops.records.metadata_numbers import (
     ACCESS_CONTROL_ENTRY,
     CONFIG,
     DELEGATION_TOKEN,
@@ -33,12 +33,12 @@ from kraftops.records.recordtypes import (
 from kraftops.uuids import ZERO
 
 if TYPE_CHECKING:
-    from kraftops.records.metadata_types import RemoveTopicRecord, TopicRecord, UnfenceBrokerRecord
-    from kraftops.records.shipped_types import (
+    from kraftops.records.kip_631_types import (
         AnyFenceBrokerRecord,
         AnyUnregisterBrokerRecord,
         UserScramCredentials,
     )
+    from kraftops.records.metadata_types import RemoveTopicRecord, TopicRecord, UnfenceBrokerRecord
 
 RecordReader = Callable[[bytes | None], tuple[int, Any] | Unknown]
 """A record's value to the number and data of Kafka's record; the data's type is by the number."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.records.remote import payload_text
+from kraftops.records.remote_text import payload_text
 from kraftops.schema.compile import compiled
 from tests.helpers.messages import Data, table, uvarint
 

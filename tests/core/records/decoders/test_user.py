@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.errors import DecodeError
-from kraftops.records.user import DECODERS, DEFAULT_DECODER
+from kraftops.records.decoders.user import DECODERS, DEFAULT_DECODER
 
 PACKAGE = "org.apache.kafka.tools.api."
 

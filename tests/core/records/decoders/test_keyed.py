@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.records.coordinator import COORDINATORS, decode, messages, texts
+from kraftops.records.decoders.keyed import COORDINATORS, decode, messages, texts
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
 from tests.helpers.messages import Data, table
