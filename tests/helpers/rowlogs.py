@@ -6,7 +6,7 @@ from typing import Any
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import scan, text_chunks
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
@@ -57,7 +57,7 @@ def decoder_of(path: Path) -> str:
 
 def rows(path: Path | str, query: Query | None = None) -> list[Row]:
     """Return the rows of a file."""
-    return list(scan(Part(str(path)), query or Query(form="json"), Report()))
+    return list(scan(ByteRange(str(path)), query or Query(form="json"), Report()))
 
 
 def engine_json(path: Path | str, query: Query) -> str:

@@ -19,7 +19,7 @@ from kraftops.image.load.sources import files_of, plans
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.splits import Split
+from kraftops.log.ranges import ByteRange
 from kraftops.spark.find.find import (
     NOTHING,
     Answer,
@@ -89,7 +89,9 @@ def some_tests(random: Random) -> Iterator[str]:
             yield from (flag, random.choice(choices))
 
 
-def known_of(path: str, limits: Limits, dialect: str) -> dict[str, list[tuple[Split, Run | None]]]:
+def known_of(
+    path: str, limits: Limits, dialect: str
+) -> dict[str, list[tuple[ByteRange, Run | None]]]:
     """Return what parts say, each by itself; they are as small as can be."""
     pieces, _ = next(plans(files_of([path]), limits), ([], []))
     found = {}

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kraftops.dump.sources.names import Source, expand
-from kraftops.dump.sources.parts import Part
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.ranges import ByteRange
 from kraftops.log.reader import LogFile
 from kraftops.log.remote import AHEAD, RemoteFile, filesystem, list_directory, reading
 from kraftops.spark.jobs import planning
@@ -268,8 +268,10 @@ def test_enough_files_far_away_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> N
     sources = [Source(f"s3://b/{number}.log", None, None, None, 0) for number in range(8)]
     monkeypatch.setattr(planning, "sizes_of", lambda paths: [1 << 30 for _ in paths])
 
-    def cut(paths: Sequence[str], target: int, _: int) -> list[list[Part]]:
-        return [[Part(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths]
+    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
+        return [
+            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
+        ]
 
     many = plan(sources, 2, cut=cut)
     few = plan(sources[:7], 2, cut=cut)

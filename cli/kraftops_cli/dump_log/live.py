@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, Unit, file_head, units
-from kraftops.dump.sources.parts import Findings, Found, Part
+from kraftops.dump.sources.parts import Findings, Found
 from kraftops.engine.choice import engine_name
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.run import (
     Limited,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class _Asked(NamedTuple):
     """A part, and what is to be shown of it; where it *begins_anew*, what came before is void."""
 
-    part: Part
+    part: ByteRange
     query: Query
     begins_anew: bool
 

@@ -15,7 +15,6 @@ from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.parts import (
     Findings,
     Found,
-    Part,
     job_count,
     plan_parts,
     total_size,
@@ -24,6 +23,7 @@ from kraftops.dump.sources.parts import (
 from kraftops.engine.choice import engine_name
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops_cli.terminal.streams import Terminal
 
@@ -118,7 +118,7 @@ def _with_topics(plan: Plan) -> Plan:
             "topics cannot be looked up in standard input, which is read only once",
             hint="name them by their ids, or give a file",
         )
-    files = [Part(path) for path in paths if path != STANDARD_INPUT]
+    files = [ByteRange(path) for path in paths if path != STANDARD_INPUT]
     found = with_topic_ids(plan.query.filter, files, plan.query.dialect)
     return replace(plan, query=replace(plan.query, filter=found))
 
@@ -218,7 +218,7 @@ def _batches(plan: Plan, report: Report, terminal: Terminal) -> Iterator[pa.Reco
     limited = Limited(plan)
     for source in plan.sources:
         try:
-            yield from limited.batches(Part(source.path), plan.query_of(source.path), report)
+            yield from limited.batches(ByteRange(source.path), plan.query_of(source.path), report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
         tell(report, terminal)
@@ -238,7 +238,7 @@ class Limited:
         """Whether the limit is reached."""
         return self._left == 0
 
-    def batches(self, part: Part, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
+    def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a part."""
         from kraftops.dump.scan.arrow import arrow_schema, first_batches, scan_batches
 
@@ -276,7 +276,7 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
             write_all(fd, chunk)
 
 
-def with_topics_of(part: Part, query: Query) -> Query:
+def with_topics_of(part: ByteRange, query: Query) -> Query:
     """Return the query with the ids of topics that were created in a part."""
     if not query.filter.topics or query.decoder != "metadata":
         return query
@@ -309,7 +309,7 @@ class _Makers:
         self._plan = plan
         self._by_query: dict[Query, PartMaker] = {}
 
-    def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[bytes]:
+    def __call__(self, part: ByteRange, tell: Callable[[Found], None]) -> Iterator[bytes]:
         query = self._plan.query_of(part.path)
         maker = self._by_query.get(query)
         if maker is None:
@@ -329,7 +329,7 @@ def _run_parts(
     fd: int,
     report: Report,
     terminal: Terminal,
-    make: Make[Part, Any] | None = None,
+    make: Make[ByteRange, Any] | None = None,
     on_batch: Callable[[Any], None] | None = None,
 ) -> None:
     """Write the text of all parts, or hand on the batches that what *make* makes tells besides."""
@@ -380,7 +380,7 @@ def write_limited(plan: Plan, fd: int, found: Iterator[Unit]) -> None:
 def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
     """Yield the text of each record that matches, file by file, with the lines before it."""
     for source in plan.sources:
-        query, part = plan.query_of(source.path), Part(source.path)
+        query, part = plan.query_of(source.path), ByteRange(source.path)
         try:
             head = file_head(part, report) if query.form == "text" else b""
             yield from units(part, query, report, head)

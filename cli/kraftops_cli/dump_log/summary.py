@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from kraftops.dump.sources.parts import Part, job_count, plan_parts, total_size, whole_files
+from kraftops.dump.sources.parts import job_count, plan_parts, total_size, whole_files
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError
+from kraftops.log.ranges import ByteRange
 from kraftops_cli.dump_log.run import Plan, open_target
 from kraftops_cli.terminal.streams import Terminal
 
@@ -40,7 +41,7 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     summaries: dict[object, Summary] = {}
     refused: set[str] = set()
 
-    def produce(part: Part, tell: Callable[[_Counted], None]) -> Iterator[bytes]:
+    def produce(part: ByteRange, tell: Callable[[_Counted], None]) -> Iterator[bytes]:
         tell(_count(plan, part))
         yield from ()
 
@@ -65,7 +66,7 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     return 1 if refused else 0
 
 
-def _count(plan: Plan, part: Part) -> _Counted:
+def _count(plan: Plan, part: ByteRange) -> _Counted:
     query = plan.query_of(part.path)
     size = total_size([part.path]) if part.stop is None else part.stop - part.start
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kraftops.fileio.atomic import Owner, give, sync_directory
-from kraftops.recovery.steps import Part
+from kraftops.log.ranges import ByteRange
 
 TEMPORARY = ".recovering"
 """What the names of unfinished files end in, which no server knows."""
@@ -33,7 +33,7 @@ def state_of(folder: str) -> State:
 
 
 def put(
-    path: str, parts: Sequence[Part | bytes], owner: Owner | None, time_ns: int | None = None
+    path: str, parts: Sequence[ByteRange | bytes], owner: Owner | None, time_ns: int | None = None
 ) -> None:
     """Make a file of parts of others, or replace it; *time_ns* is that of its last change.
 
@@ -69,19 +69,19 @@ def remove(path: str) -> None:
         sync_directory(os.path.dirname(path))
 
 
-def copied(path: str) -> Part:
+def copied(path: str) -> ByteRange:
     """Return all of a file as a part of another one."""
-    return Part(path, 0, os.path.getsize(path))
+    return ByteRange(path, 0, os.path.getsize(path))
 
 
-def _blocks(parts: Sequence[Part | bytes]) -> Iterator[bytes]:
+def _blocks(parts: Sequence[ByteRange | bytes]) -> Iterator[bytes]:
     for part in parts:
         if isinstance(part, bytes):
             yield part
             continue
         with open(part.path, "rb") as file:
             file.seek(part.start)
-            left = part.stop - part.start
+            left = part.size
             while left:
                 block = file.read(min(left, _BLOCK))
                 if not block:

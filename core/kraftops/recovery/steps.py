@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.log.files import FileKind, FileName, file_name
+from kraftops.log.ranges import ByteRange
 from kraftops.recovery.given import GivenLog
 from kraftops.recovery.walk import agreement
 from kraftops.storage.logdirs.log_recovery import Snapshot
@@ -26,25 +27,16 @@ _OF_SEGMENTS = frozenset(
 )
 
 
-class Part(NamedTuple):
-    """Bytes of a file, from *start* up to *stop*."""
-
-    path: str
-    start: int
-    stop: int
-
-
 class Put(NamedTuple):
     """A file that is made of parts of others, and of new bytes; it may replace one of its name."""
 
     name: str
-    parts: tuple[Part | bytes, ...]
+    parts: tuple[ByteRange | bytes, ...]
 
     @property
     def size(self) -> int:
         """Of the file."""
-        sizes = (len(one) if isinstance(one, bytes) else one.stop - one.start for one in self.parts)
-        return sum(sizes)
+        return sum(len(one) if isinstance(one, bytes) else one.size for one in self.parts)
 
 
 class Drop(NamedTuple):
@@ -78,7 +70,7 @@ def steps(own: GivenLog, chosen: GivenLog, batch: bytes, names: Sequence[str]) -
     """
     target = _target(own, chosen)
     whole = {
-        Put(os.path.basename(one.path), (Part(one.path, 0, one.size),)) for one in own.segments
+        Put(os.path.basename(one.path), (ByteRange(one.path, 0, one.size),)) for one in own.segments
     }
     if batch:
         _end_with(target.segments, batch, chosen.end, whole)
@@ -121,7 +113,7 @@ def _target(own: GivenLog, chosen: GivenLog) -> _Target:
 
 
 def _copied(snapshot: Snapshot) -> Put:
-    return Put(os.path.basename(snapshot.path), (Part(snapshot.path, 0, snapshot.size),))
+    return Put(os.path.basename(snapshot.path), (ByteRange(snapshot.path, 0, snapshot.size),))
 
 
 def _segments(
@@ -135,7 +127,7 @@ def _segments(
         first = start[1] if number == start[0] else 0
         last = stop[1] if stop and number == stop[0] else segment.size
         if number >= start[0] and first < last and not (stop and number > stop[0]):
-            part = Part(segment.path, first, last)
+            part = ByteRange(segment.path, first, last)
             found.append(Put(os.path.basename(segment.path), (part,)))
     return found
 

@@ -7,8 +7,9 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, file_head, units
-from kraftops.dump.sources.parts import Found, Part, plan_parts
+from kraftops.dump.sources.parts import Found, plan_parts
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter, normal_type
 from kraftops.query.query import Query
 from tests.helpers.dumping import dump
@@ -21,7 +22,7 @@ each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p
 
 def chosen(path: Path | str, query: Query) -> tuple[str, Report]:
     told: list[Found] = []
-    text = b"".join(PartMaker(query)(Part(str(path)), told.append)).decode()
+    text = b"".join(PartMaker(query)(ByteRange(str(path)), told.append)).decode()
     report = Report()
     for found in told:
         report.merge(found.report)
@@ -209,7 +210,7 @@ def test_units_of_a_batch_share_its_line() -> None:
     path = IN / "meta" / LOG_NAME
     asked = query("metadata", types=frozenset({"partition"}))
 
-    part = Part(str(path))
+    part = ByteRange(str(path))
     found = list(units(part, asked, Report(), file_head(part, Report())))
 
     assert len(found) > 3

@@ -10,7 +10,7 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_schema, scan_batches
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.csv_rows import csv_header, row_csv
 from kraftops.query.row import COLUMNS, Row, base64_of, damage_row, file_text
 from tests.helpers.rowlogs import EVERY_LOG, engine_json, name_of, parsed, query_of, rows
@@ -65,7 +65,7 @@ def test_chunks_of_csv_are_the_lines_of_the_rows(path: Path) -> None:
 def test_arrow_carries_the_rows_of_json(path: Path) -> None:
     found = [
         row
-        for batch in scan_batches(Part(str(path)), query_of(path), Report(), arrow_schema())
+        for batch in scan_batches(ByteRange(str(path)), query_of(path), Report(), arrow_schema())
         for row in batch.to_pylist()
     ]
 

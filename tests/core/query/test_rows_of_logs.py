@@ -8,10 +8,11 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, scan
-from kraftops.dump.sources.parts import Found, Part, file_id, plan_parts
+from kraftops.dump.sources.parts import Found, plan_parts
 from kraftops.errors import SourceError, UsageError
 from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, Record, batch_bytes, records
+from kraftops.log.ranges import ByteRange, file_id
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.metadata_logs import no_ops, records_batch
@@ -42,7 +43,7 @@ def scanned(path: Path, *, check: bool = False, **asked: Any) -> tuple[list[int 
     """Return the offsets of the rows of a file, and what was reported."""
     report = Report()
     query = Query(form="json", check=check, filter=Filter(**asked))
-    return [row.offset for row in scan(Part(str(path)), query, report)], report
+    return [row.offset for row in scan(ByteRange(str(path)), query, report)], report
 
 
 @pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
@@ -194,7 +195,7 @@ def test_wrong_checksum_is_a_finding_of_a_check_only(magic: int, tmp_path: Path)
         for check in (False, True):
             report = Report()
             query = Query(form=form, check=check)
-            text = b"".join(PartMaker(query).chunks(Part(str(path)), report))
+            text = b"".join(PartMaker(query).chunks(ByteRange(str(path)), report))
 
             assert text
             assert report.has_damage is check
@@ -210,7 +211,7 @@ def test_record_that_cannot_be_decoded_is_a_finding_of_a_check_only(tmp_path: Pa
         report = Report()
         query = Query(decoder="metadata", form="json", check=check)
 
-        (row,) = scan(Part(str(path)), query, report)
+        (row,) = scan(ByteRange(str(path)), query, report)
 
         assert row.error
         assert report.has_damage is check
@@ -236,7 +237,7 @@ def test_only_the_first_bytes_are_read(form: str, over: int, count: int, tmp_pat
     report = Report()
     query = Query(form=form, max_bytes=len(first) + over)
 
-    text = b"".join(PartMaker(query).chunks(Part(str(path)), report))
+    text = b"".join(PartMaker(query).chunks(ByteRange(str(path)), report))
 
     assert text.count(b"\n") == count
     assert not report.has_failed
@@ -277,7 +278,7 @@ def test_file_without_rows_is_refused(
     with pytest.raises(error) as caught:
         rows(path)
     told: list[Found] = []
-    text = b"".join(PartMaker(Query(form="json"))(Part(str(path)), told.append))
+    text = b"".join(PartMaker(Query(form="json"))(ByteRange(str(path)), told.append))
 
     assert caught.value.args[0] == expected
     assert text == b""
@@ -287,7 +288,7 @@ def test_file_without_rows_is_refused(
 
 def test_part_of_a_file_that_another_has_replaced_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, user_batch(0, b"a"))
-    part = Part(str(path), 0, path.stat().st_size, file_id=file_id(str(path)))
+    part = ByteRange(str(path), 0, path.stat().st_size, file_id=file_id(str(path)))
     other = tmp_path / "other"
     other.write_bytes(user_batch(7, b"b"))
     other.rename(path)

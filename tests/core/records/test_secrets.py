@@ -8,8 +8,8 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_schema, scan_batches
-from kraftops.dump.sources.parts import Part
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.secrets import REDACTED, is_secret_config
@@ -121,7 +121,7 @@ def test_secrets_are_in_no_form_unless_asked_for(
     asked = query(show_secrets=show_secrets, form=form)
 
     if form == "parquet":
-        (batch,) = scan_batches(Part(str(path)), asked, Report(), arrow_schema())
+        (batch,) = scan_batches(ByteRange(str(path)), asked, Report(), arrow_schema())
         text = str(batch.to_pylist())
     else:
         text = engine_json(path, asked)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import column_outcomes, note_rows
-from kraftops.dump.sources.parts import Found, Part
+from kraftops.dump.sources.parts import Found
 from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns_of
 from kraftops.engine.scan_contract import MOST_ROWS, Columns
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, TYPES, Row
 
@@ -42,7 +43,7 @@ def arrow_schema() -> pa.Schema:
 
 
 def scan_batches(
-    part: Part, query: Query, report: Report, schema: pa.Schema
+    part: ByteRange, query: Query, report: Report, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part in record batches; what is damaged is a row too.
 
@@ -58,7 +59,9 @@ def scan_batches(
             yield record_batch(outcome.columns or {}, outcome.rows, schema)
 
 
-def first_batches(part: Part, query: Query, report: Report, most: int) -> Iterator[pa.RecordBatch]:
+def first_batches(
+    part: ByteRange, query: Query, report: Report, most: int
+) -> Iterator[pa.RecordBatch]:
     """Yield the first *most* rows of a part; nothing is said of what lies behind them.
 
     Raises:
@@ -121,7 +124,7 @@ class ArrowParts:
         """Read each path as *query_of* says."""
         self._query_of = query_of
 
-    def __call__(self, part: Part, tell: Callable[[Any], None]) -> tuple[()]:
+    def __call__(self, part: ByteRange, tell: Callable[[Any], None]) -> tuple[()]:
         """Tell the batches of a part, and then what was found."""
         report = Report()
         try:

@@ -15,13 +15,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.report import Report
-from kraftops.dump.sources.parts import FileId, Found, Part, file_id, total_size
+from kraftops.dump.sources.parts import Found, total_size
 from kraftops.engine.scan_contract import Note, NoteKind, Outcome, Request, Why
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.log.batch import Batch
 from kraftops.log.files import RENAMED, FileKind, FileName, file_name
+from kraftops.log.ranges import ByteRange, FileId, file_id
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
@@ -48,7 +49,7 @@ class PartMaker:
         self._log_id: FileId | None = None
         self._scan: EngineScan | None = None
 
-    def __call__(self, part: Part, tell: Callable[[Found], None]) -> Iterator[bytes]:
+    def __call__(self, part: ByteRange, tell: Callable[[Found], None]) -> Iterator[bytes]:
         """Yield the text of a part."""
         report = Report(self._tool)
         told = part.start
@@ -61,13 +62,13 @@ class PartMaker:
         end = total_size([part.path]) if part.stop is None else part.stop
         tell(self._found(part, report, end - told))
 
-    def _found(self, part: Part, report: Report, size: int) -> Found:
+    def _found(self, part: ByteRange, report: Report, size: int) -> Found:
         first = last = None
         if self._scan:
             first, last = self._scan.first_offset, self._scan.last_offset
         return Found(part, report.take(), first, last, size)
 
-    def chunks(self, part: Part, report: Report) -> Iterator[bytes]:
+    def chunks(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         """Yield the text of a part; what is wrong with it goes to *report* as it is found."""
         self._scan = None
         query = self._query
@@ -84,7 +85,7 @@ class PartMaker:
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
 
-    def _chosen(self, part: Part, report: Report) -> Iterator[bytes]:
+    def _chosen(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         _require_records(part)
         request = Request(part.path, self._query)
         with self._opened(part) as log:
@@ -93,7 +94,7 @@ class PartMaker:
                 _note(outcome.notes, part.path, report)
                 yield outcome.out
 
-    def _whole(self, part: Part, report: Report) -> Iterator[bytes]:
+    def _whole(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         """Yield the text of a part as Kafka's tool prints a file."""
         path, is_first = part.path, not part.start
         if is_first:
@@ -116,7 +117,7 @@ class PartMaker:
             yield from self._batches(log, name, part, report)
 
     def _batches(
-        self, log: LogFile | LogStream, name: FileName, part: Part, report: Report
+        self, log: LogFile | LogStream, name: FileName, part: ByteRange, report: Report
     ) -> Iterator[bytes]:
         query = self._query
         limit = None if query.max_bytes == NO_LIMIT else query.max_bytes
@@ -145,7 +146,7 @@ class PartMaker:
         yield _end(name, reader.end, query, report)
 
     @contextmanager
-    def _opened(self, part: Part) -> Iterator[LogFile | LogStream]:
+    def _opened(self, part: ByteRange) -> Iterator[LogFile | LogStream]:
         """Give the file of a part, which is left open where more of it may follow.
 
         Raises:
@@ -180,7 +181,7 @@ class Unit(NamedTuple):
     line: bytes
 
 
-def units(part: Part, query: Query, report: Report, head: bytes = b"") -> Iterator[Unit]:
+def units(part: ByteRange, query: Query, report: Report, head: bytes = b"") -> Iterator[Unit]:
     """Yield the line of each record, or batch, that is asked for, with *head* as the file's lines.
 
     What is wrong goes to *report* where the lines are that it is about.
@@ -204,7 +205,7 @@ def units(part: Part, query: Query, report: Report, head: bytes = b"") -> Iterat
         _note(notes, part.path, report)
 
 
-def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
+def scan(part: ByteRange, query: Query, report: Report) -> Iterator[Row]:
     """Yield the rows of a part; what is damaged is a row too, and goes to *report*.
 
     Raises:
@@ -218,7 +219,7 @@ def scan(part: Part, query: Query, report: Report) -> Iterator[Row]:
         yield from rows_of(outcome.columns or {}, outcome.rows)
 
 
-def column_outcomes(part: Part, query: Query, report: Report) -> Iterator[Outcome]:
+def column_outcomes(part: ByteRange, query: Query, report: Report) -> Iterator[Outcome]:
     """Yield the columns of a part; what is no batch goes to *report*, the notes are the caller's.
 
     Raises:
@@ -233,7 +234,7 @@ def note_rows(outcome: Outcome, rows: int, path: str, report: Report) -> None:
     _note((note for note in outcome.notes if note.at < rows), path, report)
 
 
-def file_head(part: Part, report: Report) -> bytes:
+def file_head(part: ByteRange, report: Report) -> bytes:
     """Return the lines about the file of a part."""
     first = f"Dumping {part.path}\n".encode("utf-8", "surrogateescape")
     return first + _header(part, report)
@@ -250,7 +251,9 @@ def row_text(row: Row, form: str) -> str:
     return row_json(row)
 
 
-def _made(part: Part, query: Query, report: Report, *, marks: bool = False) -> Iterator[Outcome]:
+def _made(
+    part: ByteRange, query: Query, report: Report, *, marks: bool = False
+) -> Iterator[Outcome]:
     _require_records(part)
     request = Request(part.path, query, marks)
     with _opened(part) as log:
@@ -265,7 +268,7 @@ def _note(notes: Iterable[Note], path: str, report: Report) -> None:
             report.finding(path, position, reason)
 
 
-def _require_records(part: Part) -> None:
+def _require_records(part: ByteRange) -> None:
     name = file_name(part.path)
     if name is None:
         raise UsageError(f"{part.path}: its name is that of no log or snapshot")
@@ -273,7 +276,7 @@ def _require_records(part: Part) -> None:
         raise UsageError(f"{part.path}: only logs and snapshots have records")
 
 
-def _opened(part: Part) -> LogFile | LogStream:
+def _opened(part: ByteRange) -> LogFile | LogStream:
     log = open_log(part.path)
     if part.file_id:
         try:
@@ -296,7 +299,7 @@ def _first_offset(reader: LogReader) -> tuple[int, Batch | None]:
     return int.from_bytes(batch.data[:8], signed=True) if batch else 0, batch
 
 
-def _header(part: Part, report: Report) -> bytes:
+def _header(part: ByteRange, report: Report) -> bytes:
     name = file_name(part.path)
     if name is None or not name.has_records or name.is_stdin:
         return b""
@@ -336,7 +339,7 @@ def _end(name: FileName, end: LogEnd, query: Query, report: Report) -> bytes:
 
 
 def _walk(
-    log: LogFile | LogStream, part: Part, scan: EngineScan, request: Request, report: Report
+    log: LogFile | LogStream, part: ByteRange, scan: EngineScan, request: Request, report: Report
 ) -> Iterator[Outcome]:
     """Yield what is made of the batches of a part, and rows of what is none of them."""
     query = request.query
@@ -369,7 +372,7 @@ def _walk(
 
 def _salvaged(
     log: LogFile | LogStream,
-    part: Part,
+    part: ByteRange,
     stop: int | None,
     scan: EngineScan,
     request: Request,
@@ -422,4 +425,4 @@ def _row_outcome(row: Row, query: Query) -> Outcome:
 
 def text_chunks(path: str, query: Query, report: Report) -> Iterator[bytes]:
     """Yield what is made of a file; what is wrong with it goes to *report* as it is found."""
-    return PartMaker(query).chunks(Part(path_text(path)), report)
+    return PartMaker(query).chunks(ByteRange(path_text(path)), report)

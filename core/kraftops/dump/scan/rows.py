@@ -9,7 +9,7 @@ from dataclasses import replace
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import scan as scan_part
 from kraftops.dump.sources.names import expand
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import parse_types
 from kraftops.query.query import Query
 from kraftops.query.row import Row
@@ -37,4 +37,4 @@ def scan(
     for one in expand([os.fspath(name) for name in given]):
         decoder = asked.decoder or one.decoder
         wanted = replace(asked, decoder=decoder, deep_iteration=decoder is not None)
-        yield from scan_part(Part(one.path), wanted, Report())
+        yield from scan_part(ByteRange(one.path), wanted, Report())

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import scan
-from kraftops.dump.sources.parts import Part
 from kraftops.errors import SourceError
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 
 
-def with_topic_ids(asked: Filter, parts: Iterable[Part], dialect: str) -> Filter:
+def with_topic_ids(asked: Filter, parts: Iterable[ByteRange], dialect: str) -> Filter:
     """Return the filter with the ids of its topics, as far as *parts* of metadata logs say them.
 
     A name that was deleted and created again has had several.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from kraftops.dump.sources.parts import Part
 from kraftops.errors import SourceError
 from kraftops.log.batch import LOG_OVERHEAD, SMALLEST_LENGTH, Batch, is_valid
 from kraftops.log.files import FileKind, file_name
+from kraftops.log.ranges import ByteRange
 from kraftops.log.reader import LogFile
 
 _MOST_BYTES = 8 << 20  # of a part, so that what is there already comes out bit by bit
@@ -16,7 +16,7 @@ _MOST_BYTES = 8 << 20  # of a part, so that what is there already comes out bit 
 
 def follow(
     path: str, wait: Callable[[], None], note: Callable[[str], None], start: int = 0
-) -> Iterator[Part]:
+) -> Iterator[ByteRange]:
     """Yield the parts of a log from byte *start* of the segment *path* on, for ever.
 
     A part ends with a whole batch. When a later segment is there, nothing is appended to this one:
@@ -31,7 +31,7 @@ def follow(
         path = _present(path)
         stop = _end_of_batches(path, position)
         if stop > position:
-            yield Part(path, position, stop, is_last=False)
+            yield ByteRange(path, position, stop, is_last=False)
             position = stop
             continue
         following = next_segment(path)
@@ -43,7 +43,7 @@ def follow(
             wait()
         elif _end_of_batches(path, position) == position:  # looked at after the roll
             if position < (size := _size(path)):
-                yield Part(path, position, size)
+                yield ByteRange(path, position, size)
             path, position = following, 0
 
 

@@ -1,18 +1,18 @@
-"""Cut logs into parts to be read on their own, and put together what is found in them."""
+"""Cut logs into byte ranges that are read on their own, and merge what is found in them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from struct import Struct
 from typing import NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.engine.choice import engine_name
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
-from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH, int64
+from kraftops.log.batch import int64
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
+from kraftops.log.ranges import ByteRange, cut_log, file_id
 from kraftops.log.reader import LogFile
 from kraftops.log.remote import sizes_of as sizes_of_uris
 from kraftops.query.query import NO_LIMIT
@@ -22,24 +22,6 @@ PART_BYTES = 2 << 20
 """Of a part, about: a tenth of a second of work, so that none waits long for the last one."""
 
 _WORTH_A_JOB = 4 << 20
-_BLOCK = 64 * 1024
-_LENGTH = Struct(">i").unpack_from
-
-FileId = tuple[int, int]
-
-
-class Part(NamedTuple):
-    """A byte range of a log that begins with a batch, or all of a file.
-
-    Without *stop* it is all that is there when the file is opened. *is_last* says that nothing of
-    the file follows; *file_id*, which file it is, whatever has its name by then.
-    """
-
-    path: str
-    start: int = 0
-    stop: int | None = None
-    is_last: bool = True
-    file_id: FileId | None = None
 
 
 class Found(NamedTuple):
@@ -48,7 +30,7 @@ class Found(NamedTuple):
     The offsets are of all records of the part so far; *size* is how many bytes more were read.
     """
 
-    part: Part
+    part: ByteRange
     report: Report
     first_offset: int | None
     last_offset: int | None
@@ -96,10 +78,10 @@ def sizes_of(paths: Iterable[str]) -> list[int]:
     return [sizes[path] for path in order]
 
 
-def whole_files(paths: Iterable[str]) -> Iterator[Part]:
+def whole_files(paths: Iterable[str]) -> Iterator[ByteRange]:
     """Yield files as they are."""
     for path in paths:
-        yield Part(path_text(path))
+        yield ByteRange(path_text(path))
 
 
 def plan_parts(
@@ -108,7 +90,7 @@ def plan_parts(
     max_bytes: int = NO_LIMIT,
     *,
     cut_remote: bool = False,
-) -> Iterator[Part]:
+) -> Iterator[ByteRange]:
     """Yield files, logs and snapshots in parts of about *part_bytes*, while they are asked for.
 
     *max_bytes* of a log are read, all with `NO_LIMIT`. What is on other machines must be read to be
@@ -118,7 +100,7 @@ def plan_parts(
         name = file_name(path)
         is_log = name is not None and name.kind in (FileKind.LOG, FileKind.CHECKPOINT)
         if name is None or not is_log or name.archive or path == STANDARD_INPUT:
-            yield Part(path)
+            yield ByteRange(path)
             continue
         try:
             named = (
@@ -126,56 +108,10 @@ def plan_parts(
             )  # before it is opened, and by who reads it afterwards
             log = LogFile(path)
         except SourceError:
-            yield Part(path)  # who reads it says so
+            yield ByteRange(path)  # who reads it says so
             continue
         with log:
-            stop = log.size if max_bytes == NO_LIMIT else min(log.size, max_bytes)
-            start = 0
-            for cut in _cuts(log, stop, part_bytes):
-                yield Part(path, start, cut, is_last=False, file_id=named)
-                start = cut
-            yield Part(path, start, stop, is_last=True, file_id=named)
-
-
-def file_id(path: str) -> FileId:
-    """Return what tells the file with this name from others.
-
-    Raises:
-        SourceError: there is none.
-    """
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
-    return status.st_dev, status.st_ino
-
-
-def _cuts(log: LogFile, stop: int, part_bytes: int) -> Iterator[int]:
-    """Yield where parts begin, but the first, by the lengths of the batches.
-
-    Behind a length that cannot be, nothing is known of batches. One that is shorter than its header
-    is shown with the bytes behind it, hence not cut off from them.
-    """
-    base, size, next_cut = 0, HEADER_SIZE, part_bytes
-    while base + LOG_OVERHEAD <= stop:
-        try:
-            block = log.read_at(base, min(_BLOCK, stop - base))
-        except SourceError:
-            return  # who reads the part says so
-        at, last = 0, len(block) - LOG_OVERHEAD
-        if last < 0:
-            return
-        while at <= last:
-            length: int = _LENGTH(block, at + 8)[0]
-            if length < SMALLEST_LENGTH:
-                return
-            if at >= next_cut and size >= HEADER_SIZE:
-                yield base + at
-                next_cut = at + part_bytes
-            size = LOG_OVERHEAD + length
-            at += size
-        base += at
-        next_cut -= at
+            yield from cut_log(log, part_bytes, None if max_bytes == NO_LIMIT else max_bytes, named)
 
 
 class Findings:
@@ -184,7 +120,7 @@ class Findings:
     def __init__(self, report: Report) -> None:
         """Begin with nothing found."""
         self._report = report
-        self._part: Part | None = None  # of which the first offset is known
+        self._part: ByteRange | None = None  # of which the first offset is known
         self._last_offset: int | None = None
         self._lines: list[str] = []
 

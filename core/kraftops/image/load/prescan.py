@@ -20,8 +20,8 @@ from kraftops.image.replay.order import Order
 from kraftops.image.replay.replay import Limits, Replay
 from kraftops.image.state.image import MetadataImage, Provenance
 from kraftops.log.batch import Batch, read_record
+from kraftops.log.ranges import ByteRange
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
-from kraftops.log.splits import Split
 from kraftops.log.streams import LogStream, open_log
 from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
@@ -220,7 +220,7 @@ class DryLoader(Loader):
         limits: Limits | None = None,
         *,
         may_grow: bool = False,
-        runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
+        runs: Mapping[str, Sequence[tuple[ByteRange, Run | None]]] | None = None,
     ) -> None:
         """Load as far as *limits* allow; the end of the last file *may* be growing.
 
@@ -245,7 +245,7 @@ class DryLoader(Loader):
 
         self.another, self.others = another, others
 
-    def run_of_part(self, log: LogFile, split: Split, *, is_snapshot: bool) -> Run | None:
+    def run_of_part(self, log: LogFile, split: ByteRange, *, is_snapshot: bool) -> Run | None:
         """Return what is in a part of a file; None where that depends on what is before it.
 
         Raises:
@@ -263,7 +263,7 @@ class DryLoader(Loader):
             return None
         return Run(
             split.start,
-            split.stop,
+            split.start + split.size,
             *part.first,
             self.order.next_offset,
             self.order.epoch,
@@ -326,7 +326,7 @@ class _PartedLog(LogFile):
     """A file of which parts are known."""
 
     def __init__(
-        self, path: str, parts: Sequence[tuple[Split, Run | None]], loader: DryLoader
+        self, path: str, parts: Sequence[tuple[ByteRange, Run | None]], loader: DryLoader
     ) -> None:
         super().__init__(path)
         self._parts = parts
@@ -343,7 +343,7 @@ class _PartedLog(LogFile):
 
 class _PartedReader(LogReader):
     def __init__(
-        self, log: _PartedLog, parts: Sequence[tuple[Split, Run | None]], loader: DryLoader
+        self, log: _PartedLog, parts: Sequence[tuple[ByteRange, Run | None]], loader: DryLoader
     ) -> None:
         super().__init__(lambda _: b"", 0, None)
         self._log = log
@@ -356,7 +356,7 @@ class _PartedReader(LogReader):
             is_last = number == len(self._parts)
             is_all = not is_last or self._log.size == split.stop
             if run and is_all and self._loader.takes(run, source):
-                self.end = LogEnd(EndReason.END, split.stop, 0)
+                self.end = LogEnd(EndReason.END, split.start + split.size, 0)
                 continue
             reader = self._log.read(split.start, None if is_last else split.stop)
             yield from reader
@@ -365,7 +365,7 @@ class _PartedReader(LogReader):
                 return
 
 
-def run_of(split: Split, dialect: str, *, is_snapshot: bool) -> Run | None:
+def run_of(split: ByteRange, dialect: str, *, is_snapshot: bool) -> Run | None:
     """Return what is in a part of a log, None where only the load of all of it can tell."""
     try:
         with LogFile(split.path) as log:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.dump.report import Report
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import Row, damage_row, file_text
 from kraftops.spark.jobs.jobs import run_narrowed
@@ -114,7 +114,7 @@ class CheckWork:
             yield Checked(report.rows, report.more, report.refusals)
 
 
-def _looked_at(part: Part, query: Query, report: Report) -> Iterator[object]:
+def _looked_at(part: ByteRange, query: Query, report: Report) -> Iterator[object]:
     """Read a part as the text of it is made, for that is where all of it is looked at."""
     from kraftops.dump.scan.part_scan import PartMaker
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, row_text
 from kraftops.dump.small_files import is_small_file, small_file
-from kraftops.dump.sources.parts import Found, Part
+from kraftops.dump.sources.parts import Found
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import Chunks
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.dump.targets import ENDINGS, Target, part_name
 from kraftops.spark.jobs.lost import is_last_try, lost_rows
@@ -123,7 +124,7 @@ class DumpWork:
         chunks.flush()
         return lines
 
-    def _lost_text(self, part: Part, query: Query, told: _Told) -> Iterator[str]:
+    def _lost_text(self, part: ByteRange, query: Query, told: _Told) -> Iterator[str]:
         report = Report()
         rows = lost_rows(part, query, report, self.tries - 1)
         if query.form == "text":
@@ -163,7 +164,7 @@ class DumpWork:
             told.add(Found(part, report, None, None, 0))
 
 
-def _small_text(part: Part, told: _Told) -> Iterator[str]:
+def _small_text(part: ByteRange, told: _Told) -> Iterator[str]:
     """Yield the line of a small file, as the local tool writes it."""
     report = Report()
     try:

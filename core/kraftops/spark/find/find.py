@@ -18,7 +18,7 @@ from kraftops.image.load.prescan import Run, Stretch
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
-from kraftops.log.splits import Split
+from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import open_log
 from kraftops.spark.find.log_parts import runs_of_parts
 from kraftops.spark.find.partitioner import FIRST, Router, Share, Topics, shares
@@ -37,7 +37,7 @@ _RESULT_BYTES = 4 << 20  # of lines that go to the driver at a time
 
 Line = tuple[bytes, bytes]
 """What a line is sorted by, and the line."""
-Runs = Mapping[str, Sequence[tuple[Split, Run | None]]]
+Runs = Mapping[str, Sequence[tuple[ByteRange, Run | None]]]
 
 
 class Ask(Protocol):
@@ -169,9 +169,10 @@ def cut_stretches(stretches: Iterable[Stretch], runs: Runs) -> Iterator[Stretch]
     for stretch in stretches:
         start = stretch.start
         for split, _ in runs.get(stretch.path, ()):
-            if start < split.stop < stretch.stop:
-                yield stretch._replace(start=start, stop=split.stop)
-                start = split.stop
+            end = split.start + split.size
+            if start < end < stretch.stop:
+                yield stretch._replace(start=start, stop=end)
+                start = end
         yield stretch._replace(start=start)
 
 

@@ -10,7 +10,7 @@ from kraftops.image.load.prescan import Run, run_of
 from kraftops.image.load.sources import Piece, files_of, plans
 from kraftops.image.replay.replay import Limits
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
-from kraftops.log.splits import Split, plan_splits
+from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.spark.jobs.jobs import is_done_here, reading_whole_log, run
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show
@@ -24,14 +24,14 @@ class CutWork:
 
     size: int
 
-    def __call__(self, pieces: Iterable[Piece]) -> Iterator[list[Split]]:
+    def __call__(self, pieces: Iterable[Piece]) -> Iterator[list[ByteRange]]:
         """Yield the splits of each file; none where it is none that can be cut."""
         for piece in pieces:
             if piece.path == STANDARD_INPUT or piece.path.endswith(ARCHIVES):
                 yield []
                 continue
             try:
-                yield plan_splits(piece.path, self.size)
+                yield cut_file(piece.path, self.size)
             except SourceError:
                 yield []  # who reads all of it says so
 
@@ -42,7 +42,7 @@ class PartWork:
 
     dialect: str
 
-    def __call__(self, splits: Iterable[tuple[Split, bool]]) -> Iterator[Run | None]:
+    def __call__(self, splits: Iterable[tuple[ByteRange, bool]]) -> Iterator[Run | None]:
         """Yield what was found in each, given whether it is a snapshot's."""
         for split, is_snapshot in splits:
             yield run_of(split, self.dialect, is_snapshot=is_snapshot)
@@ -50,7 +50,7 @@ class PartWork:
 
 def runs_of_parts(
     session: Session, names: Sequence[str], limits: Limits, dialect: str, show: Show | None
-) -> dict[str, list[tuple[Split, Run | None]]]:
+) -> dict[str, list[tuple[ByteRange, Run | None]]]:
     """Return what the parts of a log say, by the paths of files; nothing of what is in one part.
 
     Raises:

@@ -16,7 +16,7 @@ from kraftops.image.load.prescan import DryLoader, Names, Run, Stretch
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import Change, MetadataImage, Provenance
-from kraftops.log.splits import Split
+from kraftops.log.ranges import ByteRange
 
 _ID = 16  # bytes of a topic's id
 
@@ -104,7 +104,7 @@ def make_first_pass(
     names: Sequence[str],
     limits: Limits,
     dialect: str,
-    runs: Mapping[str, Sequence[tuple[Split, Run | None]]] | None = None,
+    runs: Mapping[str, Sequence[tuple[ByteRange, Run | None]]] | None = None,
     *,
     with_past: bool = False,
 ) -> FirstPass:

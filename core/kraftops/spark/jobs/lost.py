@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from kraftops.dump.report import Report
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import Row, damage_row, file_text
 from kraftops.spark.jobs.planning import Split
@@ -55,13 +55,13 @@ def _attempt() -> int:
     return context.attemptNumber() if context else 0
 
 
-def lost_detail(part: Part, tries: int) -> str:
+def lost_detail(part: ByteRange, tries: int) -> str:
     """Return what became of a part that nobody survived to read, in words."""
     end = "the end" if part.stop is None else f"position {part.stop}"
     return f"what is here up to {end} was not read: its worker died at {tries} tries"
 
 
-def lost_rows(part: Part, query: Query, report: Report, tries: int) -> Iterator[Row]:
+def lost_rows(part: ByteRange, query: Query, report: Report, tries: int) -> Iterator[Row]:
     """Yield the row of damage of such a part, and report it."""
     detail = lost_detail(part, tries)
     report.failure(part.path, part.start, detail)
@@ -70,6 +70,6 @@ def lost_rows(part: Part, query: Query, report: Report, tries: int) -> Iterator[
         yield row
 
 
-def unreadable_row(part: Part, reason: str) -> Row:
+def unreadable_row(part: ByteRange, reason: str) -> Row:
     """Return the row of a file that cannot be read at all."""
     return damage_row(file_text(part.path), part.start, None, reason)

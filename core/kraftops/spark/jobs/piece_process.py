@@ -11,8 +11,8 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from kraftops.dump.report import Report
-from kraftops.dump.sources.parts import Part
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.jobs.lost import unreadable_row
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PROGRAM = "from kraftops.spark.jobs.piece_process import main; main()"
 
 
-def piece_batches(part: Part, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def piece_batches(part: ByteRange, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part; of a file that cannot be read, one that says so."""
     from kraftops.dump.scan.arrow import arrow_batches, scan_batches
 
@@ -32,7 +32,7 @@ def piece_batches(part: Part, query: Query, schema: pa.Schema) -> Iterator[pa.Re
         yield from arrow_batches([unreadable_row(part, error.message)], schema)
 
 
-def spooled(part: Part, query: Query, schema: pa.Schema) -> IO[bytes] | None:
+def spooled(part: ByteRange, query: Query, schema: pa.Schema) -> IO[bytes] | None:
     """Return a file with the rows of a part, an Arrow stream; None if the process died."""
     file = TemporaryFile()  # noqa: SIM115 - the caller's
     done = subprocess.run(  # noqa: S603 - ourselves

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.sources.names import Source
-from kraftops.dump.sources.parts import Part, plan_parts, sizes_of
+from kraftops.dump.sources.parts import plan_parts, sizes_of
 from kraftops.log.files import file_name
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.uris import is_remote
 
@@ -23,7 +24,7 @@ _MOST_PIECES = 10_000
 class Piece(NamedTuple):
     """A part of a file, and what its directory says of it: decoder, topic and partition."""
 
-    part: Part
+    part: ByteRange
     decoder: str | None = None
     topic: str | None = None
     partition: int | None = None
@@ -55,7 +56,7 @@ def plan(
     *,
     max_bytes: int = NO_LIMIT,
     size: int | None = None,
-    cut: Callable[[Sequence[str], int, int], list[list[Part]]] | None = None,
+    cut: Callable[[Sequence[str], int, int], list[list[ByteRange]]] | None = None,
 ) -> list[Split]:
     """Return the splits of sources, in order.
 
@@ -79,13 +80,13 @@ def plan(
     return list(_packed(_pieces(sources, sizes, parts), target))
 
 
-def cut_here(paths: Sequence[str], target: int, max_bytes: int) -> list[list[Part]]:
+def cut_here(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
     """Return the parts of each of some files, which are read for that."""
     return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
 
 
 def _pieces(
-    sources: Iterable[Source], sizes: Iterable[int], parts: Mapping[str, Sequence[Part]]
+    sources: Iterable[Source], sizes: Iterable[int], parts: Mapping[str, Sequence[ByteRange]]
 ) -> Iterator[tuple[Piece, int]]:
     """Yield pieces and about how many bytes each is."""
     for source, size in zip(sources, sizes, strict=True):
@@ -93,7 +94,7 @@ def _pieces(
         if path not in parts:
             name = file_name(path)
             is_archive = name is not None and bool(name.archive)
-            yield Piece(Part(path), *about), size * _ARCHIVE_FACTOR if is_archive else size
+            yield Piece(ByteRange(path), *about), size * _ARCHIVE_FACTOR if is_archive else size
             continue
         for part in parts[path]:
             # Numbers of devices and files are those of one machine.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.dump.sources.names import Source
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.spark.jobs.jobs import run_narrowed
@@ -45,7 +45,7 @@ def topic_ids(session: Session, splits: Sequence[Split], query: Query) -> Filter
 
 def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:
     """Return the same, looked up by this process."""
-    pieces = [Piece(Part(source.path), source.decoder) for source in sources]
+    pieces = [Piece(ByteRange(source.path), source.decoder) for source in sources]
     return _found(pieces, query)
 
 

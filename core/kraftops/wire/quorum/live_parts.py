@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kraftops.dump.sources.parts import Part
 from kraftops.log.batch import Batch
+from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import HeldLog, OpenName
 from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch
 
@@ -20,7 +20,7 @@ class LivePart(NamedTuple):
     Its name has the controller and what would be the file there; it can be opened again.
     """
 
-    part: Part
+    part: ByteRange
     begins_anew: bool
 
 
@@ -80,7 +80,7 @@ class _Gathering:
         batches, place = self._batches, str(self._kind[0])
         name = OpenName(f"{place}/{self._name}", place, lambda path: HeldLog(path, batches))
         stop = self._start + self._size
-        yield LivePart(Part(name, self._start, stop, is_last=False), self._is_first)
+        yield LivePart(ByteRange(name, self._start, stop, is_last=False), self._is_first)
         self._is_first = False
         self._start, self._size, self._batches = stop, 0, []
 

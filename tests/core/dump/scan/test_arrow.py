@@ -18,9 +18,9 @@ from kraftops.dump.scan.arrow import (
     scan_batches,
     write_parquet,
 )
-from kraftops.dump.sources.parts import Part
 from kraftops.errors import UsageError
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, Row
 from tests.helpers.rowlogs import query_of, rows
@@ -50,7 +50,9 @@ def test_parquet_is_read_by_others(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     asked = query_of(LOG)
     with path.open("wb") as file:
-        write_parquet(scan_batches(Part(str(LOG)), asked, Report(), arrow_schema()), file.fileno())
+        write_parquet(
+            scan_batches(ByteRange(str(LOG)), asked, Report(), arrow_schema()), file.fileno()
+        )
 
     counts = duckdb.sql(f"select type, count(*) from '{path}' group by type").fetchall()
 
@@ -86,7 +88,7 @@ def test_rows_come_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(batch_bytes(large, attributes=1))
 
-    found = scan_batches(Part(str(path)), Query(decoder="user"), Report(), arrow_schema())
+    found = scan_batches(ByteRange(str(path)), Query(decoder="user"), Report(), arrow_schema())
 
     assert [batch.num_rows for batch in arrow_batches(small, arrow_schema())] == [GROUP_ROWS, 1]
     assert [batch.num_rows for batch in found] == [2, 2, 1]

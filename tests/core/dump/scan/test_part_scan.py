@@ -7,8 +7,8 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import text_chunks, units
-from kraftops.dump.sources.parts import Part
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from tests.helpers.dumping import LOG_NAME, QUERIES, dump, dump_bytes
 from tests.helpers.segments import IN, patched
@@ -259,7 +259,7 @@ def test_what_is_wrong_is_told_where_its_line_is(tmp_path: Path) -> None:
     for form in ("text", "json", "csv"):
         query = Query(decoder="metadata", form=form, deep_iteration=True, check=True)
         report = Report()
-        told = [report.has_damage for _ in units(Part(str(path)), query, report)]
+        told = [report.has_damage for _ in units(ByteRange(str(path)), query, report)]
 
         assert told == [False, False, True, True, True], form
 
@@ -269,7 +269,7 @@ def test_damage_behind_the_last_record_is_not_told_with_it(tmp_path: Path) -> No
     path.write_bytes(patched(ONE, 57, b"\0\0\0\x09") + TWO)
     query = Query(decoder="user", deep_iteration=True)
     report = Report()
-    told = [report.has_failed for _ in units(Part(str(path)), query, report)]
+    told = [report.has_failed for _ in units(ByteRange(str(path)), query, report)]
 
     assert told == [False, True, True]
 
@@ -278,7 +278,7 @@ def test_units_of_batches_alone_are_their_lines(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(ONE + TWO)
 
-    found = list(units(Part(str(path)), Query(), Report()))
+    found = list(units(ByteRange(str(path)), Query(), Report()))
 
     assert [(unit.batch, unit.line[:13]) for unit in found] == [
         (b"", b"baseOffset: 0"),

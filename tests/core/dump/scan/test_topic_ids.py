@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.scan.topic_ids import with_topic_ids
-from kraftops.dump.sources.parts import Part
+from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.uuids import to_text
 from tests.helpers.metadata_logs import feature, records_batch, snapshot_bytes, write_log
@@ -35,7 +35,7 @@ def paths(tmp_path: Path) -> list[str]:
 
 
 def ids(asked: Filter, paths: list[str]) -> set[str]:
-    return set(with_topic_ids(asked, map(Part, paths), "kafka").topic_ids)
+    return set(with_topic_ids(asked, map(ByteRange, paths), "kafka").topic_ids)
 
 
 def test_topic_that_was_made_twice_has_two_ids(paths: list[str]) -> None:
@@ -74,6 +74,6 @@ def test_nothing_is_read_where_no_topic_is_asked_for() -> None:
 def test_rest_of_the_filter_stays(paths: list[str]) -> None:
     asked = Filter(topics=frozenset({"t"}), first_offset=3)
 
-    found = with_topic_ids(asked, map(Part, paths), "kafka")
+    found = with_topic_ids(asked, map(ByteRange, paths), "kafka")
 
     assert (found.topics, found.first_offset) == (asked.topics, 3)

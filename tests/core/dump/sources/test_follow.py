@@ -10,10 +10,10 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import scan
 from kraftops.dump.sources.follow import follow, next_segment
-from kraftops.dump.sources.parts import Part
 from kraftops.errors import SourceError
 from kraftops.log import legacy
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 
 
@@ -59,14 +59,14 @@ class Log:
             raise Enough
         change(self)
 
-    def parts(self, start: int = 0) -> list[Part]:
-        found: list[Part] = []
+    def parts(self, start: int = 0) -> list[ByteRange]:
+        found: list[ByteRange] = []
         with suppress(Enough):
             found.extend(follow(str(self.segment(0)), self.wait, self.notes.append, start))
         return found
 
 
-def offsets(parts: list[Part]) -> list[int | None]:
+def offsets(parts: list[ByteRange]) -> list[int | None]:
     """Return the offsets of the rows of all parts."""
     return [row.offset for part in parts for row in scan(part, Query(form="json"), Report())]
 

@@ -10,11 +10,11 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, text_chunks
 from kraftops.dump.sources import parts as splitting
-from kraftops.dump.sources.parts import Findings, Found, Part, job_count, plan_parts, total_size
+from kraftops.dump.sources.parts import Findings, Found, job_count, plan_parts, total_size
 from kraftops.errors import SourceError
 from kraftops.log import reader
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.splits import plan_splits
+from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.parallel.ordered import run_ordered
 from kraftops.query.query import NO_LIMIT, Query
 from tests.helpers.dumping import LOG_NAME, QUERIES, Dump
@@ -44,7 +44,7 @@ def whole(paths: Iterable[Path], query: Query) -> Dump:
     return Dump(text, lines, list(report.summary()), report.has_failed)
 
 
-def in_parts(parts: Iterable[Part], query: Query, out: Path, jobs: int = 1) -> Dump:
+def in_parts(parts: Iterable[ByteRange], query: Query, out: Path, jobs: int = 1) -> Dump:
     """Dump parts of files."""
     report, lines = Report(), list[str]()
     findings = Findings(report)
@@ -60,7 +60,7 @@ def in_parts(parts: Iterable[Part], query: Query, out: Path, jobs: int = 1) -> D
     return Dump(text, lines, list(report.summary()), report.has_failed)
 
 
-def cut(paths: Iterable[Path], size: int, limit: int = NO_LIMIT) -> Iterator[Part]:
+def cut(paths: Iterable[Path], size: int, limit: int = NO_LIMIT) -> Iterator[ByteRange]:
     return plan_parts(map(str, paths), size, limit)
 
 
@@ -105,7 +105,7 @@ def test_parts_are_splits() -> None:
         for size in SIZES:
             parts = list(cut([path], size))
 
-            assert {p.start for p in parts} <= {p.start for p in plan_splits(str(path), 1)}
+            assert {p.start for p in parts} <= {p.start for p in cut_file(str(path), 1)}
             assert [p.stop for p in parts] == [*(p.start for p in parts[1:]), path.stat().st_size]
             assert [p.is_last for p in parts] == [False] * (len(parts) - 1) + [True]
 
@@ -216,7 +216,7 @@ def test_what_is_found_on_the_way_is_told_on_the_way(tmp_path: Path) -> None:
     query = QUERIES["records"]
     expected = whole([path], query)
     told: list[Found] = []
-    for _ in PartMaker(query)(Part(str(path)), told.append):
+    for _ in PartMaker(query)(ByteRange(str(path)), told.append):
         pass
 
     report = Report()
@@ -235,7 +235,7 @@ def changed(path: Path, change: object, tmp_path: Path) -> Dump:
     """Dump a log of which the parts are planned and the first one read before the change."""
     parts = list(cut([path], 1))
 
-    def in_time() -> Iterator[Part]:
+    def in_time() -> Iterator[ByteRange]:
         yield parts[0]
         assert callable(change)
         change()
@@ -339,12 +339,12 @@ def test_parts_of_a_file_that_grows_are_read_as_they_come(log: Path) -> None:
     """Where nobody says which file it is, it is opened for each part, as it is by then."""
     texts = PartMaker(QUERIES["records"])
     before = log.stat().st_size
-    first = b"".join(texts(Part(str(log), 0, before, is_last=False), lambda _: None))
+    first = b"".join(texts(ByteRange(str(log), 0, before, is_last=False), lambda _: None))
     with log.open("ab") as more:
         more.write(batch(9))
     after = log.stat().st_size
     told: list[Found] = []
-    second = b"".join(texts(Part(str(log), before, after, is_last=False), told.append))
+    second = b"".join(texts(ByteRange(str(log), before, after, is_last=False), told.append))
 
     assert first.count(b"baseOffset: ") == 9
     assert second.count(b"baseOffset: 9 ") == 1

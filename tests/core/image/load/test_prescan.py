@@ -18,8 +18,8 @@ from kraftops.image.replay.replay import Limits, Replay
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage, Provenance
 from kraftops.log.batch import Batch
+from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.log.reader import LogFile
-from kraftops.log.splits import Split, plan_splits
 from tests.helpers.corpus import SHELL
 from tests.helpers.image.model import state_of
 from tests.helpers.metadata_logs import snapshot_bytes
@@ -45,7 +45,7 @@ def seen(loader: Loader) -> Seen:
 
 
 def dry(
-    path: Path, limits: Limits | None = None, runs: list[tuple[Split, Run | None]] | None = None
+    path: Path, limits: Limits | None = None, runs: list[tuple[ByteRange, Run | None]] | None = None
 ) -> DryLoader:
     known = {} if runs is None else {str(path): runs}
     chosen = limits or Limits()
@@ -56,9 +56,9 @@ def dry(
     )
 
 
-def runs_of(path: Path, size: int) -> list[tuple[Split, Run | None]]:
+def runs_of(path: Path, size: int) -> list[tuple[ByteRange, Run | None]]:
     return [
-        (split, run_of(split, "kafka", is_snapshot=False)) for split in plan_splits(str(path), size)
+        (split, run_of(split, "kafka", is_snapshot=False)) for split in cut_file(str(path), size)
     ]
 
 
@@ -160,7 +160,7 @@ def test_batches_that_count_in_part_are_stretches_of_their_own(tmp_path: Path) -
 def test_snapshot_is_one_run(tmp_path: Path) -> None:
     path = tmp_path / f"{5:020}-{1:010}.checkpoint"
     path.write_bytes(snapshot_bytes(bytes(Lot(1, [TOPIC])), end=2))
-    (split,) = plan_splits(str(path), 1 << 20)
+    (split,) = cut_file(str(path), 1 << 20)
 
     run = run_of(split, "kafka", is_snapshot=True)
 

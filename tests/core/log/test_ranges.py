@@ -1,14 +1,14 @@
-"""Ranges of a log that begin at batch boundaries."""
+"""Logs cut into byte ranges that begin with a batch."""
 
 from pathlib import Path
 
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops.log import splits
+from kraftops.log import ranges
 from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.log.reader import LogFile
-from kraftops.log.splits import Split, plan_splits
 from tests.helpers.segments import IN, patched
 
 TARGETS = [1, 61, 100, 1_000, 10_000, 1 << 40]
@@ -27,32 +27,32 @@ def read(path: Path, start: int = 0, stop: int | None = None) -> list[Batch]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
-def test_splits_are_the_file(path: Path) -> None:
+def test_ranges_are_the_file(path: Path) -> None:
     """They cover it without a gap, and read one by one they hold the batches of the whole."""
     whole = read(path)
     starts = {batch.position for batch in whole}
     size = path.stat().st_size
     for target in TARGETS:
-        planned = plan_splits(str(path), target)
+        planned = cut_file(str(path), target)
 
-        assert [split.path for split in planned] == [str(path)] * len(planned)
+        assert [cut.path for cut in planned] == [str(path)] * len(planned)
         assert planned[0].start == 0
         assert planned[-1].stop == size
-        assert [split.stop for split in planned[:-1]] == [split.start for split in planned[1:]]
-        assert all(split.stop - split.start >= min(target, 1) for split in planned[:-1])
+        assert [cut.stop for cut in planned[:-1]] == [cut.start for cut in planned[1:]]
+        assert all(cut.stop - cut.start >= min(target, 1) for cut in planned[:-1])
         # A batch that is cut short at the end may begin one too.
         end = whole[-1].position + whole[-1].size if whole else 0
-        assert {split.start for split in planned} <= starts | {0, end}
-        found = [batch for split in planned for batch in read(path, split.start, split.stop)]
+        assert {cut.start for cut in planned} <= starts | {0, end}
+        found = [batch for cut in planned for batch in read(path, cut.start, cut.stop)]
         assert [batch[:2] for batch in found] == [batch[:2] for batch in whole]
         assert [b.data[: b.size] for b in found] == [b.data[: b.size] for b in whole]
 
 
-def test_splits_are_about_as_large_as_asked(tmp_path: Path) -> None:
+def test_ranges_are_about_as_large_as_asked(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(BATCH * 1_000)
 
-    sizes = [split.stop - split.start for split in plan_splits(str(path), 10 * len(BATCH) - 1)]
+    sizes = [cut.stop - cut.start for cut in cut_file(str(path), 10 * len(BATCH) - 1)]
 
     assert sizes == [10 * len(BATCH)] * 100
 
@@ -60,45 +60,46 @@ def test_splits_are_about_as_large_as_asked(tmp_path: Path) -> None:
 def test_batches_larger_than_a_block_are_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(splits, "_BLOCK", 50)
+    monkeypatch.setattr(ranges, "_BLOCK", 50)
     path = tmp_path / "0.log"
     path.write_bytes(BATCH * 3)
     size = len(BATCH)
 
-    assert plan_splits(str(path), 1) == [
-        Split(str(path), number * size, (number + 1) * size) for number in range(3)
+    assert cut_file(str(path), 1) == [
+        ByteRange(str(path), number * size, (number + 1) * size, is_last=number == 2)
+        for number in range(3)
     ]
 
 
-def test_empty_file_is_one_split(tmp_path: Path) -> None:
+def test_empty_file_is_one_range(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.touch()
 
-    assert plan_splits(str(path), 100) == [Split(str(path), 0, 0)]
+    assert cut_file(str(path), 100) == [ByteRange(str(path), 0, 0)]
 
 
 @pytest.mark.parametrize("length", [0, 13, -1])
-def test_all_behind_a_length_that_cannot_be_is_one_split(tmp_path: Path, length: int) -> None:
+def test_all_behind_an_impossible_length_is_one_range(tmp_path: Path, length: int) -> None:
     path = tmp_path / "0.log"
     damaged = patched(BATCH, 8, length.to_bytes(4, signed=True))
     path.write_bytes(BATCH + damaged + BATCH * 50)
 
-    planned = plan_splits(str(path), 1)
+    planned = cut_file(str(path), 1)
 
-    assert [split.stop for split in planned][-1] == len(BATCH) * 52
+    assert [cut.stop for cut in planned][-1] == len(BATCH) * 52
     assert len(planned) <= 2
 
 
-def test_payload_that_looks_like_batches_begins_no_split(tmp_path: Path) -> None:
+def test_payload_that_looks_like_batches_begins_no_range(tmp_path: Path) -> None:
     outer = batch_bytes([Record(0, 0, None, BATCH * 100)])
     path = tmp_path / "0.log"
     path.write_bytes(outer * 3)
 
-    starts = [split.start for split in plan_splits(str(path), 500)]
+    starts = [cut.start for cut in cut_file(str(path), 500)]
 
     assert starts == [0, len(outer), 2 * len(outer)]
 
 
 def test_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
-        plan_splits(str(tmp_path / "0.log"), 100)
+        cut_file(str(tmp_path / "0.log"), 100)

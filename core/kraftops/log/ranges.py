@@ -1,0 +1,104 @@
+"""Byte ranges of files, and how a log is cut into ranges that begin with a batch."""
+
+import os
+from collections.abc import Iterator
+from struct import Struct
+from typing import NamedTuple
+
+from kraftops.errors import SourceError
+from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
+from kraftops.log.reader import LogFile
+
+_BLOCK = 64 * 1024
+_LENGTH = Struct(">i").unpack_from
+
+FileId = tuple[int, int]
+"""Device and inode."""
+
+
+class ByteRange(NamedTuple):
+    """The bytes of a file from *start* up to *stop*.
+
+    Without *stop* it is all that is there when the file is opened. *is_last* says that nothing of
+    the file follows; *file_id* is the file that was cut, whatever has its name by then.
+    """
+
+    path: str
+    start: int = 0
+    stop: int | None = None
+    is_last: bool = True
+    file_id: FileId | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of a range that has a *stop*."""
+        assert self.stop is not None
+        return self.stop - self.start
+
+
+def file_id(path: str) -> FileId:
+    """Return the identity of the file that has this name now.
+
+    Raises:
+        SourceError: there is none.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+    return status.st_dev, status.st_ino
+
+
+def cut_file(path: str, target_bytes: int) -> list[ByteRange]:
+    """Return ranges of about *target_bytes* that together are the whole log *path*.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    with LogFile(path) as log:
+        return list(cut_log(log, target_bytes))
+
+
+def cut_log(
+    log: LogFile, target_bytes: int, stop: int | None = None, file_id: FileId | None = None
+) -> Iterator[ByteRange]:
+    """Yield ranges of about *target_bytes* that together are a log up to *stop*.
+
+    Each begins with a batch.
+    """
+    end = log.size if stop is None else min(log.size, stop)
+    start = 0
+    for position in _cuts(log, end, target_bytes):
+        yield ByteRange(log.path, start, position, is_last=False, file_id=file_id)
+        start = position
+    yield ByteRange(log.path, start, end, is_last=True, file_id=file_id)
+
+
+def _cuts(log: LogFile, stop: int, target_bytes: int) -> Iterator[int]:
+    """Yield the positions where ranges begin, except the first.
+
+    Only the lengths of the batches are followed, from the first on: a payload may look like a
+    batch, so that no other way is safe. Behind an impossible length nothing is known of batches. A
+    batch that is shorter than its header is shown with the bytes behind it, hence not cut off from
+    them.
+    """
+    base, size, next_cut = 0, HEADER_SIZE, target_bytes
+    while base + LOG_OVERHEAD <= stop:
+        try:
+            block = log.read_at(base, min(_BLOCK, stop - base))
+        except SourceError:
+            return  # reading the range reports it
+        at, last = 0, len(block) - LOG_OVERHEAD
+        if last < 0:
+            return
+        while at <= last:
+            length: int = _LENGTH(block, at + 8)[0]
+            if length < SMALLEST_LENGTH:
+                return
+            if at >= next_cut and size >= HEADER_SIZE:
+                yield base + at
+                next_cut = at + target_bytes
+            size = LOG_OVERHEAD + length
+            at += size
+        base += at
+        next_cut -= at
