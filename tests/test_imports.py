@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kraftops_cli.version import KAFKA_VERSION
-from tests.helpers.console import DUMP_LOG, ENVIRONMENT
-from tests.helpers.segments import IN
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT
 
 REPOSITORY = Path(__file__).parents[1]
 ROOTS = {

@@ -17,21 +17,20 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE.parents[1])]
-
-from make_snapshots import Partitions, write_snapshot  # noqa: E402 - tests are no package
-from process import run_to_file  # noqa: E402
-from report import HEADER, Pair, machine, row, yes  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
 from kraftops.image.load.loading import load  # noqa: E402
 from kraftops.image.state.census import census  # noqa: E402
 from kraftops.wire.config.settings import Settings  # noqa: E402
 from kraftops.wire.net.addresses import parse_bootstrap  # noqa: E402
 from kraftops.wire.quorum.live_image import LiveImage  # noqa: E402
+from tests.bench.make_snapshots import Partitions, write_snapshot  # noqa: E402
+from tests.bench.measure.process import run_to_file  # noqa: E402
+from tests.bench.measure.report import HEADER, Pair, machine, row, yes  # noqa: E402
 from tests.core.wire.auth.test_jks import jks  # noqa: E402
-from tests.helpers.kafka.cluster_nodes import Shape, configured, formatted, running_cluster  # noqa: E402
-from tests.helpers.kafka.jars import java_command, kafka_jars  # noqa: E402
-from tests.helpers.kafka.nodes import running  # noqa: E402
+from tests.helpers.kafka.jvm.jars import java_command, kafka_jars  # noqa: E402
+from tests.helpers.kafka.nodes.clusters import Shape, configured, formatted, running_cluster  # noqa: E402
+from tests.helpers.kafka.nodes.nodes import running  # noqa: E402
 from tests.helpers.wire.certificates import authority, signed_by  # noqa: E402
 
 MAIN_CLASS = "org.apache.kafka.tools.ClusterTool"

@@ -20,17 +20,23 @@ from collections.abc import Iterable
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "kafka"))
+sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
-from dump_cases import ALONE, SMALL, SMALL_TIMES, Command, cases  # noqa: E402 - tests are no package
-from dump_results import Measured, results, table  # noqa: E402
-from jars import cache_directory, java_command, kafka_jars  # noqa: E402
-from process import Usage, run, run_to_file, run_to_pipe  # noqa: E402
-from report import KAFKA_VERSION, machine  # noqa: E402
+from tests.bench.measure.dump_cases import ALONE, SMALL, SMALL_TIMES, Command, cases  # noqa: E402
+from tests.bench.measure.dump_results import Measured, results, table  # noqa: E402
+from tests.bench.measure.process import Usage, run, run_to_file, run_to_pipe  # noqa: E402
+from tests.bench.measure.report import KAFKA_VERSION, machine  # noqa: E402
+from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
 
 MAIN_CLASS = "org.apache.kafka.tools.DumpLogSegments"
 RESULTS = HERE / "RESULTS.md"
-MAKERS = ("make_logs.py", "batches.py", "cluster.py", "group_log.py", "made_up.py")
+MAKERS = (
+    "make_logs.py",
+    "logs/batches.py",
+    "logs/cluster.py",
+    "logs/group_log.py",
+    "logs/random_messages.py",
+)
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 CHECKOUT = HERE.parent.parent
 IN_MEMORY = Path("/dev/shm")

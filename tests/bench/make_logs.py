@@ -17,16 +17,21 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from batches import LEADER_EPOCH, SEGMENT, START, Made, Producer, batch, write_segment
-from cluster import NOUNS, Cluster, framed
-from group_log import group_batches
-from made_up import MadeUp
+sys.path.insert(0, str(Path(__file__).parents[2]))  # for `tests`, which is not installed
 
 from kraftops.log.batch import LOG_APPEND_TIME, Record
 from kraftops.log.codecs import CODECS
 from kraftops.schema.tables.metadata import MESSAGES
-
-__all__ = ["LEADER_EPOCH", "SEGMENT", "START"]  # for other makers
+from tests.bench.logs.batches import (
+    START,
+    Made,
+    Producer,
+    batch,
+    write_segment,
+)
+from tests.bench.logs.cluster import NOUNS, Cluster, framed
+from tests.bench.logs.group_log import group_batches
+from tests.bench.logs.random_messages import MadeUp
 
 MIXES = ("usual", "other")
 VALUE_SIZE = 100

@@ -17,12 +17,14 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from cluster import NOUNS, framed
-from make_logs import LEADER_EPOCH, SEGMENT, START, Spans, spans
+sys.path.insert(0, str(Path(__file__).parents[2]))  # for `tests`, which is not installed
 
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
+from tests.bench.logs.batches import LEADER_EPOCH, SEGMENT, START
+from tests.bench.logs.cluster import NOUNS, framed
+from tests.bench.make_logs import Spans, spans
 
 RECORDS_A_BATCH = 1000
 METADATA_VERSIONS = {0: 14, 1: 19, 2: 30}  # levels whose snapshots have such partition records

@@ -24,15 +24,14 @@ from random import Random
 from statistics import median
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "kafka"))
+sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
-import dump_log  # noqa: E402 - tests are no package
-import process  # noqa: E402
-from dump_log import IN_MEMORY, SLOWER_STARTS, conditions, progress  # noqa: E402
-from jars import cache_directory, java_command, kafka_jars  # noqa: E402
-from process import Usage  # noqa: E402
-from report import KAFKA_VERSION, Pair  # noqa: E402
-from shell_cases import (  # noqa: E402
+from tests.bench import dump_log  # noqa: E402
+from tests.bench.dump_log import IN_MEMORY, SLOWER_STARTS, conditions, progress  # noqa: E402
+from tests.bench.measure import process  # noqa: E402
+from tests.bench.measure.process import Usage  # noqa: E402
+from tests.bench.measure.report import KAFKA_VERSION, Pair  # noqa: E402
+from tests.bench.measure.shell_cases import (  # noqa: E402
     ALL,
     DUMP,
     HUNDRED,
@@ -45,7 +44,7 @@ from shell_cases import (  # noqa: E402
     cases,
     matrix,
 )
-from shell_results import (  # noqa: E402
+from tests.bench.measure.shell_results import (  # noqa: E402
     Measured,
     Row,
     known_worst,
@@ -55,10 +54,11 @@ from shell_results import (  # noqa: E402
     rows,
     tables,
 )
+from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
 
 MAIN_CLASS = "org.apache.kafka.shell.MetadataShell"
 RESULTS = HERE / "RESULTS-shell.md"
-MAKERS = ("make_snapshots.py", "make_logs.py", "cluster.py")
+MAKERS = ("make_snapshots.py", "make_logs.py", "logs/cluster.py")
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 SHELL, DUMP_LOG = str(SCRIPTS / "kafka-metadata-shell"), str(SCRIPTS / "kafka-dump-log")
 OUR_FORM = ("--format", "json")

@@ -23,13 +23,7 @@ from statistics import median
 from threading import Event, Thread
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "kafka"))
-
-from dump_cases import LOGS, METADATA, SMALL  # noqa: E402 - tests are no package
-from dump_log import MAIN_CLASS, SCRIPTS, Bench  # noqa: E402
-from jars import cache_directory, java_command, kafka_jars  # noqa: E402
-from process import run_to_file  # noqa: E402
-from report import KAFKA_VERSION, machine, yes  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
 from kraftops.dump.sources.names import expand  # noqa: E402
 from kraftops.query.query import Query  # noqa: E402
@@ -37,6 +31,11 @@ from kraftops.spark.dump.dump import Output, dump  # noqa: E402
 from kraftops.spark.jobs.planning import plan  # noqa: E402
 from kraftops.spark.session.session import Session, started  # noqa: E402
 from kraftops.spark.session.settings import Settings  # noqa: E402
+from tests.bench.dump_log import MAIN_CLASS, SCRIPTS, Bench  # noqa: E402
+from tests.bench.measure.dump_cases import LOGS, METADATA, SMALL  # noqa: E402
+from tests.bench.measure.process import run_to_file  # noqa: E402
+from tests.bench.measure.report import KAFKA_VERSION, machine, yes  # noqa: E402
+from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
 
 RESULTS = HERE / "RESULTS-spark.md"
 OURS, SHELL = str(SCRIPTS / "kafka-dump-log"), str(SCRIPTS / "kafka-metadata-shell")

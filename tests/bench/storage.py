@@ -14,11 +14,11 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "kafka"))
+sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
-from jars import java_command, kafka_jars  # noqa: E402 - tests are no package
-from process import run_to_file  # noqa: E402
-from report import HEADER, KAFKA_VERSION, Pair, machine, row  # noqa: E402
+from tests.bench.measure.process import run_to_file  # noqa: E402
+from tests.bench.measure.report import HEADER, KAFKA_VERSION, Pair, machine, row  # noqa: E402
+from tests.helpers.kafka.jvm.jars import java_command, kafka_jars  # noqa: E402
 
 MAIN_CLASS = "kafka.tools.StorageTool"
 RESULTS = HERE / "RESULTS-storage.md"

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from kraftops_cli.root import root
-from tests.helpers.console import COMMANDS, Done, run_command, run_here
+from tests.helpers.tools.console import COMMANDS, Done, run_command, run_here
 
 KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))
 

@@ -10,7 +10,7 @@ import pytest
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import compress
-from tests.helpers.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 
 GOOD = batch_bytes([Record(0, 0, None, b"good")])
 LINE = "payload: good"

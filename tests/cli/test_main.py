@@ -16,7 +16,7 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import Record, batch_bytes
 from kraftops_cli import main
 from kraftops_cli.version import KAFKA_VERSION, VERSION
-from tests.helpers.console import DUMP_LOG, ENVIRONMENT, MemoryTerminal, run_command
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, MemoryTerminal, run_command
 
 BATCH = batch_bytes([Record(n, 5, b"key", b"value of a record") for n in range(5_000)])
 

@@ -6,9 +6,17 @@ from typing import NamedTuple
 import pytest
 
 from kraftops.storage.logdirs.metadata_log import read_metadata_log
-from tests.helpers.forks import FULL, INTERRUPT, KILL, Child, failing
-from tests.helpers.metadata_logs import no_ops, snapshot_bytes, write_log
-from tests.helpers.recoveries import BEGINNING, MORE, identify, log_files, other, survivor, told
+from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
+from tests.helpers.nodes.child_processes import FULL, INTERRUPT, KILL, Child, failing
+from tests.helpers.nodes.lost_quorums import (
+    BEGINNING,
+    MORE,
+    identify,
+    log_files,
+    other,
+    survivor,
+    told,
+)
 
 ARGS = ["recover", "-c", "server.properties", "--voters", "self", "--yes"]
 

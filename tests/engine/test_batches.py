@@ -14,6 +14,7 @@ from kraftops.query.query import Query
 from kraftops.records.decoders.keyed import messages
 from kraftops.records.decoders.user import DECODERS
 from tests.helpers.engine.agreeing import agree, batch_with, needs_both, shown
+from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparing import WHOLE, Trial, by_native, by_reference, difference
 from tests.helpers.engine.making import (
     FORMS,
@@ -24,9 +25,8 @@ from tests.helpers.engine.making import (
     raw_bytes,
     sealed,
 )
-from tests.helpers.engines import using
-from tests.helpers.messages import encoded, table
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.messages import encoded, table
+from tests.helpers.logs.segments import batches_of
 
 pytestmark = needs_both
 

@@ -29,6 +29,7 @@ from tests.helpers.engine.agreeing import (
     rows_of,
 )
 from tests.helpers.engine.cases import counted
+from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparing import (
     WHOLE,
     Trial,
@@ -57,10 +58,9 @@ from tests.helpers.engine.making import (
     raw_bytes,
     sealed,
 )
-from tests.helpers.engines import using
-from tests.helpers.messages import encoded
-from tests.helpers.rowlogs import EVERY_LOG, LOGS, decoder_of, name_of
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.corpus_rows import EVERY_LOG, LOGS, decoder_of, name_of
+from tests.helpers.logs.messages import encoded
+from tests.helpers.logs.segments import batches_of
 
 pytestmark = needs_both
 

@@ -26,8 +26,8 @@ from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, inflated, read_
 from kraftops.records import metadata_numbers as types
 from kraftops.records.meaning import LARGEST_DECODED
 from tests.helpers.engine.comparing import has_native
-from tests.helpers.replays import Made, log_bytes, lots, made, unreadable, uuid
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, unreadable, uuid
+from tests.helpers.logs.segments import batches_of
 
 Make = Callable[[str, Fetch], Fold]
 Index = Callable[[str, bytes, int, int, int], list[Seen]]

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from tests.helpers.replays import Made, RandomLog, log_bytes, lots, made, uuid
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.random_logs import Made, RandomLog, log_bytes, lots, made, uuid
+from tests.helpers.logs.segments import batches_of
 
 pytest.importorskip("kraftops.engine._native", reason="there is no compiled engine")
 

@@ -23,7 +23,7 @@ from tests.helpers.engine.making import (
     framed_messages,
     message_bytes,
 )
-from tests.helpers.messages import data_for, encoded, table, versions_of
+from tests.helpers.logs.messages import data_for, encoded, table, versions_of
 
 pytestmark = needs_both
 

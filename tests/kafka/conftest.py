@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.kafka.config_cases import ENVIRONMENT
-from tests.helpers.kafka.config_tool import KafkaSettings
-from tests.helpers.kafka.dump_tool import KafkaDump
-from tests.helpers.kafka.jars import MissingJarsError, resolved_jars
-from tests.helpers.kafka.jvm import has_compiler, java_release
-from tests.helpers.kafka.storage_tool import KafkaStorage
+from tests.helpers.kafka.cases.configs import ENVIRONMENT
+from tests.helpers.kafka.jvm.jars import MissingJarsError, resolved_jars
+from tests.helpers.kafka.jvm.jvm import has_compiler, java_release
+from tests.helpers.kafka.tools.config_tool import KafkaSettings
+from tests.helpers.kafka.tools.dump_tool import KafkaDump
+from tests.helpers.kafka.tools.storage_tool import KafkaStorage
 
 
 def _jars(version: str) -> Path:

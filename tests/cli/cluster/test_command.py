@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.console import CLUSTER, ENVIRONMENT, Done, run_here
+from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, Done, run_here
 from tests.helpers.wire.peers import (
     APIS,
     CLUSTER_ID,

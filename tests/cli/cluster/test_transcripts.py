@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.cluster_cases import Case, cases, difference, write_files
+from tests.helpers.tools.cluster_transcripts import Case, cases, difference, write_files
 from tests.helpers.wire.peers import Peer, free_port, saying, silent
 
 

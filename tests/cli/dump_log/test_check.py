@@ -9,9 +9,9 @@ import pytest
 
 from kraftops.log import legacy
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.console import run_command, run_here
-from tests.helpers.metadata_logs import no_ops
-from tests.helpers.segments import IN, batch_around, patched, resealed
+from tests.helpers.logs.metadata_logs import no_ops
+from tests.helpers.logs.segments import IN, batch_around, patched, resealed
+from tests.helpers.tools.console import run_command, run_here
 
 LOG_NAME = "00000000000000000000.log"
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])

@@ -9,10 +9,10 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import compress
 from kraftops.records.dialects import DIALECTS
 from kraftops.schema.compile import compiled
-from tests.helpers.console import run_command, run_here
-from tests.helpers.corpus import listing
-from tests.helpers.messages import table
-from tests.helpers.segments import IN, batch_around, plain_record
+from tests.helpers.logs.messages import table
+from tests.helpers.logs.segments import IN, batch_around, plain_record
+from tests.helpers.tools.console import run_command, run_here
+from tests.helpers.tools.corpus import listing
 
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])
 LAST = batch_bytes([Record(9, 90, b"k", b"last")])

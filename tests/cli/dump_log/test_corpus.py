@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.console import run_command, run_here
-from tests.helpers.corpus import DUMPS, Case, cases, differences, listing
+from tests.helpers.tools.console import run_command, run_here
+from tests.helpers.tools.corpus import DUMPS, Case, cases, differences, listing
 
 CASES = cases(DUMPS, "dump-log")
 EVERY = 20  # the stride of the cases that also run as a program of their own

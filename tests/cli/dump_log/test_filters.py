@@ -10,10 +10,10 @@ import pytest
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.uuids import to_text
-from tests.helpers.console import Done, run_command, run_here
-from tests.helpers.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
-from tests.helpers.rowlogs import parsed
-from tests.helpers.segments import IN
+from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import Done, run_command, run_here
 
 LOG_NAME = "00000000000000000000.log"
 META = "--cluster-metadata-decoder"

@@ -8,7 +8,8 @@ import pytest
 from kraftops.engine.choice import why_not_native
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.codecs import CODECS, _zstd_module
-from tests.helpers.bombs import (
+from tests.helpers.engine.choice import using
+from tests.helpers.logs.costly_files import (
     LEADER_CHANGE,
     MIB,
     UNKNOWN_CONTROL,
@@ -19,9 +20,8 @@ from tests.helpers.bombs import (
     measured,
     packed,
 )
-from tests.helpers.console import DUMP_LOG, Done, run_here
-from tests.helpers.engines import using
-from tests.helpers.segments import batch_around, plain_record
+from tests.helpers.logs.segments import batch_around, plain_record
+from tests.helpers.tools.console import DUMP_LOG, Done, run_here
 
 LOG_NAME = "00000000000000000000.log"
 META = "--cluster-metadata-decoder"

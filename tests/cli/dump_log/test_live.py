@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.console import DUMP_LOG, ENVIRONMENT, Done, run_here
-from tests.helpers.rowlogs import parsed
+from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, Done, run_here
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.quorums import Controllers, quorum
 

@@ -21,11 +21,11 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import CODECS, compress
 from kraftops.query.csv_rows import csv_header
 from kraftops.query.row import COLUMNS
-from tests.helpers.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
-from tests.helpers.corpus import DUMPS, cases, listing
-from tests.helpers.metadata_logs import no_ops, records_batch
-from tests.helpers.rowlogs import engine_json, lines_of, parsed, query_of
-from tests.helpers.segments import IN
+from tests.helpers.logs.corpus_rows import engine_json, lines_of, parsed, query_of
+from tests.helpers.logs.metadata_logs import no_ops, records_batch
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
+from tests.helpers.tools.corpus import DUMPS, cases, listing
 
 LOG_NAME = "00000000000000000000.log"
 META = "--cluster-metadata-decoder"

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.console import METADATA_SHELL, Done, run_command, run_here
-from tests.helpers.corpus import SHELL
-from tests.helpers.screens import Screen
+from tests.helpers.tools.console import METADATA_SHELL, Done, run_command, run_here
+from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tools.terminal_program import Screen
 
 KRAFTOPS = str(Path(METADATA_SHELL).with_name("kraftops"))
 DIRECTORY = SHELL / "in" / "n431"

@@ -11,11 +11,11 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.tree.layout import Has, tree_of
 from kraftops.tree.node import Directory, descend
-from tests.helpers.console import METADATA_SHELL, Done, run_command, run_here
-from tests.helpers.corpus import SHELL, Case, cases, differences, listing
-from tests.helpers.replays import log_bytes, lots, made
-from tests.helpers.segments import patched
-from tests.helpers.tree_walks import leaves_of
+from tests.helpers.logs.random_logs import log_bytes, lots, made
+from tests.helpers.logs.segments import patched
+from tests.helpers.tools.console import METADATA_SHELL, Done, run_command, run_here
+from tests.helpers.tools.corpus import SHELL, Case, cases, differences, listing
+from tests.helpers.tree.leaves import leaves_of
 
 CASES = cases(SHELL, "metadata-shell")
 PIPED = [case for case in CASES if case.name.startswith("pipe-")]

@@ -9,7 +9,7 @@ import pytest
 from kraftops.engine.choice import why_not_native
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.codecs import CODECS
-from tests.helpers.bombs import (
+from tests.helpers.logs.costly_files import (
     LEADER_CHANGE,
     MIB,
     broker_with_endpoints,
@@ -19,9 +19,9 @@ from tests.helpers.bombs import (
     packed,
     snapshot_around,
 )
-from tests.helpers.console import METADATA_SHELL, Done
-from tests.helpers.replays import made, uuid
-from tests.helpers.segments import plain_record
+from tests.helpers.logs.random_logs import made, uuid
+from tests.helpers.logs.segments import plain_record
+from tests.helpers.tools.console import METADATA_SHELL, Done
 
 KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))
 ENGINE = "reference" if why_not_native() else "native"

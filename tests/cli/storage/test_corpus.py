@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.checkpoints import checkpoint_text
-from tests.helpers.console import STORAGE, Done, run_command
-from tests.helpers.corpus import STORAGE as CORPUS
-from tests.helpers.corpus import Case, cases, chains, differences, listing
-from tests.helpers.nodes import storage
+from tests.helpers.logs.checkpoint_text import checkpoint_text
+from tests.helpers.nodes.node_directories import storage
+from tests.helpers.tools.console import STORAGE, Done, run_command
+from tests.helpers.tools.corpus import STORAGE as CORPUS
+from tests.helpers.tools.corpus import Case, cases, chains, differences, listing
 
 CASES = cases(CORPUS, "storage", "checkpoint")
 READING = [case for case in CASES if not (case.fresh or case.chain)]

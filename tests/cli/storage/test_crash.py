@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.helpers.console import STORAGE
-from tests.helpers.forks import FULL, INTERRUPT, KILL, Child, failing, racing
-from tests.helpers.nodes import (
+from tests.helpers.nodes.child_processes import FULL, INTERRUPT, KILL, Child, failing, racing
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     OTHER_ID,
@@ -24,6 +23,7 @@ from tests.helpers.nodes import (
     make_node,
     temporary_files,
 )
+from tests.helpers.tools.console import STORAGE
 
 QUORUMS = {
     "static": (STATIC, ()),

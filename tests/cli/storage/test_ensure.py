@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.console import Done
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,
@@ -18,6 +17,7 @@ from tests.helpers.nodes import (
     locked,
     make_node,
 )
+from tests.helpers.tools.console import Done
 
 SCRAM = "SCRAM-SHA-256=[name=alice,password=in-wonderland]"
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from kraftops.storage.bootstrap.releases import by_name
-from tests.helpers.console import STORAGE, Done, run_command
-from tests.helpers.forks import running_as
-from tests.helpers.nodes import (
+from tests.helpers.nodes.child_processes import running_as
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,
@@ -30,6 +29,7 @@ from tests.helpers.nodes import (
     states,
     storage,
 )
+from tests.helpers.tools.console import STORAGE, Done, run_command
 
 SECRET = "hunter2"
 NOBODY = 65534

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.console import STORAGE, Done, run_command
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,
@@ -21,6 +20,7 @@ from tests.helpers.nodes import (
     make_node,
     storage,
 )
+from tests.helpers.tools.console import STORAGE, Done, run_command
 
 
 @pytest.fixture

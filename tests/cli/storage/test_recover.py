@@ -12,15 +12,13 @@ import pytest
 
 from kraftops.storage.logdirs.metadata_log import read_metadata_log
 from kraftops.uuids import to_text
-from tests.helpers.console import STORAGE
-from tests.helpers.metadata_logs import (
+from tests.helpers.logs.metadata_logs import (
     no_ops,
     records_batch,
     snapshot_bytes,
     write_log,
 )
-from tests.helpers.nodes import CLUSTER_ID, META, OTHER_ID, locked, storage
-from tests.helpers.recoveries import (
+from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
     MORE,
@@ -35,6 +33,8 @@ from tests.helpers.recoveries import (
     survivor,
     told,
 )
+from tests.helpers.nodes.node_directories import CLUSTER_ID, META, OTHER_ID, locked, storage
+from tests.helpers.tools.console import STORAGE
 
 SEGMENT = "00000000000000000000.log"
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.console import Done
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,
@@ -17,6 +16,7 @@ from tests.helpers.nodes import (
     make_node,
     storage,
 )
+from tests.helpers.tools.console import Done
 
 
 @pytest.fixture

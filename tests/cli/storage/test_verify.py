@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.console import Done
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,
@@ -19,6 +18,7 @@ from tests.helpers.nodes import (
     make_node,
     storage,
 )
+from tests.helpers.tools.console import Done
 
 
 @pytest.fixture

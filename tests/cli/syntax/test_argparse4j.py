@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from kraftops_cli import main
 from kraftops_cli.syntax.argparse4j import clicks_arguments, clicks_arguments_without_files
 from kraftops_cli.syntax.command import LazyGroup, Number, ToolCommand, ToolGroup
-from tests.helpers.console import ENVIRONMENT, Done, MemoryTerminal
+from tests.helpers.tools.console import ENVIRONMENT, Done, MemoryTerminal
 
 ID = "MkU3OEVBNTcwNTJENDM2Qk"
 USAGE = "kafka-storage{} --help shows how it is used"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.console import DUMP_LOG, run_command, run_here
+from tests.helpers.tools.console import DUMP_LOG, run_command, run_here
 
 LOG = batch_bytes([Record(0, 5, b"key", b"value")])
 USAGE = "hint: kafka-dump-log --help shows how it is used"

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from kraftops_cli.terminal.streams import printable
-from tests.helpers.console import MemoryTerminal
+from tests.helpers.tools.console import MemoryTerminal
 
 
 def test_output_is_utf_8_and_keeps_the_bytes_of_file_names() -> None:

@@ -19,8 +19,8 @@ from kraftops.log.legacy import message_bytes
 from kraftops.log.producers import ProducerState, producers_bytes
 from kraftops.log.reader import LogFile
 from kraftops.query.query import Query
-from tests.helpers.dumping import Dump, dump
-from tests.helpers.segments import IN, patched
+from tests.helpers.logs.segments import IN, patched
+from tests.helpers.tools.dump_file import Dump, dump
 
 BASE = 100
 BATCHES = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kraftops.dump import small_files as smallfiles
 from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
-from tests.helpers.corpus import DATA, DUMPS
+from tests.helpers.tools.corpus import DATA, DUMPS
 
 SMALL = DATA / "small-files"
 """What Kafka 4.3.1, with a dynamic quorum, and 3.9.1, with a static one, left behind."""

@@ -16,8 +16,8 @@ from kraftops.log import legacy
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.reader import LogReader
 from kraftops.query.query import Query
-from tests.helpers.engines import using
-from tests.helpers.segments import batch_around
+from tests.helpers.engine.choice import using
+from tests.helpers.logs.segments import batch_around
 
 DEEP = Query(decoder="user", deep_iteration=True)
 

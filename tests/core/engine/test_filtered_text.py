@@ -12,9 +12,9 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter, normal_type
 from kraftops.query.query import Query
-from tests.helpers.dumping import dump
-from tests.helpers.rowlogs import EVERY_LOG, LOGS, decoder_of, name_of, query_of, rows
-from tests.helpers.segments import IN, batch_around, patched, resealed
+from tests.helpers.logs.corpus_rows import EVERY_LOG, LOGS, decoder_of, name_of, query_of, rows
+from tests.helpers.logs.segments import IN, batch_around, patched, resealed
+from tests.helpers.tools.dump_file import dump
 
 LOG_NAME = "00000000000000000000.log"
 each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in LOGS])

@@ -9,7 +9,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import text_chunks
 from kraftops.errors import KraftopsError
 from kraftops.query.query import Query
-from tests.helpers.segments import IN
+from tests.helpers.logs.segments import IN
 
 native = pytest.importorskip(
     "kraftops.engine.native", reason="there is no compiled engine", exc_type=ImportError

@@ -12,7 +12,7 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes, is_valid, read_record
 from kraftops.log.codecs import CODECS
 from kraftops.varint import varint_bytes
-from tests.helpers.segments import (
+from tests.helpers.logs.segments import (
     ATTRIBUTES_AT,
     COUNT_AT,
     LAST_DELTA_AT,

@@ -22,7 +22,7 @@ from kraftops.log.indexes import (
     txn_index_bytes,
 )
 from kraftops.log.reader import LogFile
-from tests.helpers.segments import segments
+from tests.helpers.logs.segments import segments
 
 BASE = 1_000
 ENTRIES = [OffsetEntry(BASE + 10 * number, 100 * number) for number in range(1, 8)]

@@ -13,7 +13,7 @@ from kraftops.log import legacy
 from kraftops.log.batch import LOG_APPEND_TIME, Batch, Record
 from kraftops.log.codecs import CODECS, compress
 from kraftops.log.legacy import LegacyRecord, message_bytes, wrapper_bytes
-from tests.helpers.segments import IN, batches_of, patched, walk
+from tests.helpers.logs.segments import IN, batches_of, patched, walk
 
 GZIP, LZ4, ZSTD = 1, 3, 4
 MAGICS = pytest.mark.parametrize("magic", [0, 1])

@@ -9,7 +9,7 @@ from kraftops.log import ranges
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.log.reader import LogFile
-from tests.helpers.segments import IN, patched
+from tests.helpers.logs.segments import IN, patched
 
 TARGETS = [1, 61, 100, 1_000, 10_000, 1 << 40]
 BATCH = batch_bytes([Record(0, 0, None, bytes(100))])

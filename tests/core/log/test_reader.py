@@ -12,7 +12,7 @@ from kraftops.log import legacy, reader
 from kraftops.log.batch import Batch, Record, batch_bytes, is_valid
 from kraftops.log.legacy import message_bytes
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
-from tests.helpers.segments import IN, batches_of, patched, reader_of, segments, source_of
+from tests.helpers.logs.segments import IN, batches_of, patched, reader_of, segments, source_of
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
 TWO = batch_bytes([Record(1, 20, b"k", b"second"), Record(2, 30, None, bytes(300))])

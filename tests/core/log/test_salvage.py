@@ -19,7 +19,7 @@ from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.reader import LogFile
 from kraftops.log.salvage import Gap, salvaged
-from tests.helpers.segments import IN, batches_of, patched
+from tests.helpers.logs.segments import IN, batches_of, patched
 
 FILES = sorted(
     path for path in IN.rglob("*") if path.is_file() and {".log", ".checkpoint"} & {*path.suffixes}

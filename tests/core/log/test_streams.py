@@ -27,7 +27,7 @@ from kraftops.log.codecs import compress
 from kraftops.log.reader import BLOCK, EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
-from tests.helpers.segments import IN, batches_of, patched, reader_of
+from tests.helpers.logs.segments import IN, batches_of, patched, reader_of
 
 ZSTD = 4
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

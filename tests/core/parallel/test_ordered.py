@@ -18,7 +18,7 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.parallel import ordered as parallel
 from kraftops.parallel.ordered import run_ordered
-from tests.helpers.console import ENVIRONMENT
+from tests.helpers.tools.console import ENVIRONMENT
 
 SECONDS = 20  # until something counts as hung
 

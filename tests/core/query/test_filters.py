@@ -24,8 +24,7 @@ from kraftops.query.filters import (
 )
 from kraftops.query.row import Row
 from kraftops.records.types import record_types
-from tests.helpers.console import run_here
-from tests.helpers.rowlogs import (
+from tests.helpers.logs.corpus_rows import (
     EVERY_LOG,
     FLAGS,
     LOGS,
@@ -36,6 +35,7 @@ from tests.helpers.rowlogs import (
     query_of,
     reference_json,
 )
+from tests.helpers.tools.console import run_here
 
 _HEADER_LIES = ("lastdelta", "lastdelta-neg")  # of the offsets in a batch, which is believed
 ASKED = [path for path in EVERY_LOG if path.parent.name not in _HEADER_LIES]

@@ -14,8 +14,7 @@ from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import data_for, encoded, table, versions_of
-from tests.helpers.rowlogs import (
+from tests.helpers.logs.corpus_rows import (
     EVERY_LOG,
     decoder_of,
     engine_json,
@@ -27,7 +26,8 @@ from tests.helpers.rowlogs import (
     reference_json,
     rows,
 )
-from tests.helpers.segments import IN, batch_around, patched, resealed
+from tests.helpers.logs.messages import data_for, encoded, table, versions_of
+from tests.helpers.logs.segments import IN, batch_around, patched, resealed
 
 DESIGN = [
     "file",

@@ -13,7 +13,7 @@ from kraftops.dump.scan.arrow import arrow_schema, scan_batches
 from kraftops.log.ranges import ByteRange
 from kraftops.query.csv_rows import csv_header, row_csv
 from kraftops.query.row import COLUMNS, Row, base64_of, damage_row, file_text
-from tests.helpers.rowlogs import EVERY_LOG, engine_json, name_of, parsed, query_of, rows
+from tests.helpers.logs.corpus_rows import EVERY_LOG, engine_json, name_of, parsed, query_of, rows
 
 each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
 

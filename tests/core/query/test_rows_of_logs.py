@@ -15,9 +15,17 @@ from kraftops.log.batch import CONTROL, Record, batch_bytes, records
 from kraftops.log.ranges import ByteRange, file_id
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from tests.helpers.metadata_logs import no_ops, records_batch
-from tests.helpers.rowlogs import EVERY_LOG, engine_json, lines_of, name_of, parsed, query_of, rows
-from tests.helpers.segments import IN, batch_around, batches_of, patched, resealed, walk
+from tests.helpers.logs.corpus_rows import (
+    EVERY_LOG,
+    engine_json,
+    lines_of,
+    name_of,
+    parsed,
+    query_of,
+    rows,
+)
+from tests.helpers.logs.metadata_logs import no_ops, records_batch
+from tests.helpers.logs.segments import IN, batch_around, batches_of, patched, resealed, walk
 
 LOG_NAME = "00000000000000000000.log"
 TOPIC_ID = bytes(range(16))

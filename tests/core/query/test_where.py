@@ -12,7 +12,7 @@ from kraftops.dump.scan.part_scan import PartMaker
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from tests.helpers.rowlogs import (
+from tests.helpers.logs.corpus_rows import (
     LOGS,
     decoder_of,
     engine_json,

@@ -8,7 +8,7 @@ from kraftops.errors import DecodeError, Underflow
 from kraftops.records.control import control_text, control_type, decode
 from kraftops.records.meaning import LARGEST_DECODED, Decoded, Unknown
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import Data, table
+from tests.helpers.logs.messages import Data, table
 
 ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
 

@@ -7,7 +7,7 @@ from kraftops.records.dialects import DIALECTS, Frame, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.records.metadata import decode, payload_text
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import Data, table, uvarint
+from tests.helpers.logs.messages import Data, table, uvarint
 
 TABLES = {"kafka": "metadata", "kip-631": "kip_631", "kip-631-draft": "kip_631_draft"}
 BEFORE = {"kafka": b"\1", "kip-631": b"\0", "kip-631-draft": b""}

@@ -17,8 +17,8 @@ from kraftops.query.query import Query
 from kraftops.query.row import base64_of
 from kraftops.records import long_text as longtext
 from kraftops.records.long_text import LONG, LongText, is_utf8
-from tests.helpers.dumping import dump
-from tests.helpers.rowlogs import reference_json, rows
+from tests.helpers.logs.corpus_rows import reference_json, rows
+from tests.helpers.tools.dump_file import dump
 
 RAW = st.lists(
     st.sampled_from(

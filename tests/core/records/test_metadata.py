@@ -10,7 +10,7 @@ from kraftops.records.dialects import DIALECTS, dialect
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.records.metadata import decode, payload_text
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import table, uvarint
+from tests.helpers.logs.messages import table, uvarint
 
 KAFKA = dialect("kafka")
 TOPIC = compiled(table("metadata")["TopicRecord"], 0)

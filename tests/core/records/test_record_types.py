@@ -17,8 +17,8 @@ from kraftops.records.meaning import Decoded
 from kraftops.records.metadata import decode
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Field, Message
-from tests.helpers.messages import UNKNOWN_TAGS, data_for, encoded, table, versions_of
-from tests.helpers.segments import IN, walk
+from tests.helpers.logs.messages import UNKNOWN_TAGS, data_for, encoded, table, versions_of
+from tests.helpers.logs.segments import IN, walk
 
 TABLES = ("metadata", "control")
 each_message = pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kraftops.records.remote_text import payload_text
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import Data, table, uvarint
+from tests.helpers.logs.messages import Data, table, uvarint
 
 ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
 PARTITION = {"name": "name", "id": bytes(16), "partition": 3}

@@ -13,10 +13,10 @@ from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.secrets import REDACTED, is_secret_config
-from tests.helpers.dumping import dump
-from tests.helpers.messages import encoded, table
-from tests.helpers.metadata_logs import records_batch
-from tests.helpers.rowlogs import engine_json, parsed, rows
+from tests.helpers.logs.corpus_rows import engine_json, parsed, rows
+from tests.helpers.logs.messages import encoded, table
+from tests.helpers.logs.metadata_logs import records_batch
+from tests.helpers.tools.dump_file import dump
 
 SALT, STORED, SERVER = b"salt-of-it", b"stored-key", b"server-key"
 SCRAM = {

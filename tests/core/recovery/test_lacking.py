@@ -9,8 +9,8 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.lacking import lacking
-from tests.helpers.metadata_logs import records_batch, write_log
-from tests.helpers.recoveries import broker
+from tests.helpers.logs.metadata_logs import records_batch, write_log
+from tests.helpers.nodes.lost_quorums import broker
 
 Record = tuple[str, Mapping[str, Any]]
 TOPIC = bytes([7]) * 16

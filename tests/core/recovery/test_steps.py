@@ -18,7 +18,7 @@ from kraftops.recovery.walk import Walk
 from kraftops.storage.bootstrap.records import quorum_bytes, voters_record
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.logdirs.metadata_log import read_partition
-from tests.helpers.metadata_logs import no_ops, snapshot_bytes, voters_batch, write_log
+from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, voters_batch, write_log
 
 VOTERS = voters_record([Voter(1, bytes([1]) * 16, "localhost", 9093)], "CONTROLLER")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from kraftops.recovery.walk import Walk, agreement
 from kraftops.storage.logdirs.log_recovery import Segment
 from kraftops.storage.logdirs.metadata_log import read_partition
-from tests.helpers.metadata_logs import no_ops, write_log
+from tests.helpers.logs.metadata_logs import no_ops, write_log
 
 
 def segments(folder: Path, **batches: list[bytes]) -> tuple[Segment, ...]:

@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import table
+from tests.helpers.logs.messages import table
 
 PARTITION = table("metadata")["PartitionRecord"]
 

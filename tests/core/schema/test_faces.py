@@ -11,7 +11,7 @@ from kraftops.errors import DecodeError
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
 from kraftops.schema.text import MALFORMED
-from tests.helpers.messages import (
+from tests.helpers.logs.messages import (
     Data,
     as_json,
     data_for,

@@ -5,7 +5,7 @@ import pytest
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import parse
 from kraftops.schema.text import base64_text, renderer
-from tests.helpers.messages import table
+from tests.helpers.logs.messages import table
 
 
 def test_overrides_show_bytes_in_another_form() -> None:

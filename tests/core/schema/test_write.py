@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import table
+from tests.helpers.logs.messages import table
 
 TOPIC = compiled(table("metadata")["TopicRecord"], 0)
 CHANGE = compiled(table("metadata")["PartitionChangeRecord"], 0)

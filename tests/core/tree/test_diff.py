@@ -16,10 +16,10 @@ from kraftops.tree import leaves
 from kraftops.tree.diff import ECHOES, Difference, DifferenceKind, diff
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Node, descend
-from tests.helpers.corpus import SHELL
-from tests.helpers.replays import log_bytes, random_log
-from tests.helpers.tree_walks import leaves_of
-from tests.helpers.trees import directory
+from tests.helpers.logs.random_logs import log_bytes, random_log
+from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tree.leaves import leaves_of
+from tests.helpers.tree.small_trees import directory
 
 LOG = SHELL / "in/n431/__cluster_metadata-0/00000000000000000000.log"
 

@@ -1,4 +1,4 @@
-"""Leaves have the text of Kafka's classes; `tests/kafka/test_image.py` asks those themselves."""
+"""Leaves have the text of Kafka's classes; `tests/kafka/image/test_same_image.py` asks those themselves."""
 
 import pytest
 

@@ -13,9 +13,8 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import LAYOUT, Has, tree_of
 from kraftops.tree.node import Directory, Leaf, Node, descend, java_sorted
 from kraftops.uuids import to_text
-from tests.helpers.corpus import SHELL
-from tests.helpers.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
-from tests.helpers.replays import (
+from tests.helpers.logs.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
+from tests.helpers.logs.random_logs import (
     FIRST_TIME,
     Made,
     leader_change,
@@ -25,8 +24,9 @@ from tests.helpers.replays import (
     random_log,
     uuid,
 )
-from tests.helpers.segments import batches_of
-from tests.helpers.tree_walks import leaves_of
+from tests.helpers.logs.segments import batches_of
+from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tree.leaves import leaves_of
 
 REAL = SHELL / "in" / "n431"
 T = uuid(1)

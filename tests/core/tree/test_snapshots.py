@@ -8,8 +8,8 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
-from tests.helpers.corpus import SHELL
-from tests.helpers.tree_walks import leaves_of
+from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tree.leaves import leaves_of
 
 SNAPSHOTS = sorted((SHELL / "in").glob("*/__cluster_metadata-0/*.checkpoint"))
 

@@ -14,8 +14,8 @@ from kraftops.image.past.history import Step, StepKind, history
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Node, descend
 from kraftops.tree.watching import leaves_below, watched
-from tests.helpers.corpus import SHELL
-from tests.helpers.replays import log_bytes, random_log
+from tests.helpers.logs.random_logs import log_bytes, random_log
+from tests.helpers.tools.corpus import SHELL
 
 
 def values(node: Node | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from kraftops.engine.scanning import count_framed
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.query.query import Query
+from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparing import (
     PATH,
     WHOLE,
@@ -37,9 +38,8 @@ from tests.helpers.engine.making import (
     raw_bytes,
     sealed,
 )
-from tests.helpers.engines import using
-from tests.helpers.kafka.mutations import CHANGES, sources
-from tests.helpers.segments import batches_of
+from tests.helpers.kafka.cases.mutations import CHANGES, sources
+from tests.helpers.logs.segments import batches_of
 
 LONGEST = 5  # seconds a case may take
 _SMALL = 20_000  # bytes of a segment

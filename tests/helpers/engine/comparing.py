@@ -17,8 +17,8 @@ from kraftops.engine.scanning import EngineScan
 from kraftops.log.batch import Batch
 from kraftops.query.query import Query
 from kraftops.query.row import TYPES
-from tests.helpers.engines import using
-from tests.helpers.segments import batches_of, reader_of
+from tests.helpers.engine.choice import using
+from tests.helpers.logs.segments import batches_of, reader_of
 
 PATH = '/logs/a "quoted", one\u2028/00000000000000000000.log'
 WHOLE = 1 << 30

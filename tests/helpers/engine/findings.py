@@ -13,11 +13,11 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Record
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from tests.helpers.corpus import DATA
 from tests.helpers.engine.cases import Case
 from tests.helpers.engine.comparing import WHOLE, Trial, batch_at
-from tests.helpers.kafka.mutations import with_crc
-from tests.helpers.segments import batches_of
+from tests.helpers.kafka.cases.mutations import with_crc
+from tests.helpers.logs.segments import batches_of
+from tests.helpers.tools.corpus import DATA
 
 KEPT = DATA / "engine"
 """Where findings are kept, for a test to try them again."""

@@ -40,8 +40,8 @@ from tests.helpers.engine.making import (
     payload,
     raw_bytes,
 )
-from tests.helpers.kafka.mutations import with_crc
-from tests.helpers.segments import IN
+from tests.helpers.kafka.cases.mutations import with_crc
+from tests.helpers.logs.segments import IN
 
 LONGEST_INPUT = 4096
 _HEAD = 5  # bytes: decoder, flags, filter and decoders of users, columns, shape

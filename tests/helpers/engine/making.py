@@ -23,8 +23,8 @@ from kraftops.records.types import record_types
 from kraftops.schema.message import Field, Message
 from kraftops.uuids import to_text
 from kraftops.varint import varint_bytes
-from tests.helpers.kafka.mutations import INTS, LONGS, mutated
-from tests.helpers.messages import fields_of, is_flexible, table, uvarint, versions_of
+from tests.helpers.kafka.cases.mutations import INTS, LONGS, mutated
+from tests.helpers.logs.messages import fields_of, is_flexible, table, uvarint, versions_of
 
 DIALECTS = ("kafka", "kip-631", "kip-631-draft")
 FORMS = ("text", "json", "csv", "parquet")

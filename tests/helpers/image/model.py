@@ -12,7 +12,7 @@ from typing import Any
 from kraftops.engine.fold_contract import PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import LOG_APPEND_TIME
-from tests.helpers.replays import ZERO, Lot, Made
+from tests.helpers.logs.random_logs import ZERO, Lot, Made
 
 State = dict[str, Any]
 _MARKERS = ("BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord")

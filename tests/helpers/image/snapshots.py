@@ -6,7 +6,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import metadata
-from tests.helpers.metadata_logs import snapshot_bytes
+from tests.helpers.logs.metadata_logs import snapshot_bytes
 
 _BATCH = 5
 

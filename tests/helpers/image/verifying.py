@@ -6,7 +6,7 @@ from pathlib import Path
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
-from tests.helpers.replays import Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, uuid
 
 TOPIC, OTHER = uuid(1 << 100), uuid(1 << 99)
 DIRECTORY = uuid(1 << 101)

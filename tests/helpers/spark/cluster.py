@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kraftops.spark.session.java import java_home
-from tests.helpers.console import ENVIRONMENT
+from tests.helpers.tools.console import ENVIRONMENT
 
 _PYTHON = """\
 #!/bin/sh

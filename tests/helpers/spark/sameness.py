@@ -14,10 +14,10 @@ from kraftops.engine.choice import engine_name
 from kraftops.spark.jobs.jobs import run
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
-from tests.helpers.console import DUMP_LOG, METADATA_SHELL, Done, run_here
-from tests.helpers.rowlogs import EVERY_LOG, parsed
-from tests.helpers.segments import IN
+from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
+from tests.helpers.logs.segments import IN
 from tests.helpers.spark.cluster import CONF, bare_python
+from tests.helpers.tools.console import DUMP_LOG, METADATA_SHELL, Done, run_here
 
 FORMS = ("text", "json", "csv", "parquet")
 LOG = str(IN / "meta/00000000000000000000.log")

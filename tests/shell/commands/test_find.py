@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from tests.helpers.metadata_logs import write_log
-from tests.helpers.replays import Lot, made
-from tests.helpers.shells import LOG, Shell
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.tools.shell_session import LOG, Shell
 
 
 @pytest.fixture(scope="module")

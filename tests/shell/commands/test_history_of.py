@@ -10,9 +10,9 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.output import OutputError
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from tests.helpers.metadata_logs import write_log
-from tests.helpers.replays import Lot, made, uuid
-from tests.helpers.shells import LOG, NODE, SNAPSHOT, Shell
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import Lot, made, uuid
+from tests.helpers.tools.shell_session import LOG, NODE, SNAPSHOT, Shell
 
 ORDERS = "/image/topics/byName/orders"
 

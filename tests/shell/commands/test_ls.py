@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.metadata_logs import snapshot_bytes, write_log
-from tests.helpers.replays import Lot, made
-from tests.helpers.shells import LOG, SNAPSHOT, Shell
+from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
+from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.tools.shell_session import LOG, SNAPSHOT, Shell
 
 ORDERS = "/image/topics/byName/orders"
 

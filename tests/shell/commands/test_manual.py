@@ -4,7 +4,7 @@ import pytest
 
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
-from tests.helpers.trees import session
+from tests.helpers.tree.small_trees import session
 
 NAMES = {command.name: command for command in COMMANDS}
 AT_40 = """\

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from tests.helpers.console import METADATA_SHELL, run_command, run_here
-from tests.helpers.metadata_logs import write_log
-from tests.helpers.replays import Lot, made, uuid
-from tests.helpers.shells import LOG, NODE, SNAPSHOT, Shell
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import Lot, made, uuid
+from tests.helpers.tools.console import METADATA_SHELL, run_command, run_here
+from tests.helpers.tools.shell_session import LOG, NODE, SNAPSHOT, Shell
 
 CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 

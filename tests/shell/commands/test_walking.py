@@ -11,8 +11,8 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.commands.walking import newest_change
 from tests.helpers.image.snapshots import snapshot_of
-from tests.helpers.metadata_logs import write_log
-from tests.helpers.replays import RandomLog, leader_change
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import RandomLog, leader_change
 
 
 def _directories(node: Node, path: str = "") -> Iterator[tuple[str, Directory]]:

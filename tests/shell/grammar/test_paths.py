@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops_shell.grammar.paths import Match, absolute, components, escaped, matches, split_last
-from tests.helpers.trees import directory
+from tests.helpers.tree.small_trees import directory
 
 TREE = directory(
     {

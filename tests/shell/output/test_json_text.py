@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops_shell.output.json_text import leaf_text
-from tests.helpers.trees import leaf
+from tests.helpers.tree.small_trees import leaf
 
 LONG = {
     "name": "orders",

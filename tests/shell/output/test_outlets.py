@@ -11,7 +11,7 @@ from kraftops.errors import SourceError
 from kraftops_shell.output.outlets import ReaderGoneError, Straight, ToFile, direct, shown
 from kraftops_shell.output.programs import Pager, ToProgram, pager_command
 from kraftops_shell.session.console import Console
-from tests.helpers.trees import leaf, session
+from tests.helpers.tree.small_trees import leaf, session
 
 
 class Streams:

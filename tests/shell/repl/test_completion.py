@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.tree.node import Directory
 from kraftops_shell.repl.completion import candidates
-from tests.helpers.trees import directory, session
+from tests.helpers.tree.small_trees import directory, session
 
 TREE = {
     "image": {

@@ -11,7 +11,7 @@ from kraftops_shell.repl.our_form import OurShell
 from kraftops_shell.repl.repl import converse
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
-from tests.helpers.trees import session
+from tests.helpers.tree.small_trees import session
 
 TREE = {"image": {"a": 1, "b": {"c": 2}}, "local": {}}
 

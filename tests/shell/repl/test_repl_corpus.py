@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.console import METADATA_SHELL
-from tests.helpers.corpus import SHELL
-from tests.helpers.screens import Screen
+from tests.helpers.tools.console import METADATA_SHELL
+from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tools.terminal_program import Screen
 
 SESSIONS = [
     json.loads(path.read_text("utf-8")) | {"name": path.stem}

@@ -23,8 +23,8 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, Row
-from tests.helpers.rowlogs import query_of, rows
-from tests.helpers.segments import IN
+from tests.helpers.logs.corpus_rows import query_of, rows
+from tests.helpers.logs.segments import IN
 
 LOG = IN / "meta/00000000000000000000.log"
 

@@ -11,8 +11,7 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import CODECS
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.varint import varint_bytes
-from tests.helpers.dumping import LOG_NAME, QUERIES, dump_bytes
-from tests.helpers.segments import (
+from tests.helpers.logs.segments import (
     ATTRIBUTES_AT,
     COUNT_AT,
     IN,
@@ -23,6 +22,7 @@ from tests.helpers.segments import (
     record_around,
     resealed,
 )
+from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, dump_bytes
 
 GOOD = batch_bytes([Record(0, 10, b"k", b"good")])
 LAST = batch_bytes([Record(9, 90, b"k", b"last")])

@@ -15,8 +15,8 @@ from types import FrameType
 
 import pytest
 
-from tests.helpers.dumping import QUERIES, dump_bytes
-from tests.helpers.segments import batches_of, segments
+from tests.helpers.logs.segments import batches_of, segments
+from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
 SECONDS = float(os.environ.get("KRAFTOPS_FUZZ_SECONDS", "20"))
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))

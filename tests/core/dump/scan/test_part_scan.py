@@ -10,8 +10,8 @@ from kraftops.dump.scan.part_scan import text_chunks, units
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from tests.helpers.dumping import LOG_NAME, QUERIES, dump, dump_bytes
-from tests.helpers.segments import IN, patched
+from tests.helpers.logs.segments import IN, patched
+from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, dump, dump_bytes
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
 TWO = batch_bytes([Record(1, 20, b"k", b"second"), Record(2, 30, None, b"third")])

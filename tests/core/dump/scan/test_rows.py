@@ -3,7 +3,7 @@
 import pytest
 
 import kraftops
-from tests.helpers.segments import IN
+from tests.helpers.logs.segments import IN
 
 META = IN / "meta"
 

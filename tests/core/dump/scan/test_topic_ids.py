@@ -8,7 +8,7 @@ from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.uuids import to_text
-from tests.helpers.metadata_logs import feature, records_batch, snapshot_bytes, write_log
+from tests.helpers.logs.metadata_logs import feature, records_batch, snapshot_bytes, write_log
 
 FIRST, SECOND, OTHER = (bytes([number]) * 16 for number in (1, 2, 3))
 

@@ -10,8 +10,8 @@ import pytest
 from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import CONTROL, Record, batch_bytes
-from tests.helpers.corpus import listing
-from tests.helpers.segments import IN, patched
+from tests.helpers.logs.segments import IN, patched
+from tests.helpers.tools.corpus import listing
 
 HEADER = batch_bytes([Record(0, 0, bytes([0, 0, 0, 3]), bytes(11))], attributes=CONTROL)
 DATA = batch_bytes([Record(1, 0, None, b"data")])

@@ -17,8 +17,8 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.parallel.ordered import run_ordered
 from kraftops.query.query import NO_LIMIT, Query
-from tests.helpers.dumping import LOG_NAME, QUERIES, Dump
-from tests.helpers.segments import IN, batch_around, batches_of, patched
+from tests.helpers.logs.segments import IN, batch_around, batches_of, patched
+from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, Dump
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 

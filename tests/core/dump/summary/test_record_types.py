@@ -10,7 +10,7 @@ from kraftops.dump.summary.record_types import Label, framed_types, label_reader
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Record, batch_bytes, inflated, record_bytes
 from kraftops.varint import uvarint_bytes, varint_bytes
-from tests.helpers.segments import record_around
+from tests.helpers.logs.segments import record_around
 
 
 def counts(decoder: str, dialect: str, records: list[Record]) -> dict[Label, tuple[int, int]]:

@@ -21,9 +21,8 @@ from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.reader import LogFile
 from kraftops.records.decoders.keyed import messages
 from kraftops.records.dialects import snake_case
-from tests.helpers.corpus import DUMPS, Case, cases
-from tests.helpers.engines import using
-from tests.helpers.segments import (
+from tests.helpers.engine.choice import using
+from tests.helpers.logs.segments import (
     COUNT_AT,
     IN,
     batch_around,
@@ -32,6 +31,7 @@ from tests.helpers.segments import (
     plain_record,
     resealed,
 )
+from tests.helpers.tools.corpus import DUMPS, Case, cases
 
 DECODERS = {
     "--cluster-metadata-decoder": "metadata",

@@ -17,7 +17,14 @@ from kraftops.log.batch import (
     Record,
     batch_bytes,
 )
-from tests.helpers.segments import ATTRIBUTES_AT, IN, batch_around, batches_of, patched, resealed
+from tests.helpers.logs.segments import (
+    ATTRIBUTES_AT,
+    IN,
+    batch_around,
+    batches_of,
+    patched,
+    resealed,
+)
 
 TIMES = [Record(n, time, b"k", b"v") for n, time in enumerate((1_000, 5_000, 3_000))]
 

@@ -9,7 +9,7 @@ from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.text import summary_text
 from kraftops.log.batch import Record, batch_bytes
-from tests.helpers.segments import IN, segments
+from tests.helpers.logs.segments import IN, segments
 
 
 def text_of(path: str, decoder: str, width: int = 80, *, unicode: bool = True) -> str:

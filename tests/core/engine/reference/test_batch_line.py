@@ -14,7 +14,7 @@ from kraftops.engine.reference.batch_line import (
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.legacy import message_bytes
-from tests.helpers.segments import patched
+from tests.helpers.logs.segments import patched
 
 LAST = (1 << 31) - 1
 SEQUENCES = st.integers(0, LAST)

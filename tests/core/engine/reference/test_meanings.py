@@ -16,9 +16,9 @@ from kraftops.records.decoders import keyed as coordinator
 from kraftops.records.decoders.user import DECODERS
 from kraftops.records.meaning import LARGEST_DECODED, Decoded
 from kraftops.uuids import to_text
-from tests.helpers.messages import table
-from tests.helpers.rowlogs import LOGS, decoder_of
-from tests.helpers.segments import walk
+from tests.helpers.logs.corpus_rows import LOGS, decoder_of
+from tests.helpers.logs.messages import table
+from tests.helpers.logs.segments import walk
 
 
 def record(key: bytes | None, value: bytes | None) -> Record:

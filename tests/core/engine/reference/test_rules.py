@@ -13,8 +13,8 @@ from kraftops.records.kip_631 import record_reader
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 from kraftops.schema.message import Message
 from tests.core.records.test_record_types import differences
-from tests.helpers.messages import data_for, versions_of
-from tests.helpers.replays import made
+from tests.helpers.logs.messages import data_for, versions_of
+from tests.helpers.logs.random_logs import made
 
 TYPES = vars(metadata_types) | vars(kip_631_types)
 

@@ -14,10 +14,10 @@ from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.codecs import CODECS
 from kraftops.query.query import Query
 from kraftops.schema.compile import compiled
-from tests.helpers.dumping import QUERIES, dump_bytes
-from tests.helpers.engines import using
-from tests.helpers.messages import TABLES, table, uvarint
-from tests.helpers.segments import batches_of, segments, walk
+from tests.helpers.engine.choice import using
+from tests.helpers.logs.messages import TABLES, table, uvarint
+from tests.helpers.logs.segments import batches_of, segments, walk
+from tests.helpers.tools.dump_file import QUERIES, dump_bytes
 
 METADATA = [(message.key or 0, message) for message in table("metadata").values()]
 ODD_VALUES = st.sampled_from(

@@ -9,9 +9,9 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from tests.helpers.image.model import partition_fields, state_of
-from tests.helpers.replays import ZERO, Made, log_bytes, lots, made, uuid
-from tests.helpers.segments import batches_of
-from tests.helpers.tree_walks import leaves_of
+from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.segments import batches_of
+from tests.helpers.tree.leaves import leaves_of
 
 LATE, DRAFT = "kip-631", "kip-631-draft"
 T = uuid(1)

@@ -8,7 +8,7 @@ import pytest
 from kraftops.image.load.following import Following
 from kraftops.image.load.loading import load
 from kraftops.log.reader import LogFile
-from tests.helpers.segments import IN
+from tests.helpers.logs.segments import IN
 
 LOG = IN / "meta" / "00000000000000000000.log"
 DATA = LOG.read_bytes()

@@ -17,9 +17,9 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.tree.layout import tree_of
 from kraftops.tree.watching import leaves_below, watched
-from tests.helpers.corpus import SHELL
-from tests.helpers.replays import log_bytes, lots, made, uuid
-from tests.helpers.segments import batches_of, resealed
+from tests.helpers.logs.random_logs import log_bytes, lots, made, uuid
+from tests.helpers.logs.segments import batches_of, resealed
+from tests.helpers.tools.corpus import SHELL
 
 LOG = SHELL / "in/n431/__cluster_metadata-0/00000000000000000000.log"
 

@@ -21,16 +21,15 @@ from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.reader import LogFile
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control
-from tests.helpers.corpus import SHELL, listing
 from tests.helpers.image.model import model_of, state_of
-from tests.helpers.metadata_logs import (
+from tests.helpers.logs.metadata_logs import (
     FOOTER,
     control_batch,
     snapshot_bytes,
     voters_batch,
     write_log,
 )
-from tests.helpers.replays import (
+from tests.helpers.logs.random_logs import (
     FIRST_TIME,
     Lot,
     Made,
@@ -42,7 +41,8 @@ from tests.helpers.replays import (
     random_log,
     uuid,
 )
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.segments import batches_of
+from tests.helpers.tools.corpus import SHELL, listing
 
 REAL = SHELL / "in"
 NODES = ("n332", "n391", "n431")

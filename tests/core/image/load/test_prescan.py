@@ -20,10 +20,19 @@ from kraftops.image.state.image import MetadataImage, Provenance
 from kraftops.log.batch import Batch
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.log.reader import LogFile
-from tests.helpers.corpus import SHELL
 from tests.helpers.image.model import state_of
-from tests.helpers.metadata_logs import snapshot_bytes
-from tests.helpers.replays import Lot, Made, leader_change, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.metadata_logs import snapshot_bytes
+from tests.helpers.logs.random_logs import (
+    Lot,
+    Made,
+    leader_change,
+    log_bytes,
+    lots,
+    made,
+    random_log,
+    uuid,
+)
+from tests.helpers.tools.corpus import SHELL
 
 T = uuid(1)
 TOPIC = made("TopicRecord", topicId=T, name="t")

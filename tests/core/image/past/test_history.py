@@ -8,9 +8,9 @@ from kraftops.errors import SourceError
 from kraftops.image.load.loading import load
 from kraftops.image.past.history import history
 from kraftops.tree.watching import watched
-from tests.helpers.corpus import SHELL
-from tests.helpers.metadata_logs import snapshot_bytes, write_log
-from tests.helpers.replays import Lot, log_bytes, lots, made
+from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
+from tests.helpers.logs.random_logs import Lot, log_bytes, lots, made
+from tests.helpers.tools.corpus import SHELL
 
 
 def test_history_goes_on_over_removal_and_creation() -> None:

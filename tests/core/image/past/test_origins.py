@@ -13,9 +13,9 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Leaf, descend
 from kraftops.tree.watching import watched
 from tests.helpers.image.snapshots import snapshot_of
-from tests.helpers.metadata_logs import write_log
-from tests.helpers.replays import Lot, RandomLog, Taste, lots, made, uuid
-from tests.helpers.tree_walks import leaves_of
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import Lot, RandomLog, Taste, lots, made, uuid
+from tests.helpers.tree.leaves import leaves_of
 
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_ORIGINS", "200"))
 PLAIN = Taste(unknown_topics=True, shared_names=False, after_abort=False, double_begin=False)

@@ -24,8 +24,8 @@ from kraftops.image.replay.events import (
 )
 from kraftops.image.replay.replay import Limits, Replay
 from kraftops.image.state.image import MetadataImage
-from tests.helpers.metadata_logs import no_ops, snapshot_bytes
-from tests.helpers.replays import (
+from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes
+from tests.helpers.logs.random_logs import (
     Lot,
     Made,
     leader_change,
@@ -36,7 +36,7 @@ from tests.helpers.replays import (
     unreadable,
     uuid,
 )
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.segments import batches_of
 
 T = uuid(1)
 TOPIC = made("TopicRecord", topicId=T, name="t")

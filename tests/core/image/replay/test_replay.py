@@ -15,7 +15,7 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.findings import Kind
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import model_of, state_of, without_append_times
-from tests.helpers.replays import (
+from tests.helpers.logs.random_logs import (
     FIRST_TIME,
     Lot,
     Made,
@@ -27,7 +27,7 @@ from tests.helpers.replays import (
     random_log,
     uuid,
 )
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.segments import batches_of
 
 NO_RUNS = Taste(runs=False)
 SEEDS = 60

@@ -8,8 +8,8 @@ import pytest
 from kraftops.image.load.loader import Loader
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import state_of
-from tests.helpers.replays import ZERO, Made, log_bytes, lots, made, uuid
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.segments import batches_of
 
 T, U = uuid(1), uuid(2)
 D1, D2 = uuid(11), uuid(12)

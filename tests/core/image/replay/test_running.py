@@ -14,7 +14,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.log import reader
 from kraftops.log.reader import LogFile
 from tests.helpers.engine.folds import told
-from tests.helpers.replays import RandomLog, leader_change
+from tests.helpers.logs.random_logs import RandomLog, leader_change
 
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_RUNS", "300"))
 

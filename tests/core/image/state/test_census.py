@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from kraftops.image.load.loading import load
 from kraftops.image.load.log_size import log_size
 from kraftops.image.state.census import census
-from tests.helpers.corpus import SHELL
 from tests.helpers.image.model import partition_states
-from tests.helpers.metadata_logs import no_ops, snapshot_bytes, write_log
-from tests.helpers.replays import log_bytes, random_log
+from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
+from tests.helpers.logs.random_logs import log_bytes, random_log
+from tests.helpers.tools.corpus import SHELL
 
 
 @given(st.integers(min_value=0, max_value=1 << 32))

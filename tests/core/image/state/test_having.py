@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from kraftops.engine.fold_contract import Look, PartitionState
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from tests.helpers.corpus import SHELL
 from tests.helpers.image.model import partition_states
-from tests.helpers.replays import ZERO, Made, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, random_log, uuid
+from tests.helpers.tools.corpus import SHELL
 
 TOPICS = 3
 

@@ -15,9 +15,9 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.tree import kafka_text as kafkatext
 from kraftops.tree import leaves
 from kraftops.tree.node import Leaf
-from tests.helpers.corpus import SHELL
 from tests.helpers.image.model import model_of, partition_states, state_of
-from tests.helpers.replays import Made, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, random_log, uuid
+from tests.helpers.tools.corpus import SHELL
 
 TOPIC = uuid(7)
 BEGIN = (

@@ -9,7 +9,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
 from kraftops.uuids import to_text
 from tests.helpers.image.verifying import DIRECTORY, OTHER, TOPIC, image_of, told
-from tests.helpers.replays import Made, made, uuid
+from tests.helpers.logs.random_logs import Made, made, uuid
 
 
 def data_directory(path: Path, node_id: int, *partitions: tuple[str, bytes | None]) -> str:

@@ -9,10 +9,10 @@ from kraftops.image.load.loading import load
 from kraftops.image.verify.release import release_findings
 from kraftops.records.readability import RELEASES, last_version, release_of
 from kraftops.schema.tables.metadata import MESSAGES
-from tests.helpers.corpus import SHELL
 from tests.helpers.image.verifying import TOPIC, image_of, told, version
-from tests.helpers.metadata_logs import kraft_version_batch, write_log
-from tests.helpers.replays import Lot, made
+from tests.helpers.logs.metadata_logs import kraft_version_batch, write_log
+from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.tools.corpus import SHELL
 
 
 def test_records_that_a_release_cannot_read_are_counted(tmp_path: Path) -> None:

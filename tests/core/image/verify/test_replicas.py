@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kraftops.image.verify.replicas import replica_findings
-from tests.helpers.metadata_logs import write_log
-from tests.helpers.replays import Lot, log_bytes, lots, made
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import Lot, log_bytes, lots, made
 
 
 def replicas(tmp_path: Path, *logs: Sequence[Lot] | bytes) -> list[str]:

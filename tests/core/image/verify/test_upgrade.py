@@ -5,9 +5,9 @@ from pathlib import Path
 from kraftops.image.load.loading import load
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.storage.bootstrap.releases import by_name
-from tests.helpers.corpus import SHELL
 from tests.helpers.image.verifying import image_of, told, version
-from tests.helpers.replays import made
+from tests.helpers.logs.random_logs import made
+from tests.helpers.tools.corpus import SHELL
 
 
 def ranges(**levels: tuple[int, int]) -> list[dict[str, object]]:

@@ -9,9 +9,9 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import Finding, Kind
 from kraftops.image.verify.verify import verify
-from tests.helpers.corpus import SHELL
-from tests.helpers.metadata_logs import snapshot_bytes, write_log
-from tests.helpers.replays import Lot, Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
+from tests.helpers.logs.random_logs import Lot, Made, log_bytes, lots, made, uuid
+from tests.helpers.tools.corpus import SHELL
 
 TOPIC = uuid(1 << 100)
 DIRECTORIES = {1: uuid(1 << 101), 2: uuid(1 << 102)}

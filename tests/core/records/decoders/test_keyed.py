@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kraftops.records.decoders.keyed import COORDINATORS, decode, messages, texts
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
-from tests.helpers.messages import Data, table
+from tests.helpers.logs.messages import Data, table
 
 SKIPPED = "Error at offset 7, skipping. "
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.schema.message import Field, Versions
-from tests.helpers.messages import TABLES, every_version, table
+from tests.helpers.logs.messages import TABLES, every_version, table
 
 METADATA = {
     0: ("RegisterBrokerRecord", 4),

@@ -12,8 +12,8 @@ from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voter
 from kraftops.storage.bootstrap.releases import MetadataVersion, by_name
 from kraftops.storage.bootstrap.scram import Credential
 from kraftops.storage.bootstrap.voters import Voter
-from tests.helpers.checkpoints import checkpoint_text
-from tests.helpers.segments import batches_of
+from tests.helpers.logs.checkpoint_text import checkpoint_text
+from tests.helpers.logs.segments import batches_of
 
 NOW = 1_763_720_000_123
 NEWEST = by_name("4.3")

@@ -12,8 +12,8 @@ from kraftops.storage.format.ensure import check_as_asked
 from kraftops.storage.format.formatter import FormatRequest, plan_format
 from kraftops.storage.logdirs.inspector import inspect
 from kraftops.uuids import to_text
-from tests.helpers.metadata_logs import no_ops, voters_batch, write_log
-from tests.helpers.nodes import (
+from tests.helpers.logs.metadata_logs import no_ops, voters_batch, write_log
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,

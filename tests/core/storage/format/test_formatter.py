@@ -24,7 +24,7 @@ from kraftops.storage.format.formatter import (
 from kraftops.storage.logdirs import locks
 from kraftops.storage.logdirs.locks import InUse, lock_holder
 from kraftops.uuids import from_text, to_text
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,

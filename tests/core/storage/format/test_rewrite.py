@@ -17,8 +17,8 @@ from kraftops.storage.format.rewrite import (
     rewrite,
     warnings,
 )
-from tests.helpers.forks import FULL, KILL, Child, failing
-from tests.helpers.nodes import (
+from tests.helpers.nodes.child_processes import FULL, KILL, Child, failing
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,

@@ -16,7 +16,7 @@ from kraftops.storage.logdirs.directories import (
 )
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.uuids import from_text
-from tests.helpers.nodes import PROPERTIES, make_node
+from tests.helpers.nodes.node_directories import PROPERTIES, make_node
 
 A, B = from_text("JEXY6aqzQY-32P5TStzaFg"), from_text("MvDxzVmcRsaTz33bUuRU6A")
 V1 = b"version=1\nnode.id=1\ncluster.id=abc\n"

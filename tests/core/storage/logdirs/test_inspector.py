@@ -15,7 +15,7 @@ from kraftops.storage.logdirs.inspector import (
     inspect,
     kafka_problems,
 )
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,

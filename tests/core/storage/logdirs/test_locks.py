@@ -9,7 +9,7 @@ import pytest
 
 from kraftops.errors import StorageError
 from kraftops.storage.logdirs.locks import Holder, InUse, held, lock_holder, refuse_locked
-from tests.helpers.nodes import locked
+from tests.helpers.nodes.node_directories import locked
 
 
 def is_free(directory: Path) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from kraftops.storage.logdirs.log_recovery import Content, Damage, read_content
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
-from tests.helpers.metadata_logs import (
+from tests.helpers.logs.metadata_logs import (
     feature,
     kraft_version_batch,
     no_ops,

@@ -10,7 +10,7 @@ from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.bootstrap.scram import Credential
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.logdirs.metadata_log import BootstrapFile, read_bootstrap, read_metadata_log
-from tests.helpers.segments import patched
+from tests.helpers.logs.segments import patched
 
 NOW = 1_763_720_000_123
 USERS = tuple(Credential(name, 1, 4096, b"s", b"k", b"k") for name in ("alice", "zoë"))

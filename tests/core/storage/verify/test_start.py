@@ -16,7 +16,7 @@ from kraftops.storage.logdirs.node import Node, read_node
 from kraftops.storage.verify.cluster import verify_cluster
 from kraftops.storage.verify.start import verify_node
 from kraftops.uuids import from_text, to_text
-from tests.helpers.metadata_logs import (
+from tests.helpers.logs.metadata_logs import (
     feature,
     kraft_version_batch,
     no_ops,
@@ -25,7 +25,7 @@ from tests.helpers.metadata_logs import (
     voters_batch,
     write_log,
 )
-from tests.helpers.nodes import (
+from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,

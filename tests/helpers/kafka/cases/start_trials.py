@@ -1,0 +1,186 @@
+"""Spoil, start and cure many nodes, some side by side."""
+
+import re
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from kraftops.storage.logdirs.inspector import Finding
+from tests.helpers.kafka.cases.damaged_directories import (
+    LOG,
+    at,
+    copy_node,
+    end_of_log,
+    format_node,
+)
+from tests.helpers.kafka.cases.verify import (
+    CASES,
+    ENDS,
+    LOSES,
+    STARTS,
+    WAITS,
+    Case,
+    Outcome,
+    verified,
+)
+from tests.helpers.kafka.nodes.configs import Config, broker, combined, controllers
+from tests.helpers.kafka.nodes.nodes import running, until
+
+SIDE_BY_SIDE = 3
+LIMIT = 60  # seconds
+
+# What a node logs that will never be ready, if no other node comes.
+WAITING = re.compile(
+    r"Starting voters are VoterSet\(voters=\{\}\)|the controller returned error INVALID_REGISTRATION"
+)
+ELECTION = "ProspectiveState"
+NO_LEADER = "we still don't know the high water mark yet"  # every 100 ms
+PATIENCE = 20  # such lines; a voter begins its election before the first
+OFFLINE = re.compile(
+    r"Failed to create or validate data directory|Stopping serving logs in dir"
+    r"|Found stray log dir .*: the topicId "
+)
+TRUNCATED = re.compile(r"Corruption found in segment \d+, truncating to offset (\d+)")
+
+
+class Trial(NamedTuple):
+    """What verify said of a node, what became of its start, and of both when it was cured."""
+
+    findings: list[Finding]
+    outcome: Outcome
+    log: str
+    cured: "Trial | None" = None
+
+
+def has_lost(log: str, end: int) -> bool:
+    """Tell whether a node that is ready has dropped something; *end* is that of its log before."""
+    truncated = TRUNCATED.search(log)
+    return OFFLINE.search(log) is not None or bool(truncated and int(truncated[1]) < end)
+
+
+def will_wait(log: str) -> bool:
+    """Tell whether a node waits for ever, if no other comes."""
+    is_observer = ELECTION not in log and log.count(NO_LEADER) >= PATIENCE
+    return is_observer or WAITING.search(log) is not None
+
+
+class Workshop:
+    """Nodes of all shapes, and a pool in which they are spoilt, started and cured."""
+
+    def __init__(self, jars: Path, folder: Path, live: Config) -> None:
+        self._jars = jars
+        self._folder = folder
+        self._live = live
+        self._pool = ThreadPoolExecutor(SIDE_BY_SIDE)
+        self._trials: dict[str, Future[Trial]] = {}
+        self._templates = {
+            "used": self._pool.submit(self._used),
+            "grown": self._pool.submit(self._grown),
+        }
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def trial(self, name: str) -> Trial:
+        """Try a case; those after it are begun too."""
+        names = [*CASES]
+        first = names.index(name)
+        for number, each in enumerate(names[first : first + 2 * SIDE_BY_SIDE], first):
+            if each not in self._trials:
+                self._trials[each] = self._pool.submit(self._try, number, CASES[each])
+        return self._trials[name].result()
+
+    def _try(self, number: int, case: Case) -> Trial:
+        config = self._node(case.shape, number)
+        if case.spoil:
+            config = case.spoil(config) or config
+        trial = self._start(config, case)
+        if case.cure:
+            config = case.cure(config) or config
+            trial = trial._replace(cured=self._start(config, case))
+        return trial
+
+    def _start(self, config: Config, case: Case) -> Trial:
+        findings = verified(config)
+        end = end_of_log(config)
+        with running(self._jars, config) as node:
+            found: list[Outcome] = []
+
+            def is_decided() -> bool:
+                code, log = node.exit_code, node.logged()
+                if code is not None:
+                    found.append(ENDS)
+                elif node.is_ready():
+                    found.append(LOSES if has_lost(node.logged(), end) else STARTS)
+                elif case.is_alone and will_wait(log):
+                    found.append(WAITS)
+                return bool(found)
+
+            assert until(is_decided, LIMIT), node.logged()[-4000:]
+            if case.cure:
+                node.stop()  # a broker that is killed is waited for when it comes again
+            return Trial(findings, found[0], node.logged())
+
+    def _node(self, shape: str, number: int) -> Config:
+        folder = self._folder / f"case-{number}"
+        match shape:
+            case "standalone":
+                return format_node(combined(folder), standalone=True)
+            case "combined":
+                return format_node(combined(folder, static=True))
+            case "static":
+                return format_node(controllers(folder, 1, static=True)[0])
+            case "two":
+                return format_node(combined(folder, log_dirs=2), standalone=True)
+            case "apart":
+                config = combined(folder).changed({"metadata.log.dir": f"{folder}/node-1/m"})
+                return format_node(config, standalone=True)
+            case "controller":
+                return format_node(controllers(folder, 1)[0], standalone=True)
+            case "broker":
+                return format_node(broker(folder, 100 + number, [self._live]))
+            case "joining":
+                servers = "controller.quorum.bootstrap.servers"
+                changes = {"node.id": str(100 + number), servers: self._live.settings[servers]}
+                config = controllers(folder, 1)[0].changed(changes)
+                return format_node(config, no_initial_controllers=True)
+            case "used":
+                used = self._templates[shape].result()
+                return copy_node(used, combined(folder, static=True, log_dirs=2))
+            case "grown":
+                grown = self._templates[shape].result()
+                return copy_node(grown, controllers(folder, 1)[0])
+        raise AssertionError(shape)
+
+    def _used(self) -> Config:
+        """Run a broker that is its only controller, with a topic, and stop it."""
+        config = format_node(combined(self._folder / "used", static=True, log_dirs=2))
+        with running(self._jars, config) as node:
+            node.wait_ready()
+            node.create_topic("kept", partitions=2)
+            node.stop()
+        return config
+
+    def _grown(self) -> Config:
+        """Run a controller until its log has several segments and snapshots, and stop it."""
+        config = format_node(
+            controllers(self._folder / "grown", 1)[0].changed(
+                {
+                    "internal.metadata.log.segment.bytes": "2000",
+                    "metadata.log.max.record.bytes.between.snapshots": "500",
+                    "metadata.max.idle.interval.ms": "10",
+                }
+            ),
+            standalone=True,
+        )
+        with running(self._jars, config) as node:
+            node.wait_ready()
+            until(lambda: has_grown(at(config, LOG)))
+            node.stop()
+        return config
+
+
+def has_grown(log: Path) -> bool:
+    """Tell whether there are several segments, with several batches in the last one."""
+    segments = sorted(log.glob("*.log"))
+    return len(segments) > 2 and segments[-1].stat().st_size > 500

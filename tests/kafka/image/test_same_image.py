@@ -1,0 +1,219 @@
+"""Kafka's own image classes make of any log what ours do, and its shell's nodes show the same."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kraftops.image.load.loader import Loader
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import Kind
+from kraftops.image.state.image import MetadataImage
+from kraftops.tree.layout import Has, tree_of
+from tests.helpers.kafka.jvm.jvm import has_compiler
+from tests.helpers.kafka.tools.image_tool import KafkaImages, Shown
+from tests.helpers.logs.random_logs import Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.segments import batches_of
+from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tree.leaves import leaves_of
+
+pytestmark = pytest.mark.kafka
+
+SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED_KAFKA", "431"))
+COUNT = int(os.environ.get("KRAFTOPS_FUZZ_LOGS_KAFKA", "1500"))
+MOST_FAILURES = 3
+REPLAYS = sorted((SHELL / "in" / "replay").glob("*.log"))
+REAL = sorted((SHELL / "in").glob("n*/**/*.log")) + sorted(
+    (SHELL / "in").glob("n*/**/*.checkpoint")
+)
+DEFECTS = {
+    "r02-same-name-then-remove-old": "names follow the topics",
+    "r04-same-id-twice": "names follow the topics",
+    "r05-partition-of-unknown-topic": "an unknown topic costs its record alone",
+    "r07-change-of-unknown-topic": "an unknown topic costs its record alone",
+    "r13-transaction-begin-mid-batch": "what is aborted is gone",
+    "r23-quotas": "odd quotas have names",
+}
+WITHOUT_DEFECTS = Taste(
+    unknown_topics=False,
+    shared_names=False,
+    after_abort=False,
+    double_begin=False,
+    mixed_scram=False,
+    odd_quotas=False,
+)
+"""Logs of which Kafka gets nothing wrong."""
+T, U = uuid(1), uuid(2)
+TOPIC = made("TopicRecord", topicId=T, name="a")
+REMOVAL = made("RemoveTopicRecord", topicId=T)
+BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
+NO_OP = made("NoOpRecord")
+
+
+@pytest.fixture(scope="module")
+def kafka(jars: Path) -> Iterator[KafkaImages]:
+    """Kafka's image of a log, in a JVM that the tests here share."""
+    if not has_compiler():
+        pytest.skip("java is no JDK, which runs source code too")
+    with KafkaImages(jars) as images:
+        yield images
+
+
+def image_of(raw: bytes) -> MetadataImage:
+    """Return our image of a log."""
+    image = MetadataImage()
+    source = image.store.add_source("memory", None)
+    assert Loader(image).add(batches_of(raw), source, "memory")
+    return image
+
+
+def our_leaves(image: MetadataImage) -> dict[str, str]:
+    """Return what ours shows in Kafka's form."""
+    root = tree_of(image, form=Has.KAFKA)
+    return {path: leaf.text for path, leaf in leaves_of(root) if not path.startswith("/local/")}
+
+
+def their_leaves(shown: Shown) -> dict[str, str]:
+    return {path: text for path, text in shown.leaves.items() if not path.startswith("/local/")}
+
+
+def differing(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
+    """Return in words what differs."""
+    return [
+        f"{path}\nKafka: {theirs.get(path)}\n ours: {ours.get(path)}"
+        for path in sorted(theirs.keys() | ours.keys())
+        if theirs.get(path) != ours.get(path)
+    ]
+
+
+def unseen(log: Sequence[Lot]) -> set[int]:
+    """Return the offsets of records in transactions that were aborted, or never ended.
+
+    What is wrong with them does not matter to us; Kafka meets it when it reads them.
+    """
+    found: set[int] = set()
+    inside: set[int] | None = None
+    for lot in log:
+        for offset, record in enumerate(lot.records, lot.base_offset):
+            if record.name == "BeginTransactionRecord" and inside is None:
+                inside = set()
+            elif record.name == "EndTransactionRecord":
+                inside = None
+            elif record.name == "AbortTransactionRecord":
+                found |= inside or set()
+                inside = None
+            elif inside is not None:
+                inside.add(offset)
+    return found | (inside or set())
+
+
+def findings_differing(log: Sequence[Lot], shown: Shown, image: MetadataImage) -> list[str]:
+    """Return in words which records one of us leaves out, and the other not."""
+    if any(not record.name for lot in log for record in lot.records):
+        return []  # Kafka's offsets do not count what it cannot read
+    found = (re.search(r"record from offset (\d+)", fault) for fault in shown.faults)
+    theirs = {int(one[1]) for one in found if one}
+    ours = {one.offset for one in image.findings if one.kind is Kind.RECORD}
+    wrong = (theirs ^ ours) - unseen(log)
+    return [
+        f"record {offset} is left out by one alone"
+        for offset in sorted(map(int, filter(None, wrong)))
+    ]
+
+
+def test_random_logs_have_kafkas_tree(kafka: KafkaImages) -> None:
+    """All records, all versions; batches, transactions, unknown ids, wrong epochs."""
+    failures: list[str] = []
+    for seed in range(SEED, SEED + COUNT):
+        log = random_log(Random(seed), WITHOUT_DEFECTS)
+        raw = log_bytes(log)
+
+        theirs, image = kafka(raw), image_of(raw)
+
+        wrong = differing(their_leaves(theirs), our_leaves(image))
+        wrong += findings_differing(log, theirs, image)
+        failures += [f"seed {seed}: {one}" for one in wrong]
+        if len(failures) >= MOST_FAILURES:
+            break
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: f"{path.parts[-3]}-{path.name[:20]}")
+def test_real_files_have_kafkas_tree(path: Path, kafka: KafkaImages) -> None:
+    theirs = kafka(path.read_bytes())
+
+    assert len(theirs.leaves) >= 4
+    assert differing(their_leaves(theirs), our_leaves(load(path))) == []
+
+
+@pytest.mark.parametrize("path", REPLAYS, ids=lambda path: path.stem)
+def test_crafted_logs_have_kafkas_tree(path: Path, kafka: KafkaImages) -> None:
+    """But where Kafka is wrong."""
+    theirs = kafka(path.read_bytes())
+
+    wrong = differing(their_leaves(theirs), our_leaves(load(path)))
+
+    assert bool(wrong) == (path.stem in DEFECTS), "\n".join(wrong)
+
+
+def partition(topic_id: bytes = T, number: int = 0) -> Made:
+    return made("PartitionRecord", partitionId=number, topicId=topic_id, replicas=[1], isr=[1])
+
+
+def scram(user: str, name: str = "UserScramCredential") -> Made:
+    return made(f"{name}Record", name=user, mechanism=1)
+
+
+def config(name: str, value: str | None = "1") -> Made:
+    return made("ConfigRecord", resourceType=2, resourceName="a", name=name, value=value)
+
+
+KNOWN = {
+    "unknown topic: the batch is lost": (
+        [[NO_OP, partition(U), TOPIC]],
+        {"/image/topics/byName/a/name", "/image/provenance"},
+    ),
+    "removed topic comes back by a partition in its batch": (
+        [[TOPIC], [REMOVAL, partition()]],
+        {"/image/topics/byName/a/name", "/image/topics/byName/a/0"},
+    ),
+    "records before an abort stay where one follows it in its batch": (
+        [[BEGIN, TOPIC], [ABORT, NO_OP]],
+        {"/image/topics/byName/a/name"},
+    ),
+    "name stays after the topic has another": (
+        [[TOPIC], [made("TopicRecord", topicId=T, name="b")]],
+        {"/image/topics/byName/a/name"},
+    ),
+    "name goes with a topic that had it before": (
+        [[TOPIC], [made("TopicRecord", topicId=U, name="a")], [REMOVAL]],
+        {"/image/topics/byName/a/id", "/image/topics/byName/a/name"},
+    ),
+    "credential is lost where another empties its mechanism after it": (
+        [[scram("v(w)"), scram("", "RemoveUserScramCredential")]],
+        {"/image/scram/SCRAM-SHA-256/v(w)"},
+    ),
+    "second begin in a row takes the first into the image": (
+        [[NO_OP], [BEGIN, BEGIN]],
+        {"/image/provenance"},
+    ),
+    "topic's configurations stay where all that it had were unknown": (
+        [[TOPIC, config("message.format.version")], [config("retention.ms"), REMOVAL]],
+        {"/image/configs/TOPIC:a/retention.ms"},
+    ),
+}
+"""Where Kafka is wrong, or at odds with itself: batches, and a few of the paths that differ."""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_differences(name: str, kafka: KafkaImages) -> None:
+    batches, paths = KNOWN[name]
+    raw = log_bytes(lots(*batches))
+
+    theirs, ours = their_leaves(kafka(raw)), our_leaves(image_of(raw))
+
+    different = {path for path in theirs.keys() | ours if theirs.get(path) != ours.get(path)}
+    assert paths <= different

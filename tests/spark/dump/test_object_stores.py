@@ -1,0 +1,435 @@
+"""Logs in object stores, read by the local tool and by Spark, and output that goes there."""
+
+import json
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import count
+from pathlib import Path
+from threading import enumerate as enumerate_threads
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kraftops.dump.sources.names import Source, expand
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.ranges import ByteRange
+from kraftops.log.reader import LogFile
+from kraftops.log.remote import AHEAD, RemoteFile, filesystem, list_directory, reading
+from kraftops.spark.jobs import planning
+from kraftops.spark.jobs.planning import plan
+from kraftops.spark.session.session import Session
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import Done, run_command, run_here
+
+METADATA = "--cluster-metadata-decoder"
+LOG = IN / "meta/00000000000000000000.log"
+SMALL = ("--conf", "spark.kraftops.splitBytes=4000")
+_NUMBERS = count()
+
+pytestmark = pytest.mark.spark
+
+
+def put(uri: str, data: bytes) -> str:
+    """Store an object."""
+    system, path = filesystem(uri)
+    with system.open_output_stream(path) as stream:
+        stream.write(data)
+    return uri
+
+
+def get(uri: str) -> bytes:
+    """Return an object."""
+    system, path = filesystem(uri)
+    with system.open_input_stream(path) as stream:
+        return bytes(stream.read())
+
+
+@pytest.fixture
+def folder(store: str) -> Iterator[str]:
+    """A place in the store that no other test uses."""
+    return f"{store}/{next(_NUMBERS)}"
+
+
+def without_paths(done: Done, path: str) -> tuple[int, str, str]:
+    """Return what is left when the path of the log is taken out."""
+    return done.code, done.text.replace(path, ""), done.err.replace(path, "")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_local_tool_reads_a_segment(folder: str, form: str) -> None:
+    uri = put(f"{folder}/{LOG.name}", LOG.read_bytes())
+    arguments = (METADATA, "--format", form)
+
+    done = run_here(*arguments, uri)
+
+    assert without_paths(done, uri) == without_paths(run_here(*arguments, str(LOG)), str(LOG))
+
+
+def test_missing_object_is_one_line(folder: str) -> None:
+    done = run_here(f"{folder}/00000000000000000007.log")
+
+    assert done.code == 1
+    assert done.errors == [
+        f"kafka-dump-log: cannot read {folder}/00000000000000000007.log: No such file or directory"
+    ]
+
+
+def test_file_is_read_in_ranges(folder: str) -> None:
+    data = LOG.read_bytes()
+    with LogFile(put(f"{folder}/{LOG.name}", data)) as log:
+        assert log.size == len(data)
+        assert log.read_at(100, 50) == data[100:150]
+        assert log.read_at(len(data) - 3, 50) == data[-3:]
+        assert log.read_at(0, 10) == data[:10]
+
+
+def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Return a list that will hold start and end of all ranges that files fetch."""
+    ranges: list[tuple[int, int]] = []
+    fetch = RemoteFile._fetch
+
+    def seen(file: RemoteFile, start: int, size: int) -> bytes:
+        ranges.append((start, start + size))
+        return fetch(file, start, size)
+
+    monkeypatch.setattr(RemoteFile, "_fetch", seen)
+    return ranges
+
+
+def gets(log: Path, uri: str) -> int:
+    """Return how often the server was asked for bytes of an object."""
+    return log.read_text().count(f"GET /{uri.removeprefix('s3://')} ")
+
+
+@pytest.fixture(scope="module")
+def large(store: str) -> tuple[str, bytes]:
+    """A log of several ranges."""
+    data = LOG.read_bytes() * (40_000_000 // LOG.stat().st_size)
+    return put(f"{store}/large/{LOG.name}", data), data
+
+
+def test_walk_fetches_each_byte_once_and_none_behind_it(
+    large: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri, data = large
+    unit = LOG.stat().st_size
+    start, stop = unit * 10, unit * 800
+    ranges = fetched(monkeypatch)
+
+    with LogFile(uri) as log:
+        walked = b"".join(batch.data for batch in log.batches(start, stop))
+    with LogFile(uri) as unfinished:
+        next(iter(unfinished.batches(start, stop)))
+
+    whole, begun = ranges[:4], ranges[4:]
+    assert walked == data[start:stop]
+    assert [start, *(end for _, end in whole)] == [*(begin for begin, _ in whole), stop]
+    assert len(begun) <= 2
+    assert [thread for thread in enumerate_threads() if thread.name == AHEAD] == []
+
+
+def test_any_order_gives_the_same_bytes(large: tuple[str, bytes]) -> None:
+    """Walks that begin anew, elsewhere, and looks at other places meanwhile."""
+    uri, data = large
+    unit = LOG.stat().st_size
+    with LogFile(uri) as log:
+        for start, stop in ((0, 900), (100, 400), (99, 101), (700, 1100), (0, 1)):
+            walked = []
+            for number, batch in enumerate(log.batches(start * unit, stop * unit)):
+                walked.append(batch.data)
+                if not number % 5000:
+                    place = number * 100
+                    assert log.read_at(place, 70_000) == data[place : place + 70_000]
+                if number > 40_000:
+                    break
+
+            found = b"".join(walked)
+            assert found == data[start * unit : start * unit + len(found)]
+            assert len(found) >= unit
+
+
+def test_bytes_here_and_there_are_fetched_in_small_ranges(
+    large: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the headers of large batches are, when a log is cut."""
+    uri, data = large
+    ranges = fetched(monkeypatch)
+    places = [0, 5_000_000, 9_000_000, 30_000_000, len(data) - 10]
+
+    with LogFile(uri) as log:
+        found = [log.read_at(place, 12) for place in places]
+
+    assert found == [data[place : place + 12] for place in places]
+    assert sum(end - start for start, end in ranges) <= len(places) * 65536
+
+
+def test_requests_for_a_large_log(
+    session: Session, large: tuple[str, bytes], tmp_path: Path, tmp_path_factory: Any
+) -> None:
+    """Of 8 MiB each; to be cut, a log is fetched once more."""
+    log = tmp_path_factory.getbasetemp() / "moto0/log"
+    uri, data = large
+    ranges = -(-len(data) // (8 << 20))
+    before = gets(log, uri)
+    local = run_here(uri)
+    between = gets(log, uri)
+
+    done = run_here("--spark", uri, "--output", str(tmp_path / "out"))
+
+    parts = sorted((tmp_path / "out").iterdir())
+    assert between - before == ranges
+    assert gets(log, uri) - between <= 2 * ranges + len(parts) + 1
+    assert len(parts) == 3
+    assert done.code == 0
+    assert b"".join(path.read_bytes() for path in parts) == local.out
+
+
+def test_directories_stand_for_their_logs(folder: str) -> None:
+    """As on a disk: segments in order with the decoder of their topic, log directories for all."""
+    for place in (
+        "__consumer_offsets-0",
+        "t-10",
+        "t-9",
+        "t-1.0123456789abcdef0123456789abcdef-delete",
+    ):
+        for name in ("00000000000000000005.log", "00000000000000000000.log", "x.index"):
+            put(f"{folder}/{place}/{name}", b"")
+
+    one = expand([f"{folder}/t-9/"])
+    every = expand([folder])
+
+    assert [source.path for source in one] == [
+        f"{folder}/t-9/00000000000000000000.log",
+        f"{folder}/t-9/00000000000000000005.log",
+    ]
+    assert [(source.topic, source.partition, source.decoder) for source in every[::2]] == [
+        ("__consumer_offsets", 0, "offsets"),
+        ("t", 9, "user"),
+        ("t", 10, "user"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*/t-0/*.log", ["a/t-0/1.log", "b/t-0/1.log"]),
+        ("**/1.log", ["a/t-0/1.log", "b/t-0/1.log"]),
+        ("[a]/t-?/1.l*", ["a/t-0/1.log"]),
+        ("[!a]/t-0", ["b/t-0/1.log"]),
+    ],
+)
+def test_patterns(folder: str, pattern: str, found: list[str]) -> None:
+    for name in ("a/t-0/1.log", "b/t-0/1.log", "a/t-0/1.index", "b/other/x"):
+        put(f"{folder}/{name}", b"")
+
+    sources = expand([f"{folder}/{pattern}"])
+
+    assert [source.path.removeprefix(f"{folder}/") for source in sources] == found
+
+
+def test_pattern_without_a_match(folder: str) -> None:
+    with pytest.raises(UsageError, match="nothing matches"):
+        expand([f"{folder}/*.log"])
+
+
+def test_missing_bucket_says_so(store: str) -> None:
+    with pytest.raises((SourceError, UsageError), match="s3://nowhere"):
+        LogFile("s3://nowhere/00000000000000000000.log")
+
+
+def test_store_that_does_not_answer_is_one_line() -> None:
+    done = run_command("s3://b/x.log", environment={"AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+
+    assert done.code == 1
+    assert done.errors == [
+        "kafka-dump-log: cannot reach http://127.0.0.1:9: Connection refused",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (pa.ArrowException("Unknown error: no token\nSee the log"), "Unknown error: no token"),
+        (OSError("Status(UNAVAILABLE: with a last message of no login. See x)"), "no login"),
+        (OSError("AWS Error: ..."), "AWS Error: ..."),
+    ],
+)
+def test_what_a_store_says_is_one_line(error: Exception, reason: str) -> None:
+    with pytest.raises(SourceError) as caught, reading("abfs://c@a/x"):
+        raise error
+
+    assert caught.value.message == f"cannot read abfs://c@a/x: {reason}"
+
+
+def test_enough_files_far_away_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is fetched once then; few of them are, as many as cores, for more than one."""
+    sources = [Source(f"s3://b/{number}.log", None, None, None, 0) for number in range(8)]
+    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1 << 30 for _ in paths])
+
+    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
+        return [
+            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
+        ]
+
+    many = plan(sources, 2, cut=cut)
+    few = plan(sources[:7], 2, cut=cut)
+    asked = plan(sources, 2, cut=cut, size=512 << 20)
+
+    assert [split.size >> 20 for split in many] == [1024] * 8
+    assert {split.size >> 20 for split in few} == {256}
+    assert [split.size >> 20 for split in asked] == [512] * 16
+
+
+def test_spark_reads_and_writes(session: Session, folder: str) -> None:
+    uri = put(f"{folder}/__cluster_metadata-0/{LOG.name}", LOG.read_bytes())
+
+    done = run_here(
+        "--spark", "--output", f"{folder}/out", f"{folder}/__cluster_metadata-0", *SMALL
+    )
+
+    told = json.loads(get(f"{folder}/out/_SUCCESS"))
+    written = b"".join(get(f"{folder}/out/{name}") for name in told["parts"])
+    assert done.code == 0
+    assert len(told["parts"]) > 5
+    assert written == run_here(f"{folder}/__cluster_metadata-0").out
+    assert uri.encode() in written
+
+
+def test_spark_overwrites_only_what_it_wrote(session: Session, folder: str) -> None:
+    uri = put(f"{folder}/{LOG.name}", LOG.read_bytes())
+    arguments = ("--spark", METADATA, "--format", "parquet", "--output", f"{folder}/out", uri)
+    assert run_here(*arguments).code == 0
+    refused = run_here(*arguments)
+    replaced = run_here(*arguments, "--overwrite")
+    left = [entry.name for entry in list_directory(f"{folder}/out") or ()]
+    put(f"{folder}/out/mine", b"")
+
+    kept = run_here(*arguments, "--overwrite")
+
+    assert (refused.code, replaced.code, kept.code) == (1, 0, 1)
+    assert "exists" in refused.errors[1]
+    assert len(left) == 2
+    assert "mine" in kept.errors[1]
+
+
+def test_spark_writes_one_parquet_file(session: Session, folder: str, tmp_path: Path) -> None:
+    uri = put(f"{folder}/{LOG.name}", LOG.read_bytes())
+    local = tmp_path / "local.parquet"
+    arguments = (METADATA, "--format", "parquet", uri)
+    run_here(*arguments, "--output", str(local))
+
+    done = run_here(*arguments, "--spark", "--single-file", "--output", f"{folder}/one.parquet")
+
+    (tmp_path / "remote.parquet").write_bytes(get(f"{folder}/one.parquet"))
+    assert done.code == 0
+    assert pq.read_table(tmp_path / "remote.parquet").equals(pq.read_table(local))
+    assert [entry.name for entry in list_directory(folder) or () if "part" in entry.name] == []
+
+
+def stored(uri: str) -> dict[str, bytes]:
+    """Return the files that count of an output in the store."""
+    told = json.loads(get(f"{uri}/_SUCCESS"))
+    found = [one.uri for one in list_directory(uri, recursive=True) or () if one.size is not None]
+    assert sorted(found) == sorted(f"{uri}/{name}" for name in [*told["parts"], "_SUCCESS"])
+    return {name: get(f"{uri}/{name}") for name in told["parts"]}
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("by", ["type", "topic"])
+def test_partitions_are_those_of_a_local_output(
+    session: Session, folder: str, tmp_path: Path, by: str, form: str
+) -> None:
+    """The same directories with the same lines, whatever the files in them are called."""
+    arguments = (METADATA, "--spark", "--format", form, "--partition-by", by, str(LOG), *SMALL)
+    local = run_here(*arguments, "--output", str(tmp_path / "out"))
+
+    done = run_here(*arguments, "--output", f"{folder}/out")
+
+    expected: dict[str, list[str]] = {}
+    for path in (tmp_path / "out").rglob(f"*.{form}"):
+        expected.setdefault(path.parent.name, []).extend(path.read_text().splitlines())
+    found: dict[str, list[str]] = {}
+    for name, data in stored(f"{folder}/out").items():
+        found.setdefault(name.rpartition("/")[0], []).extend(data.decode().splitlines())
+    assert done.code == local.code == 0
+    assert done.errors[-1].partition(" in ")[0] == local.errors[-1].partition(" in ")[0]
+    assert {name: sorted(lines) for name, lines in found.items()} == {
+        name: sorted(lines) for name, lines in expected.items()
+    }
+    assert len(found) > 2
+
+
+def test_partitions_of_parquet_and_what_was_there_before(session: Session, folder: str) -> None:
+    arguments = (METADATA, "--spark", "--format", "parquet", str(LOG), "--output", f"{folder}/out")
+    run_here(*arguments, "--partition-by", "date")
+    before = stored(f"{folder}/out")
+
+    done = run_here(*arguments, "--partition-by", "type", "--overwrite")
+
+    rows = {name: pq.read_table(BytesIO(data)) for name, data in stored(f"{folder}/out").items()}
+    assert done.code == 0
+    assert {name.partition("=")[0] for name in before} == {"date"}
+    assert {name.partition("=")[0] for name in rows} == {"type"}
+    assert {entry.name.partition("=")[0] for entry in list_directory(f"{folder}/out") or ()} == {
+        "type",
+        "_SUCCESS",
+    }
+    assert sum(table.num_rows for table in rows.values()) == len(
+        run_here(METADATA, "--format", "json", str(LOG)).text.splitlines()
+    )
+    assert all("type" not in table.column_names for table in rows.values())
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+def test_answers_of_sql_are_those_of_a_local_output(
+    session: Session, folder: str, tmp_path: Path, form: str
+) -> None:
+    sql = (
+        'SELECT type AS `a type, "quoted"`, count(*) AS n, max(timestamp_millis(timestamp)) AS t,'
+        " max(CAST(null AS int)) AS none, max(headers) AS h, unhex('ff00') AS raw, ' x\n\"y\"' AS text"
+        " FROM log GROUP BY type ORDER BY n DESC, type"
+    )
+    arguments = (METADATA, "--spark", "--format", form, "--sql", sql, str(LOG))
+    local = run_here(*arguments, "--output", str(tmp_path / "out"))
+
+    done = run_here(*arguments, "--output", f"{folder}/out")
+
+    files = [path.read_bytes() for path in sorted((tmp_path / "out").glob("part-*"))]
+    found = list(stored(f"{folder}/out").values())
+    assert done.code == local.code == 0
+    if form == "parquet":
+        assert list(map(parquet_rows, found)) == list(map(parquet_rows, files))
+    else:
+        assert found == files
+
+
+def parquet_rows(data: bytes) -> list[dict[str, Any]]:
+    """Return the rows of a file, times without a zone: Spark writes UTC in an older form."""
+    table = pq.read_table(BytesIO(data))
+    at = table.column_names.index("t")
+    table = table.set_column(at, "t", table.column(at).cast(pa.timestamp("us")))
+    return list(table.to_pylist())
+
+
+def test_answer_without_rows_has_the_columns(session: Session, folder: str) -> None:
+    arguments = (METADATA, "--spark", "--sql", "SELECT offset FROM log WHERE offset < 0", str(LOG))
+
+    run_here(*arguments, "--format", "parquet", "--output", f"{folder}/out")
+
+    (data,) = stored(f"{folder}/out").values()
+    assert pq.read_table(BytesIO(data)).column_names == ["offset"]
+
+
+def test_failed_answer_leaves_nothing(session: Session, folder: str) -> None:
+    sql = "SELECT CASE WHEN offset > 30 THEN raise_error('no') ELSE offset END AS n FROM log"
+
+    done = run_here(
+        *(METADATA, "--spark", "--sql", sql, "--format", "csv", str(LOG), *SMALL),
+        *("--output", f"{folder}/out"),
+    )
+
+    assert done.code == 1
+    assert len(done.errors) <= 3
+    assert not list_directory(f"{folder}/out")

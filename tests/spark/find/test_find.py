@@ -1,0 +1,350 @@
+"""find in two passes over a log, against find in the image of all of it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kraftops.engine.fold_contract import RANGE_BITS
+from kraftops.errors import KraftopsError
+from kraftops.image.load.loading import limits_of, load
+from kraftops.image.load.prescan import Run
+from kraftops.image.load.sources import files_of, plans
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.image import MetadataImage
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
+from kraftops.spark.find.find import (
+    NOTHING,
+    Answer,
+    Failed,
+    FindingsWork,
+    FirstPassWork,
+    ReplayWork,
+    ShareWork,
+    cut_stretches,
+)
+from kraftops.spark.find.log_parts import CutWork, PartWork
+from kraftops.spark.find.partitioner import FIRST
+from kraftops.spark.find.scan_job import make_first_pass
+from kraftops.spark.find.shard_replay import Noted, image_of_findings
+from kraftops.tree.layout import Has, tree_of
+from kraftops_cli.spark.find import Find, State, printed
+from kraftops_shell.session.origin import Origin
+from kraftops_shell.session.session import Session as Shell
+from tests.helpers.image.snapshots import snapshot_of
+from tests.helpers.logs.corpus_rows import EVERY_LOG, decoder_of
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import (
+    FIRST_TIME,
+    Lot,
+    Made,
+    Taste,
+    log_bytes,
+    lots,
+    made,
+    random_log,
+    uuid,
+)
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import METADATA_SHELL, Done, run_here
+
+LOG = str(IN / "meta/00000000000000000000.log")
+METADATA_LOGS = [str(path) for path in EVERY_LOG if decoder_of(path) == "metadata"]
+NOW = FIRST_TIME + 100_000
+
+
+@dataclass
+class Known:
+    """Stands for a broadcast."""
+
+    value: Any
+
+
+class Counter:
+    """Stands for an accumulator."""
+
+    def add(self, number: int) -> None:
+        """Count."""
+
+
+def some_tests(random: Random) -> Iterator[str]:
+    """Yield some of find's flags."""
+    values = {
+        "-name": ("*1", "{0,a,id}", "o*", "*e"),
+        "-path": ("/image/*/by*", "/local/*", "*/a/*", "/"),
+        "-type": ("f", "d"),
+        "-maxdepth": ("0", "2", "4"),
+        "-newer-than": ("0", "3", "12", "95s", "2020-01-01"),
+        "-value": ("1", "record", "(?i)A", "offset.:1", "null"),
+    }
+    for flag, choices in values.items():
+        if random.random() < 0.4:
+            yield from (flag, random.choice(choices))
+
+
+def known_of(
+    path: str, limits: Limits, dialect: str
+) -> dict[str, list[tuple[ByteRange, Run | None]]]:
+    """Return what parts say, each by itself; they are as small as can be."""
+    pieces, _ = next(plans(files_of([path]), limits), ([], []))
+    found = {}
+    for piece, splits in zip(pieces, CutWork(1)(pieces), strict=True):
+        if splits:
+            work = PartWork(dialect)((split, piece.is_snapshot) for split in splits)
+            found[piece.path] = list(zip(splits, work, strict=True))
+    return found
+
+
+def in_groups(
+    path: str, words: Sequence[str], count: int, limits: Limits, dialect: str = "kafka"
+) -> tuple[list[str], list[tuple[int, str]]]:
+    """Return the lines of find, and which records failed and why, by the work of Spark's tasks."""
+    state = State(path, None, None, dialect, False, False, "", NOW)
+    runs = known_of(path, limits, dialect)
+    (first_pass,) = FirstPassWork((path,), limits, dialect, True)([runs])
+    if isinstance(first_pass, KraftopsError):
+        raise first_pass
+    assert first_pass == make_first_pass([path], limits, dialect, with_past=True)
+    known, find = Known(first_pass), Find(tuple(words), state)
+    shares = list(ShareWork(known, count, dialect)(cut_stretches(first_pass.all_stretches, runs)))
+    shares.append((FIRST, NOTHING))
+    Random(1).shuffle(shares)  # a shuffle keeps no order
+    shares.sort(key=itemgetter(0))
+    work = ReplayWork(known, count, dialect, find, Counter())  # type: ignore[arg-type]
+    results = [one for _, some in groupby(shares, key=itemgetter(0)) for one in work(some)]
+    failed = sum(one.total for one in results if isinstance(one, Failed))
+    noted = sorted(one for one in results if isinstance(one, Noted))
+    lines = [one for one in results if type(one) is tuple]
+    for at in range(0, len(noted), 3):
+        numbered = [(one, at + number) for number, one in enumerate(noted[at : at + 3])]
+        lines += FindingsWork(find, len(first_pass.findings), dialect)(numbered)
+    answer = Answer(iter(sorted(lines)), first_pass.findings, failed)
+    assert failed == len(noted)
+    lines_in_order = "\n".join(printed(answer, set())).split("\n")
+    return lines_in_order, failures(image_of_findings(noted, dialect))
+
+
+def failures(image: MetadataImage) -> list[tuple[int, str]]:
+    """Return the offsets of records that could not be applied, and why."""
+    return [(image.record(address).offset, reason) for address, reason in image.record_findings]
+
+
+def at_once(
+    path: str, words: Sequence[str], limits: Limits, dialect: str = "kafka"
+) -> tuple[list[str], list[tuple[int, str]]]:
+    """Return the same by the image of the whole log."""
+    at = None if limits.until == Limits().until else limits.until
+    time = None if limits.time == Limits().time else limits.time
+    image = load(path, at_offset=at, at_time=time, dialect=dialect)
+    return found_in(image, words), failures(image)
+
+
+def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
+    """Return what find prints of an image."""
+    out: list[str] = []
+    root = tree_of(image, form=Has.OURS)
+    shell = Shell(root, out.append, lambda _: None, False, is_one_shot=True)
+    shell.origin = Origin(image, now=lambda: NOW)
+    shell.run(words)
+    return "".join(out).removesuffix("\n").split("\n")
+
+
+def spread(log: Sequence[Lot]) -> list[Lot]:
+    """Return a log whose topics have so many partitions that these are dealt out."""
+    return [lot._replace(records=list(map(far_apart, lot.records))) for lot in log]
+
+
+def far_apart(record: Made) -> Made:
+    number = record.data.get("partitionId", -1)
+    if number < 0:
+        return record
+    data = {**record.data, "partitionId": number << RANGE_BITS - 8}
+    return made(record.name, record.version, time=record.timestamp, **data)
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("count", [1, 3, 50])
+def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
+    """Names that change topics, transactions, what cannot be applied, and time travel."""
+    random = Random(seed)
+    path = tmp_path / "00000000000000000000.log"
+    log = random_log(random) if seed % 2 else random_log(random, Taste(runs=False))
+    path.write_bytes(log_bytes(spread(log) if seed % 3 else log))
+    last = log[-1].end
+    travels = [Limits(), limits_of(random.randrange(last), None)]
+    times = [record.timestamp for lot in log for record in lot.records]
+    travels.append(limits_of(None, random.choice(times)))
+    for limits in travels:
+        words = ["find", "/", *some_tests(random)]
+        try:
+            expected = at_once(str(path), words, limits)
+        except KraftopsError as error:
+            with pytest.raises(type(error)):
+                in_groups(str(path), words, count, limits)
+            continue
+
+        assert in_groups(str(path), words, count, limits) == expected
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_keys_and_headers(tmp_path: Path, count: int) -> None:
+    """No record of the metadata has them: each of these is told of, once."""
+    values = [
+        made("NoOpRecord").value,
+        made("TopicRecord", name="t", topicId=uuid(1)).value,
+        made("PartitionRecord", partitionId=1, topicId=uuid(1)).value,
+        b"",
+        made("BeginTransactionRecord").value,
+    ]
+    odd: list[tuple[bytes | None, tuple[tuple[bytes, bytes], ...]]]
+    odd = [(b"key", ()), (b"", ()), (None, ((b"name", b"value"),)), (None, ())]
+    records = [(key, value, headers) for key, headers in odd for value in values]
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(batch_bytes([Record(at, FIRST_TIME, *one) for at, one in enumerate(records)]))
+    words = ["find", "/local/findings", "-value", "."]
+
+    found = in_groups(str(path), words, count, Limits())
+
+    assert found == at_once(str(path), words, Limits())
+    assert len(found[1]) == 3 * len(values) + 1
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int) -> None:
+    """What is about a broker goes to all groups there, since partitions are everywhere."""
+    said: list[tuple[str, dict[str, Any]]] = [
+        ("RegisterBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
+        ("UnfenceBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
+        *(("TopicRecord", {"topicId": uuid(at), "topicName": f"t{at}"}) for at in range(9)),
+        *(
+            ("PartitionRecord", {"partitionId": number, "topicId": uuid(at), "isr": [1, 2]})
+            for at in range(10)
+            for number in range(3)
+        ),
+        ("FenceBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
+    ]
+    log = lots([made(name, dialect="kip-631", **data) for name, data in said])
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(log_bytes(log))
+    words = ["find", "/image", "-value", r"isr.:\[2\]"]
+
+    found = in_groups(str(path), words, count, Limits(), "kip-631")
+
+    assert found == at_once(str(path), words, Limits(), "kip-631")
+    assert len(found[1]) == 3
+    assert sum("byName" in line for line in found[0]) == 27
+
+
+@pytest.mark.parametrize("seed", [*range(30), 243])
+@pytest.mark.parametrize("count", [1, 7])
+def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> None:
+    """What changed when, as far back as the log goes, of which the first segment may be gone."""
+    random = Random(seed)
+    made_up = [*random_log(random), *random_log(random), *random_log(random)]
+    log = spread(lots(*(lot.records for lot in made_up)))
+    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    ends = sorted(random.sample(range(1, len(log)), min(2, len(log) - 1)))
+    snapshots = {}
+    for number in ends:
+        end = log[number].base_offset
+        snapshots[end, log[number - 1].epoch] = snapshot_of(load(whole, at_offset=end - 1))
+    first = random.choice((0, random.randrange(ends[0] + 1)))
+    cuts = sorted({first, *random.sample(range(first, len(log)), 1)})
+    segments = {
+        log[cut].base_offset: [bytes(lot) for lot in log[cut:until]]
+        for cut, until in zip(cuts, [*cuts[1:], len(log)], strict=True)
+    }
+    folder = str(write_log(tmp_path / "cut", segments, snapshots))
+    for offset in random.sample(range(log[-1].end), min(4, log[-1].end)):
+        words = ["find", "/", "-newer-than", str(offset)]
+
+        found = in_groups(folder, words, count, Limits())
+
+        assert found == at_once(folder, words, Limits())
+
+
+@pytest.mark.parametrize("path", METADATA_LOGS, ids=lambda path: str(Path(path).relative_to(IN)))
+@pytest.mark.parametrize("limits", [Limits(), limits_of(5, None), limits_of(60, None)], ids=str)
+def test_logs_of_the_corpus(path: str, limits: Limits) -> None:
+    """Real logs, odd ones and damaged ones, with everything that find can ask for."""
+    random = Random(f"{path} {limits}")
+    for words in (
+        ["/"],
+        ["/image", *some_tests(random)],
+        ["/local/findings/*", *some_tests(random)],
+    ):
+        try:
+            expected = at_once(path, ["find", *words], limits)
+        except KraftopsError as error:
+            with pytest.raises(type(error), match=re.escape(error.message)):
+                in_groups(path, ["find", *words], 5, limits)
+            return
+
+        assert in_groups(path, ["find", *words], 5, limits) == expected
+
+
+SMALL = "this is little for Spark: without --spark it is done sooner"
+
+
+def same(*args: str, spark: Sequence[str] = ()) -> Done:
+    """Compare find on Spark with the local one: all that is said, and the code."""
+    local = run_here(*args, program=METADATA_SHELL)
+
+    done = run_here("--spark", *spark, *args, program=METADATA_SHELL)
+
+    assert (done.code, done.text, done.errors) == (local.code, local.text, [SMALL, *local.errors])
+    return done
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("session")
+class TestOnSpark:
+    """The whole way, by the command line."""
+
+    groups = ("--conf", "spark.kraftops.groups=7")
+
+    @pytest.mark.parametrize("form", ["json", "kafka"])
+    def test_everything(self, form: str) -> None:
+        done = same("-s", LOG, "--format", form, "find", "/", spark=self.groups)
+
+        assert done.text.count("\n") > 200
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["/image/topics/byName/*/0"],
+            ["/nothing", "/image/configs", "/image/top*"],
+            ["/image", "-maxdepth", "2"],
+            ["/", "-type", "f", "-name", "*1"],
+            ["/image/topics/byName", "-value", "leader"],
+        ],
+    )
+    def test_targets_and_tests(self, words: list[str]) -> None:
+        same("-s", LOG, "--format", "json", "find", *words, spark=self.groups)
+
+    def test_directory_with_a_snapshot(self) -> None:
+        folder = IN / "meta"
+
+        same("-s", str(folder), "--format", "json", "--at-offset", "100", "find", "/image")
+
+    def test_other_commands_are_refused(self) -> None:
+        done = run_here("--spark", "-s", LOG, "ls", "/", program=METADATA_SHELL)
+
+        assert done.code == 1
+        assert done.errors[0].endswith("with --spark there is only find")
+
+    def test_missing_log(self, tmp_path: Path) -> None:
+        done = run_here(
+            "--spark", "-s", str(tmp_path / "0.log"), "find", "/", program=METADATA_SHELL
+        )
+
+        assert done.code == 1
+        assert "cannot read" in done.err
+        assert len(done.errors) == 1

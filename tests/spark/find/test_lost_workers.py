@@ -1,0 +1,66 @@
+"""find whose workers die: the next try has the same answer, and one that none survives says so."""
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from kraftops.image.replay.replay import Limits
+from kraftops.image.state.image import MetadataImage
+from kraftops.spark.find.find import Line, ask_log
+from kraftops.spark.session.failures import SparkError
+from kraftops.spark.session.session import Session
+from kraftops_cli.spark.find import Find, State, printed
+from tests.spark.dump.test_lost_workers import tries
+from tests.spark.find.test_find import LOG, at_once
+
+pytestmark = pytest.mark.spark
+
+
+@dataclass(frozen=True, slots=True)
+class DyingFind(Find):
+    """Kills its worker in the middle of a group, as often as it is told."""
+
+    deaths: int = 1
+
+    def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterator[Line]:
+        for number, line in enumerate(Find.of_image(self, image, is_first=is_first)):
+            if number == 3 and tries() < self.deaths:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield line
+
+
+def find(deaths: int) -> DyingFind:
+    state = State(LOG, None, None, "kafka", False, False, "")
+    return DyingFind(("find", "/"), state, deaths)
+
+
+def kept(session: Session) -> tuple[int, list[str]]:
+    """Return how many tables Spark holds, and the files of what was broadcast."""
+    context = session.context
+    return context._jsc.getPersistentRDDs().size(), sorted(os.listdir(context._temp_dir))
+
+
+def test_worker_that_dies_once_costs_nothing(session: Session) -> None:
+    before = kept(session)
+
+    answer = ask_log(session, [LOG], Limits(), "kafka", find(1))
+
+    assert kept(session) != before
+    assert list(printed(answer, set())) == at_once(LOG, ["find", "/"], Limits())[0]
+    assert kept(session) == before
+
+
+def test_group_that_kills_every_worker(session: Session) -> None:
+    before = kept(session)
+
+    with pytest.raises(SparkError) as error:
+        ask_log(session, [LOG], Limits(), "kafka", find(1000))
+
+    assert kept(session) == before
+    assert error.value.message == (
+        f"{LOG}: not all of it was read: a worker died at each of 4 tries"
+    )
+    assert "spark.kraftops.groups" in str(error.value.hint)

@@ -1,0 +1,191 @@
+"""The data source as a session of PySpark uses it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftops.query.row import COLUMNS
+from kraftops.spark.session.session import Session
+from tests.helpers.logs.corpus_rows import EVERY_LOG, FLAGS, parsed
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import run_here
+
+METADATA = str(IN / "meta/00000000000000000000.log")
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def spark(session: Session) -> Iterator[Any]:
+    """A session that knows the source."""
+    from kraftops.spark.datasource import KraftopsDataSource
+
+    session.spark.dataSource.register(KraftopsDataSource)
+    session.spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    return session.spark
+
+
+def read(spark: Any, *paths: str, **options: str) -> Any:
+    """Return a table of logs."""
+    found = {"decoder": "metadata", **options}
+    return spark.read.format("kraftops").options(**found).load(list(paths))
+
+
+def plain(rows: list[Any]) -> list[dict[str, Any]]:
+    """Return rows in the form of JSON."""
+    found = [row.asDict(recursive=True) for row in rows]
+    for row in found:
+        for name in ("key", "value"):
+            if row[name] is not None and row["kind"] != "user" and row[f"{name}Encoding"] is None:
+                row[name] = json.loads(row[name])
+        for header in row["headers"]:
+            header["value"] = None if header["value"] is None else "…"
+    return found
+
+
+def local(*args: str) -> list[dict[str, Any]]:
+    """Return what the local tool says in JSON."""
+    rows = parsed(run_here("--format", "json", *args).text)
+    for row in rows:
+        for header in row["headers"]:
+            header["value"] = None if header["value"] is None else "…"
+    return rows
+
+
+def test_rows_are_those_of_the_local_tool(spark: Any) -> None:
+    """Of every log of the corpus, damage included, in order."""
+    paths = [str(path) for path in EVERY_LOG]
+
+    table = read(spark, *paths, decoder="user")
+
+    assert table.columns == list(COLUMNS)
+    assert plain(table.collect()) == local(FLAGS["user"], *paths)
+
+
+def test_directory_chooses_its_decoder(spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    (folder / "00000000000000000000.log").write_bytes(Path(METADATA).read_bytes())
+
+    found = spark.read.format("kraftops").load(str(folder))
+
+    assert plain(found.collect()) == local(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({"types": "topic,partition"}, ["--type", "topic,partition"]),
+        ({"offsets": "10..40"}, ["--offset", "10..40"]),
+        ({"since": "2020-01-01", "until": "2100-01-01"}, ["--since", "2020-01-01"]),
+        ({"where": "partitionId=0"}, ["--where", "partitionId=0"]),
+        (
+            {"where": '["partitionId=0", "version=1"]'},
+            ["--where", "partitionId=0", "--where", "version=1"],
+        ),
+        ({"topics": "alpha"}, ["--topic", "alpha"]),
+        ({"types": "noop", "offsets": "9000.."}, ["--offset", "9000.."]),
+    ],
+)
+def test_options_choose_as_those_of_the_tool_do(
+    spark: Any, options: dict[str, str], arguments: list[str]
+) -> None:
+    found = read(spark, METADATA, splitBytes="8000", **options)
+
+    assert plain(found.collect()) == local(FLAGS["metadata"], *arguments, METADATA)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "type = 'TOPIC_RECORD'",
+        "type IN ('TOPIC_RECORD', 'PARTITION_RECORD')",
+        "type = 'topic'",
+        "offset > 20 AND offset <= 40",
+        "offset = 12",
+        "offset < 5 OR type = 'PARTITION_RECORD'",
+        "timestamp >= 1700000000000 AND timestamp < 1900000000000 AND type IS NOT NULL",
+        "type = 'TOPIC_RECORD' AND type = 'PARTITION_RECORD'",
+        "kind = 'control'",
+        "NOT type = 'TOPIC_RECORD'",
+        "offset > 30 AND offset < 20",
+    ],
+)
+def test_filters_of_spark_choose_the_same_when_they_are_pushed(spark: Any, condition: str) -> None:
+    plainly = read(spark, METADATA).where(condition).collect()
+
+    pushed = read(spark, METADATA, pushdown="true", splitBytes="8000").where(condition).collect()
+
+    assert pushed == plainly
+
+
+def test_pushed_filters_are_gone_from_the_plan(spark: Any) -> None:
+    table = read(spark, METADATA, pushdown="true").where("offset > 20")
+
+    plan = table._jdf.queryExecution().executedPlan().toString()
+
+    assert "Filter (" not in plan
+
+
+def test_shorter_schema_gives_the_same_columns(spark: Any) -> None:
+    reader = spark.read.format("kraftops").option("decoder", "metadata")
+
+    short = reader.schema("offset bigint, type string, version smallint").load(METADATA)
+
+    whole = read(spark, METADATA).select("offset", "type", "version")
+    assert short.collect() == whole.collect()
+    assert short.columns == ["offset", "type", "version"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ("offset string", "the column offset is of type bigint, not string"),
+        ("nothing string", "a row has no column 'nothing'"),
+        ("type string, offset bigint, type string", "the column type is asked for twice"),
+        ("type string, offset bigint not null", "the column offset may be null"),
+    ],
+)
+def test_schema_of_other_columns_is_refused(spark: Any, schema: str, reason: str) -> None:
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(PySparkException, match=reason):
+        spark.read.format("kraftops").schema(schema).load(METADATA).count()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"nonsense": "1"}, "no option 'nonsense'\nhint: there are path, "),
+        ({"decoder": "x"}, "no decoder 'x'"),
+        ({"salvage": "maybe"}, "salvage is true or false"),
+        ({"types": "nonsense"}, "no record type 'nonsense'"),
+        ({"splitBytes": "-1"}, "splitBytes is a number"),
+    ],
+)
+def test_bad_options_are_refused(spark: Any, options: dict[str, str], reason: str) -> None:
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(PySparkException, match=reason):
+        read(spark, METADATA, **options).count()
+
+
+def test_nothing_that_matches_is_an_empty_table(spark: Any) -> None:
+    found = read(spark, METADATA, offsets="900000..")
+
+    assert found.collect() == []
+    assert found.columns == list(COLUMNS)
+
+
+def test_sql_has_the_table(spark: Any) -> None:
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW records USING kraftops "
+        f"OPTIONS (path '{METADATA}', decoder 'metadata')"
+    )
+
+    found = spark.sql("SELECT count(*) AS n FROM records").collect()
+
+    assert found[0].n == len(local(FLAGS["metadata"], METADATA))

@@ -1,0 +1,72 @@
+"""The script of the README, as its readers run it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.logs.corpus_rows import FLAGS, parsed
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import ENVIRONMENT, run_here
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = ROOT / "tests/helpers/spark/notebook.py"
+README = ROOT / "README.md"
+LOG = str(IN / "meta/00000000000000000000.log")
+
+pytestmark = pytest.mark.spark
+
+
+def table(text: str, title: str) -> list[list[str]]:
+    """Return the cells of a table that Spark has drawn, without its head."""
+    lines = text.split(f"{title}\n")[1].split("\n\n", maxsplit=1)[0].splitlines()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"
+    ]
+    return rows[1:]
+
+
+def path_without_this_python() -> str:
+    """Return PATH as where a virtual environment is not activated."""
+    here = str(Path(sys.executable).parent)
+    return os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if one != here)
+
+
+def test_script_answers_from_the_records() -> None:
+    pytest.importorskip("pyspark")
+    rows = parsed(run_here(FLAGS["metadata"], "--format", "json", LOG).text)
+    changes = [row for row in rows if row["type"] == "PARTITION_CHANGE_RECORD"]
+    leaders = [row["value"]["leader"] for row in changes if row["value"].get("leader", -2) >= 0]
+
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), LOG],
+        capture_output=True,
+        text=True,
+        env={
+            **ENVIRONMENT,
+            "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
+            "PATH": path_without_this_python(),
+        },
+        timeout=200,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    types = table(done.stdout, "records per type and day")
+    assert sum(int(row[2]) for row in types) == sum(row["kind"] == "metadata" for row in rows)
+    assert sum(int(row[1]) for row in table(done.stdout, "partition changes per hour")) == len(
+        changes
+    )
+    assert {
+        int(row[0]): int(row[1]) for row in table(done.stdout, "leader elections per broker")
+    } == {broker: leaders.count(broker) for broker in set(leaders)}
+
+
+def test_readme_shows_the_script() -> None:
+    shown = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+
+    body = SCRIPT.read_text().split("\n\n", 1)[1]
+    assert body in shown
