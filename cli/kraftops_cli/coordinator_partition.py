@@ -6,8 +6,9 @@ import os
 
 import click
 
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
-from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -37,9 +38,7 @@ the topic, by offsets.topic.num.partitions or transaction.state.log.num.partitio
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    exclusive=(("group", "transactional_id"),),
-    one_of=(("group", "transactional_id"),),
+    syntax=Argparse4j(one_of=(("group", "transactional_id"),), expands_files=False),
     name="coordinator-partition",
     examples=EXAMPLES,
     sections=SECTIONS,

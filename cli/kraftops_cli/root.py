@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kraftops_cli.syntax.command import LazyGroup
+from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
 COMMANDS = {

@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
-from kraftops_cli.syntax.argparse4j import clicks_arguments
-from kraftops_cli.syntax.command import LazyGroup, ToolCommand, ToolGroup
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand, ToolGroup
+from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
 
@@ -264,7 +265,7 @@ def test_bash_offers(line: str, offered: list[str], directory: Path) -> None:
 @click.command(
     "info",
     cls=ToolCommand,
-    syntax=clicks_arguments,
+    syntax=Argparse4j(),
     examples=[("show it", "kafka-made-up info .")],
     sections=[("Exit status", "0: done.\n1: not done."), ("Notes", ".It is 'so'.")],
     help="Tell of 'storage'.",
@@ -280,6 +281,7 @@ def info(**_: object) -> None:
 @click.group(
     "storage",
     cls=ToolGroup,
+    syntax=Argparse4j(),
     lazy={"info": (f"{__name__}:info", "Tell.")},
     examples=[("help", "kafka-made-up -h")],
     sections=[("Exit status", "0: done.")],

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops_cli.cluster.columns import columns
-from kraftops_cli.cluster.target import EITHER, OURS, Target, target_of, target_options
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.streams import Terminal
 
@@ -26,10 +25,7 @@ DIFFER = 2
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    ours=OURS | {"compare"},
-    exclusive=EITHER,
-    one_of=EITHER,
+    syntax=cluster_syntax("compare"),
     name="api-versions",
     examples=EXAMPLES,
     help="Show the APIs of every broker or controller with their versions, and its features.",

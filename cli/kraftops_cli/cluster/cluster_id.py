@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from kraftops_cli.cluster.target import EITHER, OURS, target_of, target_options
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.streams import Terminal
 
@@ -20,10 +19,7 @@ EXAMPLES = (
 def _command(name: str) -> click.Command:
     return click.command(
         cls=ToolCommand,
-        syntax=clicks_arguments_without_files,
-        ours=OURS,
-        exclusive=EITHER,
-        one_of=EITHER,
+        syntax=cluster_syntax(),
         name=name,
         examples=EXAMPLES if name == "cluster-id" else (),
         help="Print the id of a cluster, as a broker or a controller knows it.",

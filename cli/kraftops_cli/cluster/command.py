@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolGroup
 
 COMMANDS = {
@@ -81,10 +81,11 @@ in time.
 
 @click.group(
     cls=ToolGroup,
-    syntax=clicks_arguments_without_files,
+    syntax=Argparse4j(
+        ours=frozenset({"id", "api-versions", "describe", "wait"}), expands_files=False
+    ),
     name="cluster",
     lazy=COMMANDS,
-    ours=frozenset({"id", "api-versions", "describe", "wait"}),
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Ask a running cluster who it is and who is in it, and have brokers forgotten.",

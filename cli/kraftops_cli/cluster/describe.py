@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from kraftops_cli.cluster.description import Picture, as_json, as_text
-from kraftops_cli.cluster.target import EITHER, OURS, Target, target_of, target_options
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
-from kraftops_cli.syntax.command import Seconds, ToolCommand
+from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
@@ -22,10 +22,7 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    ours=OURS | {"watch"},
-    exclusive=EITHER,
-    one_of=EITHER,
+    syntax=cluster_syntax("watch"),
     name="describe",
     examples=EXAMPLES,
     help="""\

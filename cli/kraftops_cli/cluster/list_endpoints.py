@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.cluster.target import EITHER, OURS, target_of, target_options
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.streams import Terminal
 
@@ -24,10 +23,7 @@ _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths where there is none
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    ours=OURS,
-    exclusive=EITHER,
-    one_of=EITHER,
+    syntax=cluster_syntax(),
     name="list-endpoints",
     examples=EXAMPLES,
     help="List the brokers or the controllers, at the listener that is asked.",

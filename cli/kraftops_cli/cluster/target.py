@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kraftops_cli.syntax.command import Seconds
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-OURS = frozenset({"timeout", "expect_cluster_id", "form"})
-"""Parameters that Kafka's tool has not."""
-EITHER = (("bootstrap_server", "bootstrap_controller"),)
-"""One of which must be given, and not both."""
 _OPTIONS = (
     click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
     click.option(
@@ -53,6 +50,15 @@ _OPTIONS = (
         help="The form of the output.",
     ),
 )
+
+
+def cluster_syntax(*ours: str) -> Argparse4j:
+    """Return the syntax of a subcommand; Kafka's tool does not have the parameters *ours*."""
+    return Argparse4j(
+        ours={"timeout", "expect_cluster_id", "form", *ours},
+        one_of=(("bootstrap_server", "bootstrap_controller"),),
+        expands_files=False,
+    )
 
 
 def target_options(function: F) -> F:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kraftops_cli.cluster.target import EITHER, OURS, Target, target_of, target_options
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
+from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.streams import Terminal
 
@@ -61,10 +60,7 @@ class Look(NamedTuple):
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    ours=OURS | {"force", "dry_run", "if_registered", "yes"},
-    exclusive=EITHER,
-    one_of=EITHER,
+    syntax=cluster_syntax("force", "dry_run", "if_registered", "yes"),
     name="unregister",
     examples=EXAMPLES,
     help="Have the registration of brokers removed, which are gone and hold no replicas.",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.cluster.target import EITHER, OURS, Target, target_of, target_options
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
-from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ _MOST = 0x7FFFFFFF
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    ours=OURS | {"brokers", "unfenced"},
-    exclusive=EITHER,
-    one_of=EITHER,
+    syntax=cluster_syntax("brokers", "unfenced"),
     name="wait",
     examples=EXAMPLES,
     help="""\

@@ -22,7 +22,8 @@ from kraftops_cli.dump_log.run import Plan, run
 from kraftops_cli.live.options import is_live, live_options, live_source
 from kraftops_cli.spark.options import spark_options, spark_request
 from kraftops_cli.syntax import jopt
-from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
@@ -175,7 +176,7 @@ KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
 
 @click.command(
     cls=ToolCommand,
-    syntax=jopt.clicks_arguments,
+    syntax=jopt.click_arguments,
     name="dump-log",
     examples=EXAMPLES,
     sections=SECTIONS,

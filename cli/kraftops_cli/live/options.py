@@ -9,7 +9,7 @@ import click
 
 from kraftops.dump.sources.names import METADATA_TOPIC, Source
 from kraftops.query.query import NO_LIMIT
-from kraftops_cli.syntax.command import Seconds
+from kraftops_cli.syntax.values import Seconds
 
 F = TypeVar("F", bound=Callable[..., object])
 

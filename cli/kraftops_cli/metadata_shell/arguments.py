@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from kraftops_cli.syntax.argparse4j import clicks_arguments_without_files
-from kraftops_cli.syntax.command import ToolCommand, ToolGroup
+from kraftops_cli.syntax.argparse4j import Argparse4j
 
 KAFKAS_NAME = "kafka-metadata-shell"
 FORMS = ("kafka", "json")
 FORM_OPTION = "--format"
 
 
-def shell_arguments(
-    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
-) -> list[str]:
-    """Return the arguments in Click's form: ours leaves a command's options to the command."""
-    if _form(ctx, args) == "kafka":
-        return clicks_arguments_without_files(command, ctx, args)
-    before, after = _split(command, ctx, args)
-    mine, rest = _taken_out(command, ctx, after)
-    found = clicks_arguments_without_files(command, ctx, [*before, *mine])
-    return [*found, "--", *rest] if rest else found
+@dataclass(frozen=True, slots=True)
+class ShellSyntax:
+    """The syntax of the tool: our form leaves the options of a shell command to the command."""
+
+    tool: Argparse4j
+
+    def __call__(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return the arguments in the form that Click's parser takes."""
+        if _form(ctx, args) == "kafka":
+            return self.tool(ctx, args)
+        before, after = _split(ctx, args)
+        mine, rest = _taken_out(ctx, after)
+        found = self.tool(ctx, [*before, *mine])
+        return [*found, "--", *rest] if rest else found
 
 
 def _form(ctx: click.Context, args: list[str]) -> str:
@@ -39,16 +44,14 @@ def usual_form(ctx: click.Context) -> str:
     return "kafka" if ctx.command_path == KAFKAS_NAME else "json"
 
 
-def _options(command: ToolCommand | ToolGroup, ctx: click.Context) -> dict[str, click.Option]:
-    params = command.get_params(ctx)
+def _options(ctx: click.Context) -> dict[str, click.Option]:
+    params = ctx.command.get_params(ctx)
     return {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
 
 
-def _split(
-    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
-) -> tuple[list[str], list[str]]:
+def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
     """Return the arguments before the shell's command, and those from it on."""
-    options = _options(command, ctx)
+    options = _options(ctx)
     at = 0
     while at < len(args):
         argument = args[at]
@@ -63,13 +66,11 @@ def _split(
     return args[:at], args[at:]
 
 
-def _taken_out(
-    command: ToolCommand | ToolGroup, ctx: click.Context, args: list[str]
-) -> tuple[list[str], list[str]]:
+def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
     """Return the tool's own options among the words of a command, and the other words."""
     from kraftops_shell.grammar.registry import commands
 
-    options = _options(command, ctx)
+    options = _options(ctx)
     called = commands(kafka=False, one_shot=True).get(args[0]) if args else None
     its_own = {flag.name for flag in called.flags} if called else set()
     mine: list[str] = []

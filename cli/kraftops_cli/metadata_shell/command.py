@@ -14,11 +14,14 @@ from kraftops_cli.metadata_shell.arguments import (
     FORM_OPTION,
     FORMS,
     KAFKAS_NAME,
-    shell_arguments,
+    ShellSyntax,
     usual_form,
 )
 from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
-from kraftops_cli.syntax.command import BadArguments, Seconds, ToolCommand
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.errors import BadArguments
+from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
@@ -102,32 +105,36 @@ class _Time(click.ParamType[int]):
 
 @click.command(
     cls=ToolCommand,
-    syntax=shell_arguments,
-    ours=frozenset(
-        {
-            "at_offset",
-            "at_time",
-            "color",
-            "command_config",
-            "config",
-            "controllers",
-            "dialect",
-            "expect_cluster_id",
-            "follow",
-            "form",
-            "keeps_history",
-            "show_secrets",
-            "timeout",
-            *SHARED,
-        }
-    ),
-    exclusive=(
-        ("at_offset", "at_time", "follow"),
-        ("snapshot", "config"),
-        ("snapshot", "controllers"),
-        ("dialect", "controllers"),
-        ("spark", "controllers"),
-        ("spark", "follow"),
+    syntax=ShellSyntax(
+        Argparse4j(
+            ours=frozenset(
+                {
+                    "at_offset",
+                    "at_time",
+                    "color",
+                    "command_config",
+                    "config",
+                    "controllers",
+                    "dialect",
+                    "expect_cluster_id",
+                    "follow",
+                    "form",
+                    "keeps_history",
+                    "show_secrets",
+                    "timeout",
+                    *SHARED,
+                }
+            ),
+            exclusive=(
+                ("at_offset", "at_time", "follow"),
+                ("snapshot", "config"),
+                ("snapshot", "controllers"),
+                ("dialect", "controllers"),
+                ("spark", "controllers"),
+                ("spark", "follow"),
+            ),
+            expands_files=False,
+        )
     ),
     name="metadata-shell",
     examples=EXAMPLES,

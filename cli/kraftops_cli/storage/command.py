@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolGroup
 
 COMMANDS = {
@@ -106,8 +107,8 @@ DIR/meta.properties.before-rewrite: what the last rewrite has replaced.""",
 @click.group(
     cls=ToolGroup,
     name="storage",
+    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "recover"})),
     lazy=COMMANDS,
-    ours=frozenset({"rewrite", "verify", "recover"}),
     examples=EXAMPLES,
     sections=SECTIONS,
     help="Format and inspect the log directories of KRaft nodes.",

@@ -11,7 +11,7 @@ import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
-from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -38,9 +38,12 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "form"}),
-    exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
+    syntax=Argparse4j(
+        ours=frozenset(
+            {"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "form"}
+        ),
+        exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
+    ),
     name="format",
     examples=EXAMPLES,
     help="Format the log directories of a node: all that are not formatted, or none.",

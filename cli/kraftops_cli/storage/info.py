@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
-from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -26,8 +26,7 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"overrides", "form"}),
+    syntax=Argparse4j(ours=frozenset({"overrides", "form"})),
     name="info",
     examples=EXAMPLES,
     help="Show what the log directories of a node hold, also beside a running server.",

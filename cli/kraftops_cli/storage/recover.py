@@ -11,7 +11,7 @@ import click
 
 from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
-from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -78,24 +78,25 @@ of them start without it, they are another cluster with the same id.""",
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset(
-        {
-            "overrides",
-            "sources",
-            "voters",
-            "moves",
-            "log_dirs",
-            "backup",
-            "no_backup",
-            "undo",
-            "dry_run",
-            "yes",
-            "form",
-        }
+    syntax=Argparse4j(
+        ours=frozenset(
+            {
+                "overrides",
+                "sources",
+                "voters",
+                "moves",
+                "log_dirs",
+                "backup",
+                "no_backup",
+                "undo",
+                "dry_run",
+                "yes",
+                "form",
+            }
+        ),
+        exclusive=(("backup", "no_backup"), ("undo", "no_backup")),
+        one_of=(("voters", "moves", "undo"),),
     ),
-    exclusive=(("voters", "moves", "undo"), ("backup", "no_backup"), ("undo", "no_backup")),
-    one_of=(("voters", "moves", "undo"),),
     name="recover",
     examples=EXAMPLES,
     sections=SECTIONS,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
-from kraftops_cli.syntax.argparse4j import clicks_arguments
-from kraftops_cli.syntax.command import Number, ToolCommand
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -28,8 +29,9 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"overrides", "cluster_id", "node_id", "to_v1", "dry_run", "form"}),
+    syntax=Argparse4j(
+        ours=frozenset({"overrides", "cluster_id", "node_id", "to_v1", "dry_run", "form"})
+    ),
     name="rewrite",
     examples=EXAMPLES,
     help="""\

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kraftops_cli.storage.options import OVERRIDE
-from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -27,8 +27,7 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"configs", "cluster_id", "overrides", "form"}),
+    syntax=Argparse4j(ours=frozenset({"configs", "cluster_id", "overrides", "form"})),
     name="verify",
     examples=EXAMPLES,
     help="""\

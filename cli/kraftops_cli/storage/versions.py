@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from kraftops_cli.syntax.argparse4j import clicks_arguments
+from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -14,8 +14,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"form"}),
+    syntax=Argparse4j(ours=frozenset({"form"})),
     name="random-uuid",
     examples=(("a cluster id", "kafka-storage random-uuid"),),
     help="Print a new random UUID: 22 characters of URL-safe base64 that begin with no dash.",
@@ -32,8 +31,7 @@ def random_uuid(terminal: Terminal, /, form: str) -> None:
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"form"}),
+    syntax=Argparse4j(ours=frozenset({"form"})),
     name="version-mapping",
     examples=(("what Kafka 3.9 formats with", "kafka-storage version-mapping -r 3.9"),),
     help="Show the metadata version of a release, and the level of each feature that goes with it.",
@@ -75,8 +73,7 @@ def version_mapping(terminal: Terminal, /, release_version: str | None, form: st
 
 @click.command(
     cls=ToolCommand,
-    syntax=clicks_arguments,
-    ours=frozenset({"form"}),
+    syntax=Argparse4j(ours=frozenset({"form"})),
     name="feature-dependencies",
     examples=(
         (

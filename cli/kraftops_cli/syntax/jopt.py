@@ -1,67 +1,91 @@
-"""Arguments as jopt-simple reads them, the parser of Kafka's older tools."""
+"""The argument syntax of jopt-simple, the parser of Kafka's older tools."""
 
 from __future__ import annotations
 
+from collections import deque
+
 import click
 
-from kraftops_cli.syntax.command import ToolCommand
 
+def click_arguments(ctx: click.Context, args: list[str]) -> list[str]:
+    """Return the arguments in the form that Click's parser takes.
 
-def clicks_arguments(command: ToolCommand, ctx: click.Context, args: list[str]) -> list[str]:
-    """Return the arguments in the form that Click's parser takes; note what it cannot say.
+    Long options may begin with one dash, and are never abbreviated. A value of a flag is ignored.
+    An option that needs a value takes the next argument, also one that looks like an option. An
+    option may be given once, unless it is `multiple`. Positional arguments, and all arguments after
+    `--`, are put into `ctx.meta["ignored"]`; options given again, into `ctx.meta["repeated"]`.
 
-    Long options may begin with one dash, a flag may carry a value that means nothing, an option
-    that needs a value takes the next argument whatever it looks like, and may be given once
-    unless it is one of several.
-    Options are never abbreviated. Arguments that are no options, and all after `--`, are ignored:
-    they are in `ctx.meta["ignored"]`, and the options given again in `ctx.meta["repeated"]`.
+    Raises:
+        click.UsageError: there are no arguments, or a value is missing.
     """
     if not args:
         raise click.UsageError("no options are given", ctx)
-    ignored: list[str] = []
-    repeated: list[str] = []
-    ctx.meta["ignored"], ctx.meta["repeated"] = ignored, repeated
-    options = {
-        name.removeprefix("-").removeprefix("-"): option
-        for option in command.get_params(ctx)
-        if isinstance(option, click.Option)
-        for name in option.opts
-    }
-    out: list[str] = []
-    given: set[str] = set()
-    left = list(args)
-    while left:
-        argument = left.pop(0)
-        if argument == "--":
-            ignored += left
-            break
-        if not argument.startswith("-") or argument == "-":
-            ignored.append(argument)
-            continue
-        name, has_value, value = argument.removeprefix("-").removeprefix("-").partition("=")
-        option = options.get(name)
-        if option is None:
-            out.append(argument)  # Click says so, and what may have been meant
-            continue
-        name = "--" + name if len(name) > 1 else option.opts[0]
-        if option.is_flag:
-            out.append(name)
-            continue
-        if not has_value:
-            if _needs_value(option):
-                if not left:
-                    raise click.UsageError(f"{name} needs a value", ctx)
-                value = left.pop(0)
-            elif left and not left[0].startswith("-"):
-                value = left.pop(0)
+    return _Parser(ctx, args).click_arguments()
+
+
+class _Parser:
+    """One pass over the arguments of one command."""
+
+    def __init__(self, ctx: click.Context, args: list[str]) -> None:
+        self._ctx = ctx
+        self._queue = deque(args)
+        self._options = {
+            _without_dashes(name): option
+            for option in ctx.command.get_params(ctx)
+            if isinstance(option, click.Option)
+            for name in option.opts
+        }
+        self._given: set[str] = set()
+        self._ignored: list[str] = []
+        self._repeated: list[str] = []
+        ctx.meta["ignored"], ctx.meta["repeated"] = self._ignored, self._repeated
+
+    def click_arguments(self) -> list[str]:
+        """Return the options with their values, in their order."""
+        out: list[str] = []
+        while self._queue:
+            argument = self._queue.popleft()
+            if argument == "--":
+                self._ignored += self._queue
+                break
+            if not argument.startswith("-") or argument == "-":
+                self._ignored.append(argument)
+                continue
+            name, equals, value = _without_dashes(argument).partition("=")
+            option = self._options.get(name)
+            if option is None:
+                out.append(argument)  # Click refuses it, and suggests a similar option
             else:
-                value = str(option.flag_value)
-        if name in given and not option.multiple:
-            repeated.append(name)
-        else:
-            given.add(name)
-            out.append(f"{name}={value}")
-    return out
+                name = f"--{name}" if len(name) > 1 else option.opts[0]
+                out += self._click_option(option, name, value if equals else None)
+        return out
+
+    def _click_option(self, option: click.Option, name: str, value: str | None) -> list[str]:
+        """Return an option for Click; nothing, if it is given again."""
+        if option.is_flag:
+            return [name]
+        if value is None:
+            value = self._separate_value(option, name)
+        if name in self._given and not option.multiple:
+            self._repeated.append(name)
+            return []
+        self._given.add(name)
+        return [f"{name}={value}"]
+
+    def _separate_value(self, option: click.Option, name: str) -> str:
+        """Return the value of an option that has none behind `=`."""
+        if _needs_value(option):
+            if not self._queue:
+                raise click.UsageError(f"{name} needs a value", self._ctx)
+            return self._queue.popleft()
+        if self._queue and not self._queue[0].startswith("-"):
+            return self._queue.popleft()
+        return str(option.flag_value)
+
+
+def _without_dashes(text: str) -> str:
+    """Return *text* without up to two leading dashes."""
+    return text.removeprefix("-").removeprefix("-")
 
 
 def _needs_value(option: click.Option) -> bool:

@@ -1,4 +1,4 @@
-"""The argument syntax of Kafka's newer tools, on a tool like kafka-storage."""
+"""The argument syntax of argparse4j, on a tool like kafka-storage."""
 
 import io
 import json
@@ -18,8 +18,10 @@ from hypothesis import given as given_
 from hypothesis import strategies as st
 
 from kraftops_cli import main
-from kraftops_cli.syntax.argparse4j import clicks_arguments, clicks_arguments_without_files
-from kraftops_cli.syntax.command import LazyGroup, Number, ToolCommand, ToolGroup
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand, ToolGroup
+from kraftops_cli.syntax.lazy_group import LazyGroup
+from kraftops_cli.syntax.values import Number
 from tests.helpers.tools.console import ENVIRONMENT, Done, MemoryTerminal
 
 ID = "MkU3OEVBNTcwNTJENDM2Qk"
@@ -40,9 +42,11 @@ def tell(ctx: click.Context, /, **options: object) -> int:
     return 0
 
 
-def subcommand(name: str, *options: Callable[..., Any], **attributes: Any) -> click.Command:
+def subcommand(
+    name: str, *options: Callable[..., Any], syntax: Argparse4j | None = None, **attributes: Any
+) -> click.Command:
     command = click.command(
-        name, cls=ToolCommand, syntax=clicks_arguments, help=f"Do {name}.", **attributes
+        name, cls=ToolCommand, syntax=syntax or Argparse4j(), help=f"Do {name}.", **attributes
     )
     body: Any = click.pass_context(tell)
     for option in reversed(options):
@@ -50,7 +54,7 @@ def subcommand(name: str, *options: Callable[..., Any], **attributes: Any) -> cl
     return command(body)
 
 
-info = subcommand("info", CONFIG, OURS, ours=frozenset({"format"}))
+info = subcommand("info", CONFIG, OURS, syntax=Argparse4j(ours=frozenset({"format"})))
 format_ = subcommand(
     "format",
     CONFIG,
@@ -66,8 +70,10 @@ format_ = subcommand(
     click.option("--replace-directory", "-R", multiple=True),
     click.option("--timeout", type=Number(60)),
     click.option("--no-sync", is_flag=True),
-    ours=frozenset({"dry_run", "replace_directory", "timeout", "no_sync"}),
-    exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
+    syntax=Argparse4j(
+        ours=frozenset({"dry_run", "replace_directory", "timeout", "no_sync"}),
+        exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
+    ),
     examples=[("prepare a directory", "kafka-storage format -c server.properties -t ID")],
     sections=[("Exit status", "0: done.\n1: could not."), ("Notes", "Only in the manual.")],
 )
@@ -100,8 +106,8 @@ COMMANDS = {
 @click.group(
     cls=ToolGroup,
     name="storage",
+    syntax=Argparse4j(ours=frozenset({"rewrite", "verify", "version"})),
     lazy=COMMANDS,
-    ours=frozenset({"rewrite", "verify", "version"}),
     examples=[("a new identifier", "kafka-storage random-uuid")],
     sections=[("Exit status", "0: done.\n1: could not.")],
     help="Prepare directories.",
@@ -420,7 +426,9 @@ def test_hint_says_what_may_be_meant(command_line: str, hint: str) -> None:
 
 def test_ambiguous_prefix_of_our_names_is_refused() -> None:
     group = ToolGroup(
-        "tool", lazy={"look": ("", ""), "loop": ("", "")}, ours=frozenset({"look", "loop"})
+        "tool",
+        syntax=Argparse4j(ours=frozenset({"look", "loop"})),
+        lazy={"look": ("", ""), "loop": ("", "")},
     )
 
     with pytest.raises(click.UsageError, match="ambiguous command: lo could match look, loop"):
@@ -635,9 +643,7 @@ def test_same_tool_is_a_command_of_kraftops() -> None:
 @click.command(
     "unregister",
     cls=ToolCommand,
-    syntax=clicks_arguments_without_files,
-    exclusive=(("bootstrap_server", "bootstrap_controller"),),
-    one_of=(("bootstrap_server", "bootstrap_controller"),),
+    syntax=Argparse4j(one_of=(("bootstrap_server", "bootstrap_controller"),), expands_files=False),
 )
 @click.option("--bootstrap-server", "-b")
 @click.option("-C", "--bootstrap-controller")
@@ -649,7 +655,7 @@ def unregister(ctx: click.Context, /, **options: object) -> int:
 
 @click.group(
     cls=ToolGroup,
-    syntax=clicks_arguments_without_files,
+    syntax=Argparse4j(expands_files=False),
     lazy={"unregister": (f"{__name__}:unregister", "Unregister a broker.")},
 )
 def cluster() -> None:
@@ -705,7 +711,7 @@ def test_no_arguments_make_a_traceback() -> None:
     [("kraftops_cli.dump_log.command", "argparse4j"), ("kraftops_cli.syntax.argparse4j", "jopt")],
 )
 def test_tool_loads_only_its_own_syntax(loaded: str, other: str) -> None:
-    code = f"import sys, {loaded}; sys.exit('kraftops_cli.{other}' in sys.modules)"
+    code = f"import sys, {loaded}; sys.exit('kraftops_cli.syntax.{other}' in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=False)
 

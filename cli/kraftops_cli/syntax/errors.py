@@ -1,0 +1,14 @@
+"""The error of arguments that a command's syntax does not allow."""
+
+from __future__ import annotations
+
+import click
+
+
+class BadArguments(click.UsageError):
+    """Arguments that the syntax does not allow; *hint* says what may help, or is empty."""
+
+    def __init__(self, message: str, ctx: click.Context, hint: str = "") -> None:
+        """Make an error in the arguments of the command of *ctx*."""
+        super().__init__(message, ctx)
+        self.hint = hint

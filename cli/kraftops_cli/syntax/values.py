@@ -1,0 +1,45 @@
+"""Types of option values, checked when the arguments are parsed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+_MAX_SECONDS = 10_000_000
+
+
+class Number(click.ParamType[int]):
+    """A number as Java reads it, a sign and digits, from 0 to *maximum*."""
+
+    name = "number"
+
+    def __init__(self, maximum: int) -> None:
+        """Make the type of numbers up to *maximum*."""
+        self._maximum = maximum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number in the text *value*."""
+        text = str(value)
+        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not 0 <= int(text) <= self._maximum:
+            self.fail(f"{text!r} is no number from 0 to {self._maximum}", param, ctx)
+        return int(text)
+
+
+class Seconds(click.ParamType[float]):
+    """A time in seconds: more than 0, and within the range of the system's clocks."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number in the text *value*."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds <= _MAX_SECONDS:  # NaN is not, either
+            self.fail(f"{value!r} is no number of seconds from 0 to {_MAX_SECONDS}", param, ctx)
+        return seconds
