@@ -361,7 +361,7 @@ def _run_on_spark(
     is_kafka: bool,
 ) -> int:
     """Run find on Spark, which makes no image in this process."""
-    from kraftops_cli.spark.find import State, run_find
+    from kraftops_cli.metadata_shell.spark_find import State, run_find
 
     state = State(
         source,

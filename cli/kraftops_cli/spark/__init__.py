@@ -1,1 +1,1 @@
-"""`--spark`: options and the commands that run as jobs."""
+"""`--spark`: its options, and the progress of its jobs."""

@@ -35,7 +35,7 @@ from kraftops.spark.find.partitioner import FIRST
 from kraftops.spark.find.scan_job import make_first_pass
 from kraftops.spark.find.shard_replay import Noted, image_of_findings
 from kraftops.tree.layout import Has, tree_of
-from kraftops_cli.spark.find import Find, State, printed
+from kraftops_cli.metadata_shell.spark_find import Find, State, printed
 from kraftops_shell.session.origin import Origin
 from kraftops_shell.session.session import Session as Shell
 from tests.helpers.image.snapshots import snapshot_of

@@ -12,7 +12,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.spark.find.find import Line, ask_log
 from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.session import Session
-from kraftops_cli.spark.find import Find, State, printed
+from kraftops_cli.metadata_shell.spark_find import Find, State, printed
 from tests.spark.dump.test_lost_workers import tries
 from tests.spark.find.test_find import LOG, at_once
 

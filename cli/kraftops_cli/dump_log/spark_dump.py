@@ -65,13 +65,13 @@ def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
         if asked.summary:
             return _summary(job)
         if request.sql is not None:
-            from kraftops_cli.spark.sql import run_sql
+            from kraftops_cli.dump_log.spark_sql import run_sql
 
             return run_sql(job.session, asked, request, job.progress, terminal)
         if asked.output is None:
             return _check(job)
         if request.partition_by:
-            from kraftops_cli.spark.sql import run_partitioned
+            from kraftops_cli.dump_log.spark_sql import run_partitioned
 
             return run_partitioned(job.session, asked, request, job.progress, terminal)
         return _dump(job)
@@ -86,7 +86,7 @@ def _paths(asked: Plan) -> list[str]:
 
 
 def _explain(asked: Plan, request: SparkRequest, splits: list[Split], terminal: Terminal) -> int:
-    from kraftops_cli.spark.explain import plan_text
+    from kraftops_cli.dump_log.spark_plan import plan_text
 
     terminal.write(plan_text(asked, request, splits))
     return 0
