@@ -326,5 +326,6 @@ def test_compiled_engine_is_imported_in_one_place() -> None:
         if one.target == "kraftops.engine" and "_native" in modules()[one.module].read_text("utf-8")
     }
 
-    assert users <= {f"kraftops.engine.{name}" for name in ("choice", "native", "native_fold")}
+    doors = ("choice", "native", "native_fold", "native_rules")
+    assert users <= {f"kraftops.engine.{name}" for name in doors}
     assert "import _native" in modules()["kraftops.engine.native"].read_text("utf-8")

@@ -6,18 +6,15 @@ from typing import Any
 import pytest
 
 from kraftops.engine.choice import index_records, open_fold
-from kraftops.engine.fold_contract import (
-    POSITION_BITS,
+from kraftops.engine.fold_contract import POSITION_BITS, Fetch, Fold, FoldProgress
+from kraftops.engine.index_contract import RecordGroup
+from kraftops.engine.metadata_state import (
     BrokerEntry,
-    Fetch,
-    Fold,
-    Look,
-    Newest,
-    Seen,
-    Stop,
+    EntryChange,
+    EntryKey,
+    NewestRecord,
+    PartitionCondition,
     TopicEntry,
-    Touch,
-    Watch,
 )
 from kraftops.engine.reference.fold import ReferenceFold
 from kraftops.engine.reference.index import index_records as index_in_python
@@ -30,14 +27,14 @@ from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, unreadab
 from tests.helpers.logs.segments import batches_of
 
 Make = Callable[[str, Fetch], Fold]
-Index = Callable[[str, bytes, int, int, int], list[Seen]]
+Index = Callable[[str, bytes, int, int, int], list[RecordGroup]]
 FOLDS: dict[str, Make] = {"reference": ReferenceFold}
 INDEXES: dict[str, Index] = {"reference": index_in_python}
 if has_native():
-    from kraftops.engine import native_fold as nativefold
+    from kraftops.engine import native_fold, native_rules
 
-    FOLDS["native"] = lambda _, fetch: nativefold.NativeFold(fetch)
-    INDEXES["native"] = lambda _, *records: nativefold.index_records(*records)
+    FOLDS["native"] = lambda _, fetch: native_fold.NativeFold(fetch)
+    INDEXES["native"] = lambda _, *records: native_rules.index_records(*records)
 
 T, U, V = uuid(1), uuid(2), uuid(3)
 D1, D2, D3, LOST = uuid(201), uuid(202), uuid(203), uuid(2)
@@ -64,10 +61,10 @@ TABLES = (
     "features",
     "producer-ids",
 )
-ALL = [Watch(table) for table in TABLES]
+ALL = [EntryKey(table) for table in TABLES]
 
 
-def counted(stop: Stop) -> tuple[object, ...]:
+def counted(stop: FoldProgress) -> tuple[object, ...]:
     """Return all but the positions."""
     return stop.number, *stop[3:]
 
@@ -158,19 +155,19 @@ class Fed:
             at = read_record(data, at, 0, 0)[1]
         return number
 
-    def apply(self, batch: int, after: Stop | None = None) -> Stop:
+    def apply(self, batch: int, after: FoldProgress | None = None) -> FoldProgress:
         """Apply a batch, or what is left of it."""
         data, position, count = self._batches[batch]
         position, number = (position, 0) if after is None else (after.position, after.number)
         return self.fold.apply(data, batch << POSITION_BITS, position, number, count)
 
-    def skim(self, batch: int, after: Stop | None = None) -> Stop:
+    def skim(self, batch: int, after: FoldProgress | None = None) -> FoldProgress:
         """Read over a batch, or what is left of it."""
         data, position, count = self._batches[batch]
         position, number = (position, 0) if after is None else (after.position, after.number)
         return self.fold.skim(data, position, number, count)
 
-    def add(self, *records: Made) -> Stop:
+    def add(self, *records: Made) -> FoldProgress:
         """Apply a batch of its own unit; nothing is in its way."""
         self.fold.begin_unit()
         batch = self.put(*records)
@@ -183,7 +180,7 @@ class Fed:
         for record in records:
             self.add(record)
 
-    def place(self, stop: Stop, batch: int = 0) -> int | None:
+    def place(self, stop: FoldProgress, batch: int = 0) -> int | None:
         """Return the number of the record before which a fold stopped; None at the batch's end."""
         address = (batch << POSITION_BITS) + stop.position
         return self.addresses.index(address) if address in self.addresses else None
@@ -197,7 +194,7 @@ class Fed:
     @property
     def touched(self) -> dict[tuple[str, tuple[object, ...]], tuple[int | None, int | None]]:
         """What the last record touched: the numbers of the newest records before and after."""
-        touches = self.fold.touched()
+        touches = self.fold.changes()
         found = {
             (one.table, one.key): (self._number(one.before), self._number(one.after))
             for one in touches
@@ -248,7 +245,7 @@ class TestApply:
 
         stop = fed.fold.apply(body + b"\x7e\0", 0, 0, 0, 3)
 
-        assert stop == Stop(len(body), 1, 0, None, True, False, 1, 0, 0)
+        assert stop == FoldProgress(len(body), 1, 0, None, True, False, 1, 0, 0)
         assert fed.fold.topic_count() == 1
 
     def test_stops_at_the_number_that_is_asked_for(self, fed: Fed) -> None:
@@ -326,7 +323,7 @@ class TestSkim:
 
         stop = fed.fold.skim(body + b"\x7e\0", 0, 0, 3)
 
-        assert stop == Stop(len(body), 1, 0, None, True, False, 0, 0, 0)
+        assert stop == FoldProgress(len(body), 1, 0, None, True, False, 0, 0, 0)
 
 
 class TestDropped:
@@ -496,17 +493,17 @@ class TestTouches:
         stop = fed.add(record)
 
         assert fed.touched == expected
-        assert stop.is_touched is bool(expected)
+        assert stop.has_changes is bool(expected)
         assert stop.applied + stop.dropped == 1
 
     def test_fold_stops_behind_a_record_that_touches_what_is_watched(self, fed: Fed) -> None:
-        fed.fold.watch([Watch("partitions", (T, 1)), Watch("brokers")])
+        fed.fold.watch([EntryKey("partitions", (T, 1)), EntryKey("brokers")])
         batch = fed.put(topic(), partition(), partition(1), change(0), broker(5), NO_OP)
 
         first = fed.apply(batch)
         assert counted(first) == (3, None, False, True, 3, 0, 0)
         assert fed.place(first) == 3
-        assert fed.fold.touched() == [Touch("partitions", (T, 1), None, fed.addresses[2])]
+        assert fed.fold.changes() == [EntryChange("partitions", (T, 1), None, fed.addresses[2])]
 
         second = fed.apply(batch, first)
         assert counted(second) == (5, None, False, True, 2, 0, 0)
@@ -521,17 +518,19 @@ class TestTouches:
         self, fed: Fed, key: tuple[object, ...]
     ) -> None:
         others = [(U,), (T, 0), (T, 1, 1)]
-        fed.fold.watch([*(Watch("partitions", one) for one in others), Watch("partitions", key)])
+        fed.fold.watch(
+            [*(EntryKey("partitions", one) for one in others), EntryKey("partitions", key)]
+        )
 
-        assert fed.apply(fed.put(topic(), partition(1))).is_touched
+        assert fed.apply(fed.put(topic(), partition(1))).has_changes
         assert fed.touched == {("partitions", (T, 1)): (None, 1)}
 
     def test_last_watches_count(self, fed: Fed) -> None:
-        fed.fold.watch([Watch("topics")])
+        fed.fold.watch([EntryKey("topics")])
         fed.fold.watch([])
 
-        assert not fed.add(topic()).is_touched
-        assert fed.fold.touched() == []
+        assert not fed.add(topic()).has_changes
+        assert fed.fold.changes() == []
 
     def test_marker_touches_nothing(self, fed: Fed) -> None:
         fed.fold.watch(ALL)
@@ -551,9 +550,9 @@ class TestSeed:
         fed.each(clear_elr("a"))
 
         addresses = fed.addresses
-        assert fed.fold.newest(T, 0) == Newest(addresses[5], 1, is_certain=False)
-        assert fed.fold.newest(T, 1) == Newest(addresses[5], 2)
-        assert fed.fold.newest(U, 0) == Newest(addresses[4], 1)
+        assert fed.fold.newest(T, 0) == NewestRecord(addresses[5], 1, is_certain=False)
+        assert fed.fold.newest(T, 1) == NewestRecord(addresses[5], 2)
+        assert fed.fold.newest(U, 0) == NewestRecord(addresses[4], 1)
         assert fed.fold.partition(T, 0) == before
 
     def test_later_change_is_certain_again(self, fed: Fed) -> None:
@@ -561,7 +560,7 @@ class TestSeed:
         fed.fold.seed(is_seeded=True)
         fed.each(clear_elr(), clear_elr(), change())
 
-        assert fed.fold.newest(T, 0) == Newest(fed.addresses[4], 2)
+        assert fed.fold.newest(T, 0) == NewestRecord(fed.addresses[4], 2)
 
     def test_is_unsaid(self, fed: Fed) -> None:
         fed.each(topic(), partition())
@@ -569,7 +568,7 @@ class TestSeed:
         fed.fold.seed(is_seeded=False)
         fed.each(clear_elr())
 
-        assert fed.fold.newest(T, 0) == Newest(fed.addresses[1], 1)
+        assert fed.fold.newest(T, 0) == NewestRecord(fed.addresses[1], 1)
 
 
 class TestTopics:
@@ -601,8 +600,8 @@ class TestTopics:
             4,
             1,
         )
-        assert fold.newest(T, 5) == Newest(fed.addresses[6], 2)
-        assert fold.newest(T, 0) == Newest(fed.addresses[4], 1)
+        assert fold.newest(T, 5) == NewestRecord(fed.addresses[6], 2)
+        assert fold.newest(T, 0) == NewestRecord(fed.addresses[4], 1)
 
     def test_what_is_not_there(self, fed: Fed) -> None:
         fed.each(topic(), partition())
@@ -671,13 +670,13 @@ class TestBrokers:
         entry = fed.fold.brokers()[1]
         assert entry.addresses == tuple(fed.addresses[number] for number in expected)
         records = len(changes) + 1 - expected[0]
-        assert entry.newest == Newest(fed.addresses[-1], records)
+        assert entry.newest == NewestRecord(fed.addresses[-1], records)
 
     def test_refused_change_counts_nothing(self, fed: Fed) -> None:
         fed.each(broker(), made("FenceBrokerRecord", id=1, epoch=6), registration_change(fenced=2))
 
         address = fed.addresses[0]
-        assert fed.fold.brokers() == {1: BrokerEntry(7, (address,), Newest(address, 1))}
+        assert fed.fold.brokers() == {1: BrokerEntry(7, (address,), NewestRecord(address, 1))}
 
     def test_are_in_the_order_in_which_they_came(self, fed: Fed) -> None:
         fed.each(broker(3), broker(1), broker(2), made("UnregisterBrokerRecord", brokerId=1))
@@ -740,39 +739,39 @@ class TestLooks:
     @pytest.mark.parametrize(
         ("changes", "look"),
         [
-            ({"leader": -1}, Look.LEADERLESS),
-            ({"isr": [1]}, Look.UNDER_REPLICATED),
-            ({"addingReplicas": [2]}, Look.REASSIGNING),
-            ({"removingReplicas": [2]}, Look.REASSIGNING),
-            ({"eligibleLeaderReplicas": [2]}, Look.WITH_ELR),
-            ({"directories": [uuid(0), D1]}, Look.WITH_DIRECTORIES),
-            ({"directories": [uuid(1), uuid(1)]}, Look.WITH_DIRECTORIES),
+            ({"leader": -1}, PartitionCondition.LEADERLESS),
+            ({"isr": [1]}, PartitionCondition.UNDER_REPLICATED),
+            ({"addingReplicas": [2]}, PartitionCondition.REASSIGNING),
+            ({"removingReplicas": [2]}, PartitionCondition.REASSIGNING),
+            ({"eligibleLeaderReplicas": [2]}, PartitionCondition.WITH_ELR),
+            ({"directories": [uuid(0), D1]}, PartitionCondition.WITH_DIRECTORIES),
+            ({"directories": [uuid(1), uuid(1)]}, PartitionCondition.WITH_DIRECTORIES),
         ],
     )
     def test_record_and_change_give_a_look(
-        self, fed: Fed, changes: dict[str, Any], look: Look
+        self, fed: Fed, changes: dict[str, Any], look: PartitionCondition
     ) -> None:
         fed.each(topic(), partition(), partition(9, **changes), partition(2), partition(1))
         fed.each(topic(U, "b"), partition(0, U), change(1, **changes))
 
-        assert fed.fold.having(look) == {T: [1, 9]}
-        assert fed.fold.count(look) == 2
-        for other in set(Look) - {look}:
-            assert fed.fold.having(other) == {}
-            assert fed.fold.count(other) == 0
+        assert fed.fold.partitions_with(look) == {T: [1, 9]}
+        assert fed.fold.count_with(look) == 2
+        for other in set(PartitionCondition) - {look}:
+            assert fed.fold.partitions_with(other) == {}
+            assert fed.fold.count_with(other) == 0
 
     def test_one_of_several_is_enough(self, fed: Fed) -> None:
         fed.each(topic(), partition(isr=[]), partition(1, leader=-1), partition(2), partition(3))
         fed.each(change(3, isr=[1], leader=-1), change(3, isr=[1, 2]))
 
-        looks = Look.LEADERLESS | Look.UNDER_REPLICATED
-        assert fed.fold.having(looks) == {T: [0, 1, 3]}
-        assert fed.fold.count(looks) == 3
+        looks = PartitionCondition.LEADERLESS | PartitionCondition.UNDER_REPLICATED
+        assert fed.fold.partitions_with(looks) == {T: [0, 1, 3]}
+        assert fed.fold.count_with(looks) == 3
 
     def test_cleared_elr_is_none(self, fed: Fed) -> None:
         fed.each(topic(), partition(**ELR), clear_elr())
 
-        assert fed.fold.having(Look.WITH_ELR) == {}
+        assert fed.fold.partitions_with(PartitionCondition.WITH_ELR) == {}
 
 
 class TestSuspects:
@@ -847,7 +846,7 @@ class TestHoldings:
         fed.each(topic(), partition(), partition(1, replicas=[1, 3]), partition(2))
         fed.each(topic(U, "b"), partition(0, U), change(2, replicas=[4, 5]))
 
-        assert fed.fold.holdings() == {
+        assert fed.fold.replica_counts() == {
             1: {T: 2, U: 1},
             2: {T: 1, U: 1},
             3: {T: 1},
@@ -861,9 +860,9 @@ class TestNewestBelow:
         fed.each(topic(), partition(), partition(1), change(0), topic(U, "b"))
 
         fold, addresses = fed.fold, fed.addresses
-        assert fold.newest_below(T, None) == Newest(addresses[3], 2)
-        assert fold.newest_below(U, None) == Newest(addresses[4], 1)
-        assert fold.newest_below(None, None) == Newest(addresses[4], 1)
+        assert fold.newest_below(T, None) == NewestRecord(addresses[3], 2)
+        assert fold.newest_below(U, None) == NewestRecord(addresses[4], 1)
+        assert fold.newest_below(None, None) == NewestRecord(addresses[4], 1)
         assert fold.newest_below(V, None) is None
 
     def test_nothing_is_below_nothing(self, make: Make) -> None:
@@ -874,14 +873,14 @@ class TestNewestBelow:
         fed.fold.seed(is_seeded=True)
         fed.each(clear_elr())
 
-        assert fed.fold.newest_below(T, None) == Newest(fed.addresses[4], 2)
+        assert fed.fold.newest_below(T, None) == NewestRecord(fed.addresses[4], 2)
 
     def test_uncertain_change_is_the_newest(self, fed: Fed) -> None:
         fed.each(topic(), partition())
         fed.fold.seed(is_seeded=True)
         fed.each(clear_elr())
 
-        newest = Newest(fed.addresses[2], 1, is_certain=False)
+        newest = NewestRecord(fed.addresses[2], 1, is_certain=False)
         assert fed.fold.newest_below(None, None) == newest
 
     def test_exact_addresses_count_of_what_is_in_both(self, make: Make) -> None:
@@ -890,17 +889,17 @@ class TestNewestBelow:
         exact.each(topic(), NO_OP, NO_OP, NO_OP, partition(), change(), topic(V, "c"))
         below = fed.fold.newest_below
 
-        assert below(T, exact.fold) == Newest(exact.addresses[5], 2)
+        assert below(T, exact.fold) == NewestRecord(exact.addresses[5], 2)
         assert below(U, exact.fold) is None
         assert below(V, exact.fold) is None
-        assert below(None, exact.fold) == Newest(exact.addresses[5], 2)
+        assert below(None, exact.fold) == NewestRecord(exact.addresses[5], 2)
 
     def test_exact_addresses_may_be_lower(self, make: Make) -> None:
         fed, exact = Fed(make), Fed(make)
         fed.each(NO_OP, NO_OP, topic(), partition())
         exact.each(topic(), partition())
 
-        assert fed.fold.newest_below(T, exact.fold) == Newest(exact.addresses[1], 1)
+        assert fed.fold.newest_below(T, exact.fold) == NewestRecord(exact.addresses[1], 1)
 
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
@@ -1026,7 +1025,7 @@ class TestDrafts:
 
         assert fed.touched == {("brokers", (1,)): (0, 4), ("partitions", (T, 0)): (2, 4)}
         assert [one.isr for _, one in fed.fold.partitions(T)] == [[2], [2]]
-        assert fed.fold.having(Look.UNDER_REPLICATED) == {T: [0, 1]}
+        assert fed.fold.partitions_with(PartitionCondition.UNDER_REPLICATED) == {T: [0, 1]}
 
     def test_record_has_all_credentials_of_its_user(self) -> None:
         def credentials(*mechanisms: int) -> Made:

@@ -23,7 +23,7 @@ def fenced_of(image: MetadataImage) -> dict[int, bool]:
 def replicas_of(image: MetadataImage) -> dict[int, Counter[str]]:
     """Return how many replicas of which topics brokers hold; those without any are left out."""
     held: dict[int, Counter[str]] = {}
-    for broker, counts in image.fold.holdings().items():
+    for broker, counts in image.fold.replica_counts().items():
         held[broker] = Counter()
         for topic_id, count in counts.items():
             held[broker][image.topics[topic_id].name] += count

@@ -1,4 +1,4 @@
-"""Which engine there is, and a fold by it."""
+"""The choice of an engine, and the folds and indexes that it makes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from contextlib import suppress
 from functools import cache
 
-from kraftops.engine.fold_contract import Fetch, Fold, Seen
+from kraftops.engine.fold_contract import Fetch, Fold
+from kraftops.engine.index_contract import RecordGroup
 from kraftops.errors import UsageError
 
 ENGINES = ("native", "reference")
@@ -18,7 +19,7 @@ def engine_name() -> str:
     """Return the name of the engine that is used.
 
     Raises:
-        UsageError: KRAFTOPS_ENGINE names none, or one that is not there.
+        UsageError: KRAFTOPS_ENGINE names no engine, or one that is not there.
     """
     return _engine(os.environ.get(_VARIABLE, ""))
 
@@ -36,39 +37,39 @@ def why_not_native() -> str | None:
 
 
 def _why_not_built() -> str:
-    """Return what the build said of it, if it said something."""
+    """Return the reason that the build left, if it left one."""
     with suppress(OSError), open(os.path.join(os.path.dirname(__file__), _REASON)) as file:
         return f"not built: {file.read().strip()}"
     return "not built"
 
 
 @cache
-def _engine(asked: str) -> str:
-    if asked not in ("", *ENGINES):
+def _engine(wanted: str) -> str:
+    if wanted not in ("", *ENGINES):
         raise UsageError(
-            f"{_VARIABLE} is {asked!r}: there is no such engine", hint=f"{' or '.join(ENGINES)}"
+            f"{_VARIABLE} is {wanted!r}: there is no such engine", hint=f"{' or '.join(ENGINES)}"
         )
-    if asked == "reference":
-        return asked
+    if wanted == "reference":
+        return wanted
     reason = why_not_native()
     if reason is None:
         return "native"
-    if asked:
+    if wanted:
         raise UsageError(f"{_VARIABLE} asks for the native engine, which is {reason}")
     return "reference"
 
 
 def open_fold(dialect_name: str, fetch: Fetch) -> Fold:
-    """Return a state to fold records into, by the engine that is used; drafts go by the reference.
+    """Return an empty fold by the engine that is used; drafts of KIP-631 use the reference.
 
     Args:
         dialect_name: how records are framed and numbered.
-        fetch: gives the bytes of a batch when it is needed again.
+        fetch: returns the bytes of a batch that is needed again.
 
     Raises:
         UsageError: there is no such dialect; see also `engine_name`.
     """
-    if _is_natives(dialect_name):
+    if _has_native_fold(dialect_name):
         from kraftops.engine.native_fold import NativeFold
 
         return NativeFold(fetch)
@@ -79,14 +80,14 @@ def open_fold(dialect_name: str, fetch: Fetch) -> Fold:
 
 def index_records(
     dialect_name: str, data: bytes, position: int, number: int, stop: int
-) -> list[Seen]:
-    """Return what records are; see `kraftops.engine.reference.index.index_records`.
+) -> list[RecordGroup]:
+    """Return the groups of similar records; see `kraftops.engine.reference.index.index_records`.
 
     Raises:
         UsageError: there is no such dialect; see also `engine_name`.
     """
-    if _is_natives(dialect_name):
-        from kraftops.engine.native_fold import index_records as index_natively
+    if _has_native_fold(dialect_name):
+        from kraftops.engine.native_rules import index_records as index_natively
 
         return index_natively(data, position, number, stop)
     from kraftops.engine.reference.index import index_records as index_in_python
@@ -94,5 +95,5 @@ def index_records(
     return index_in_python(dialect_name, data, position, number, stop)
 
 
-def _is_natives(dialect_name: str) -> bool:
+def _has_native_fold(dialect_name: str) -> bool:
     return engine_name() == "native" and dialect_name == "kafka"

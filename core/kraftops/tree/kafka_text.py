@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, TypedDict, TypeVar
 
-from kraftops.engine.fold_contract import PartitionState
+from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.image import Provenance
 from kraftops.tree.names import (

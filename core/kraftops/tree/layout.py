@@ -11,7 +11,7 @@ from enum import Flag, auto
 from functools import cache
 from typing import NamedTuple
 
-from kraftops.engine.fold_contract import Look, Newest, Resource
+from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, Resource
 from kraftops.errors import DecodeError
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.tree import leaves
@@ -317,17 +317,17 @@ def _newest(image: Image, topic_id: bytes | None) -> tuple[Image, int] | None:
 def _below(image: Image, topic_id: bytes | None) -> LastChange | None:
     """Return the newest change of a topic, or of all."""
 
-    def look(at: Image) -> Newest | None:
+    def look(at: Image) -> NewestRecord | None:
         return image.fold.newest_below(topic_id, None if at is image else at.fold)
 
     return image.last_change(look)
 
 
 _STATES = {
-    "leaderless": Look.LEADERLESS,
-    "reassigning": Look.REASSIGNING,
-    "underReplicated": Look.UNDER_REPLICATED,
-    "withElr": Look.WITH_ELR,
+    "leaderless": PartitionCondition.LEADERLESS,
+    "reassigning": PartitionCondition.REASSIGNING,
+    "underReplicated": PartitionCondition.UNDER_REPLICATED,
+    "withElr": PartitionCondition.WITH_ELR,
 }
 
 
@@ -336,7 +336,7 @@ def _topics_by_state(view: View) -> Node:
     return fixed({name: _in_state(view.image, look) for name, look in _STATES.items()})
 
 
-def _in_state(image: Image, look: Look) -> Directory:
+def _in_state(image: Image, look: PartitionCondition) -> Directory:
     """Return a directory of the partitions that are in some state, by topic."""
 
     @cache
@@ -344,7 +344,7 @@ def _in_state(image: Image, look: Look) -> Directory:
         names = {topic_id: name for name, topic_id in image.topic_ids.items()}
         return {
             names[topic_id]: (topic_id, numbers)
-            for topic_id, numbers in image.fold.having(look).items()
+            for topic_id, numbers in image.fold.partitions_with(look).items()
             if topic_id in names  # another one may have taken its name
         }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kraftops.engine.fold_contract import Newest, PartitionState
+from kraftops.engine.metadata_state import NewestRecord, PartitionState
 from kraftops.image.state.broker import BrokerState, standing
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.text import double_text
@@ -137,7 +137,7 @@ PARTITION = LeafKind(
 """Keys: topic id and number."""
 
 
-def _broker_newest(image: Image, key: int) -> Newest | None:
+def _broker_newest(image: Image, key: int) -> NewestRecord | None:
     broker = image.brokers.get(key)
     return None if broker is None else broker.newest
 
@@ -168,9 +168,9 @@ def _record_kind(
     )
 
 
-def _made_by(address: int | None) -> Newest | None:
+def _made_by(address: int | None) -> NewestRecord | None:
     """Return what is known of a value that one record makes."""
-    return None if address is None else Newest(address, 1)
+    return None if address is None else NewestRecord(address, 1)
 
 
 def _there(found: T | None) -> T:

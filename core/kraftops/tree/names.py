@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from kraftops.engine.fold_contract import Entity, Resource
+from kraftops.engine.metadata_state import Entity, Resource
 from kraftops.memo import Memo
 from kraftops.uuids import to_text
 

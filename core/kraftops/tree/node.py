@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from kraftops.engine.fold_contract import Newest
+from kraftops.engine.metadata_state import NewestRecord
 from kraftops.image.state.image import Change, LastChange, MetadataImage
 
 
@@ -19,7 +19,7 @@ class LeafKind(NamedTuple):
 
     data: Callable[[MetadataImage, Any], object]
     text: Callable[[MetadataImage, Any], str]
-    newest: Callable[[MetadataImage, Any], Newest | None]
+    newest: Callable[[MetadataImage, Any], NewestRecord | None]
 
 
 class Leaf(NamedTuple):
@@ -49,7 +49,7 @@ class Leaf(NamedTuple):
         return json_text(self.data)
 
     @property
-    def newest(self) -> Newest | None:
+    def newest(self) -> NewestRecord | None:
         """The record that changed the value last; None where no record made it."""
         return self.kind.newest(self.image, self.key)
 

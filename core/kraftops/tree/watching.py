@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops.engine.fold_contract import Watch
+from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError, UsageError
 from kraftops.image.past.history import Watched
 from kraftops.image.state.image import MetadataImage
@@ -14,7 +14,7 @@ from kraftops.tree.names import entity_of, integer_of, mechanism_of, resource_of
 from kraftops.tree.node import Leaf, Node, descend
 from kraftops.uuids import from_text
 
-Watches = Callable[[MetadataImage], Sequence[Watch]]
+Watches = Callable[[MetadataImage], Sequence[EntryKey]]
 Names = tuple[str, ...]
 
 
@@ -70,7 +70,7 @@ def _entries(table: str, *key: Callable[[str], object]) -> Callable[[Names], Wat
 
     def watches(names: Names) -> Watches:
         parts = [part(name) for part, name in zip(key, names, strict=False)]
-        found = [] if None in parts else [Watch(table, tuple(parts))]
+        found = [] if None in parts else [EntryKey(table, tuple(parts))]
         return lambda _: found
 
     return watches
@@ -78,9 +78,9 @@ def _entries(table: str, *key: Callable[[str], object]) -> Callable[[Names], Wat
 
 def _configs(names: Names) -> Watches:
     if not names:
-        return lambda _: [Watch("configs")]
+        return lambda _: [EntryKey("configs")]
     resource = resource_of(names[0])
-    found = [] if resource is None else [Watch("configs", (*resource, *names[1:2]))]
+    found = [] if resource is None else [EntryKey("configs", (*resource, *names[1:2]))]
     return lambda _: found
 
 
@@ -100,22 +100,22 @@ def _topics_by_id(names: Names) -> Watches:
 def _topics_by_name(names: Names) -> Watches:
     name, *below = names
 
-    def watches(image: MetadataImage) -> list[Watch]:
+    def watches(image: MetadataImage) -> list[EntryKey]:
         topic_id = image.fold.topic_id(name)
-        found = [Watch("topic-names", (name,))]
+        found = [EntryKey("topic-names", (name,))]
         return found if topic_id is None else [*found, *_of_topic(topic_id, below)]
 
     return watches
 
 
-def _of_topic(topic_id: bytes, below: Sequence[str]) -> list[Watch]:
+def _of_topic(topic_id: bytes, below: Sequence[str]) -> list[EntryKey]:
     """Return what to watch of a topic: its record, and partitions or one if *below* names it."""
-    topic = Watch("topics", (topic_id,))
+    topic = EntryKey("topics", (topic_id,))
     if not below:
-        return [topic, Watch("partitions", (topic_id,))]
+        return [topic, EntryKey("partitions", (topic_id,))]
     number = integer_of(below[0])
     # A topic's own leaves change with the topic alone.
-    return [topic] if number is None else [topic, Watch("partitions", (topic_id, number))]
+    return [topic] if number is None else [topic, EntryKey("partitions", (topic_id, number))]
 
 
 def _uuid(text: str) -> bytes:

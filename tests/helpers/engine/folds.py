@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from kraftops.engine.fold_contract import POSITION_BITS, Fold, Look, Stop, Watch
-from kraftops.engine.native_fold import NativeFold, index_records
+from kraftops.engine.fold_contract import POSITION_BITS, Fold, FoldProgress
+from kraftops.engine.metadata_state import EntryKey, PartitionCondition
+from kraftops.engine.native_fold import NativeFold
+from kraftops.engine.native_rules import index_records
 from kraftops.engine.reference.fold import ReferenceFold
 from kraftops.engine.reference.index import index_records as index_in_python
 from kraftops.errors import KraftopsError
@@ -39,7 +41,7 @@ class Both:
     def watch(self, tables: Sequence[str]) -> None:
         """Have both watch all of some tables."""
         for fold in self.folds:
-            fold.watch([Watch(table) for table in tables])
+            fold.watch([EntryKey(table) for table in tables])
 
     def add(self, records: bytes, count: int, random: Random) -> None:
         """Apply, or skim, all records of a batch; each marker begins another unit."""
@@ -52,18 +54,20 @@ class Both:
         while at < count:
             stop = min(count, at + random.choice((1, 3, 1000)))
             if random.random() < 0.1:
-                stops: list[Stop] = [fold.skim(records, position, at, stop) for fold in self.folds]
+                stops: list[FoldProgress] = [
+                    fold.skim(records, position, at, stop) for fold in self.folds
+                ]
             else:
                 stops = [
                     fold.apply(records, self_address, position, at, stop) for fold in self.folds
                 ]
             mine, theirs = stops
             assert mine == theirs, number
-            if mine.is_touched:
-                assert sorted(map(repr, self.native.touched())) == sorted(
-                    map(repr, self.reference.touched())
+            if mine.has_changes:
+                assert sorted(map(repr, self.native.changes())) == sorted(
+                    map(repr, self.reference.changes())
                 )
-            if mine.is_odd:
+            if mine.is_malformed:
                 break
             at, position = mine.number, mine.position
             if mine.marker is not None:
@@ -98,11 +102,11 @@ def told(fold: Fold) -> Iterator[tuple[str, Any]]:
             )
     yield "nothing", (fold.partition(bytes(16), 1), fold.newest(bytes(16), 0))
     yield "newest", fold.newest_below(None, None)
-    for look in Look:
-        yield look.name or "", (fold.count(look), list(fold.having(look).items()))
+    for look in PartitionCondition:
+        yield look.name or "", (fold.count_with(look), list(fold.partitions_with(look).items()))
     directories = {broker: [] for broker in (1, 2)} | {3: [bytes(15) + b"\x4d"]}
     yield "suspects", _of(lambda: list(fold.suspects(directories).items()))
-    yield "holdings", _of(fold.holdings)
+    yield "holdings", _of(fold.replica_counts)
     yield "brokers", list(fold.brokers().items())
     tables = fold.tables()
     yield "tables", tables._replace(scram={})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from kraftops.engine.fold_contract import PartitionState
+from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import LOG_APPEND_TIME
 from tests.helpers.logs.random_logs import ZERO, Lot, Made

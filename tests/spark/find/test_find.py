@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.engine.fold_contract import RANGE_BITS
+from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loading import limits_of, load
 from kraftops.image.load.prescan import Run

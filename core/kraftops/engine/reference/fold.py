@@ -1,73 +1,67 @@
-"""The state of a metadata log, folded record by record; each of them is decoded."""
+"""The reference's fold: it decodes each record and applies its rule."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
 
-from kraftops.engine.fold_contract import (
-    Bounds,
+from kraftops.engine.fold_contract import BatchBounds, Fetch, Fold, FoldProgress, WindowResult
+from kraftops.engine.metadata_state import (
     BrokerEntry,
-    Fetch,
-    Fold,
-    Look,
-    Newest,
+    EntryChange,
+    EntryKey,
+    NewestRecord,
+    PartitionCondition,
     PartitionState,
-    Ran,
-    Stop,
     Tables,
     TopicEntry,
-    Touch,
-    Watch,
 )
-from kraftops.engine.reference.folding import aggregates as looking
-from kraftops.engine.reference.folding import rules
+from kraftops.engine.reference.folding import aggregates, rules
 from kraftops.engine.reference.folding.state import Partition, State, Unit
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 
 
-class ReferenceFold:
-    """The state that records make; a `kraftops.engine.fold_contract.Fold`."""
+class ReferenceFold(Fold):
+    """The state of a metadata log, folded by the reference."""
 
     def __init__(self, dialect: str, fetch: Fetch) -> None:
-        """Begin with nothing.
+        """Begin with an empty state.
 
         Args:
             dialect: how records are framed and numbered.
-            fetch: gives the bytes of a batch when it is needed again.
+            fetch: returns the bytes of a batch that is needed again.
 
         Raises:
             UsageError: there is no such dialect.
         """
         self.state = State(dialect, fetch)
-        """For this engine alone."""
+        """For other folds of this engine."""
         self._dropped: array[int] = array("q")  # a hostile log can have millions
         self._reasons: list[str] = []
         self._known_reasons: dict[str, str] = {}
 
     def begin_unit(self) -> None:
-        """See `Fold`."""
         self.state.unit = Unit({}, {}, {}, {})
 
     def seed(self, *, is_seeded: bool) -> None:
-        """See `Fold`."""
         self.state.is_seeded = is_seeded
 
-    def apply(self, data: bytes, address: int, position: int, number: int, stop: int) -> Stop:
-        """See `Fold`."""
+    def apply(
+        self, data: bytes, address: int, position: int, number: int, stop: int
+    ) -> FoldProgress:
         state = self.state
-        last, marker, is_odd, is_touched = position, None, False, False
+        last, marker, is_malformed, has_changes = position, None, False, False
         applied = dropped = unreadable = 0
-        state.hold(address, data)
+        state.open_batch(address, data)
         try:
-            while number < stop and marker is None and not is_touched:
-                state.touches.clear()
+            while number < stop and marker is None and not has_changes:
+                state.changes.clear()
                 try:
                     record, end = read_record(data, position, 0, 0)
                 except DecodeError:
-                    is_odd = True
+                    is_malformed = True
                     break
                 found = state.read(record)
                 if isinstance(found, str):
@@ -82,22 +76,21 @@ class ReferenceFold:
                     else:
                         self.drop(address + position, reason)
                         dropped += 1
-                is_touched = bool(state.touches)
+                has_changes = bool(state.changes)
                 number, last, position = number + 1, position, end
         finally:
-            state.let_go()
-        return Stop(
-            position, number, last, marker, is_odd, is_touched, applied, dropped, unreadable
+            state.close_batch()
+        return FoldProgress(
+            position, number, last, marker, is_malformed, has_changes, applied, dropped, unreadable
         )
 
-    def skim(self, data: bytes, position: int, number: int, stop: int) -> Stop:
-        """See `Fold`."""
-        last, marker, is_odd, unreadable = position, None, False, 0
+    def skim(self, data: bytes, position: int, number: int, stop: int) -> FoldProgress:
+        last, marker, is_malformed, unreadable = position, None, False, 0
         while number < stop and marker is None:
             try:
                 record, end = read_record(data, position, 0, 0)
             except DecodeError:
-                is_odd = True
+                is_malformed = True
                 break
             found = self.state.read(record)
             if isinstance(found, str):
@@ -105,121 +98,102 @@ class ReferenceFold:
             elif found[0] in TRANSACTION_MARKERS:
                 marker = found[0]
             number, last, position = number + 1, position, end
-        return Stop(position, number, last, marker, is_odd, False, 0, 0, unreadable)
+        return FoldProgress(position, number, last, marker, is_malformed, False, 0, 0, unreadable)
 
-    def run(self, window: bytes, start: int, first: int, bounds: Bounds) -> Ran:  # noqa: ARG002
-        """See `Fold`; it leaves all batches to `apply`."""
-        return Ran(start, b"", [], None, None)
+    def apply_window(
+        self,
+        window: bytes,  # noqa: ARG002
+        start: int,
+        first: int,  # noqa: ARG002
+        bounds: BatchBounds,  # noqa: ARG002
+    ) -> WindowResult:
+        """Leave all batches to `apply`."""
+        return WindowResult(start, b"", [], None, None)
 
     def drop(self, address: int, reason: str) -> None:
-        """See `Fold`."""
         self._dropped.append(address)
         self._reasons.append(self._known_reasons.setdefault(reason, reason))
 
     @property
     def dropped(self) -> int:
-        """See `Fold`."""
         return len(self._dropped)
 
     def dropped_record(self, number: int) -> tuple[int, str]:
-        """See `Fold`."""
         return self._dropped[number], self._reasons[number]
 
     def forget_dropped(self) -> None:
-        """See `Fold`."""
         del self._dropped[:], self._reasons[:]
         self._known_reasons.clear()
 
-    def watch(self, watches: Sequence[Watch]) -> None:
-        """See `Fold`."""
-        self.state.touches.watch(watches)
+    def watch(self, keys: Sequence[EntryKey]) -> None:
+        self.state.changes.watch(keys)
 
-    def touched(self) -> list[Touch]:
-        """See `Fold`."""
-        return self.state.touches.found
+    def changes(self) -> list[EntryChange]:
+        return self.state.changes.found
 
     def topic_names(self) -> dict[str, bytes]:
-        """See `Fold`."""
         return dict(self.state.topic_ids)
 
     def topic_ids(self) -> list[bytes]:
-        """See `Fold`."""
         return list(self.state.topics)
 
     def topic_id(self, name: str) -> bytes | None:
-        """See `Fold`."""
         return self.state.topic_ids.get(name)
 
     def topic(self, topic_id: bytes) -> TopicEntry | None:
-        """See `Fold`."""
         found = self.state.topics.get(topic_id)
         return None if found is None else TopicEntry(found.name, found.address, found.is_deleting)
 
     def partition_count(self, topic_id: bytes | None = None) -> int:
-        """See `Fold`."""
         if topic_id is not None:
             return len(self._partitions(topic_id))
         return sum(len(topic.partitions) for topic in self.state.topics.values())
 
     def topic_count(self) -> int:
-        """See `Fold`."""
         return len(self.state.topics)
 
     def numbers(self, topic_id: bytes) -> list[int]:
-        """See `Fold`."""
         return sorted(self._partitions(topic_id))
 
-    def newest(self, topic_id: bytes, number: int) -> Newest | None:
-        """See `Fold`."""
+    def newest(self, topic_id: bytes, number: int) -> NewestRecord | None:
         found = self._partitions(topic_id).get(number)
         return None if found is None else found.newest
 
-    def newest_below(self, topic_id: bytes | None, exact: Fold | None) -> Newest | None:
-        """See `Fold`."""
+    def newest_below(self, topic_id: bytes | None, exact: Fold | None) -> NewestRecord | None:
         other = None if exact is None else _state_of(exact)
-        return looking.newest_below(self.state, topic_id, other)
+        return aggregates.newest_below(self.state, topic_id, other)
 
     def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
-        """See `Fold`."""
         found = self._partitions(topic_id).get(number)
         return None if found is None else self.state.of_partition(found)
 
     def partitions(self, topic_id: bytes) -> list[tuple[int, PartitionState]]:
-        """See `Fold`."""
         each = sorted(self._partitions(topic_id).items())
         return [(number, self.state.of_partition(found)) for number, found in each]
 
     def states(self, chosen: Sequence[tuple[bytes, int]]) -> list[PartitionState | None]:
-        """See `Fold`."""
         return [self.partition(*one) for one in chosen]
 
-    def count(self, look: Look) -> int:
-        """See `Fold`."""
-        return sum(map(len, self.having(look).values()))
+    def count_with(self, condition: PartitionCondition) -> int:
+        return sum(map(len, self.partitions_with(condition).values()))
 
-    def having(self, look: Look) -> dict[bytes, list[int]]:
-        """See `Fold`."""
-        wanted = int(look)
-        return looking.choose(self.state, lambda found: bool(found.looks & wanted))
+    def partitions_with(self, condition: PartitionCondition) -> dict[bytes, list[int]]:
+        wanted = int(condition)
+        return aggregates.choose(self.state, lambda found: bool(found.conditions & wanted))
 
     def suspects(self, directories: Mapping[int, Sequence[bytes]]) -> dict[bytes, list[int]]:
-        """See `Fold`."""
-        return looking.suspects(self.state, directories)
+        return aggregates.suspects(self.state, directories)
 
     def different(self, other: Fold) -> dict[bytes, list[int]]:
-        """See `Fold`."""
-        return looking.different(self.state, _state_of(other))
+        return aggregates.different(self.state, _state_of(other))
 
-    def holdings(self) -> dict[int, dict[bytes, int]]:
-        """See `Fold`."""
-        return looking.holdings(self.state)
+    def replica_counts(self) -> dict[int, dict[bytes, int]]:
+        return aggregates.replica_counts(self.state)
 
     def brokers(self) -> dict[int, BrokerEntry]:
-        """See `Fold`."""
         return {number: found.entry() for number, found in self.state.brokers.items()}
 
     def tables(self) -> Tables:
-        """See `Fold`."""
         tables = self.state.tables
         return tables._replace(
             controllers=dict(tables.controllers),

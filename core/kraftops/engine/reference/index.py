@@ -1,10 +1,10 @@
-"""What records of a metadata log are about, found without applying them."""
+"""The index of a batch of metadata records, made without applying them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftops.engine.fold_contract import RANGE_BITS, Seen
+from kraftops.engine.index_contract import RANGE_BITS, RecordGroup
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect
@@ -21,13 +21,13 @@ _GROUPED = (NO_OP, ZK_MIGRATION_STATE, *_OF_PARTITIONS)
 
 def index_records(
     dialect_name: str, data: bytes, position: int, number: int, stop: int
-) -> list[Seen]:
-    """Return what the records of a batch from *number* up to *stop* are.
+) -> list[RecordGroup]:
+    """Return the groups of similar records of a batch, from *number* up to *stop*.
 
-    Where there is no record, the list ends with those before.
+    The list ends before the first bytes that are no record.
 
     Args:
-        dialect_name: how records are framed and numbered; types are those of Kafka's.
+        dialect_name: how records are framed and numbered; types are Kafka's.
         data: the inflated batch.
         position: of the first record in it.
         number: of that record in the batch.
@@ -36,8 +36,8 @@ def index_records(
     Raises:
         UsageError: there is no such dialect.
     """
-    meaning, spoken = record_reader(dialect_name), dialect(dialect_name)
-    found: list[Seen] = []
+    read, dialect_ = record_reader(dialect_name), dialect(dialect_name)
+    groups: list[RecordGroup] = []
     while number < stop:
         try:
             record, end = read_record(data, position, 0, 0)
@@ -45,27 +45,27 @@ def index_records(
             break
         kind = version = topic_id = partition = None
         if record.key is None and not record.headers:
-            said = meaning(record.value)
-            if not isinstance(said, Unknown):
-                kind = said[0]
-                version = spoken.read_frame(record.value or b"").version
+            found = read(record.value)
+            if not isinstance(found, Unknown):
+                kind = found[0]
+                version = dialect_.read_frame(record.value or b"").version
                 if kind in _OF_PARTITIONS:
-                    fields: PartitionRecord | PartitionChangeRecord = said[1]
+                    fields: PartitionRecord | PartitionChangeRecord = found[1]
                     topic_id, partition = fields["topicId"], fields["partitionId"]
-        seen = Seen(number, 1, position, end, kind, version, topic_id, partition)
-        if found and _is_like(found[-1], seen):
-            found[-1] = found[-1]._replace(total=found[-1].total + 1, end=end)
+        group = RecordGroup(number, 1, position, end, kind, version, topic_id, partition)
+        if groups and _is_similar(groups[-1], group):
+            groups[-1] = groups[-1]._replace(total=groups[-1].total + 1, end=end)
         else:
-            found.append(seen)
+            groups.append(group)
         number, position = number + 1, end
-    return found
+    return groups
 
 
-def _is_like(group: Seen, seen: Seen) -> bool:
-    """Tell whether a record is one more of a group."""
-    return seen.type in _GROUPED and _essence(group) == _essence(seen)
+def _is_similar(group: RecordGroup, following: RecordGroup) -> bool:
+    """Tell whether the record that follows a group belongs to it."""
+    return following.type in _GROUPED and _subject(group) == _subject(following)
 
 
-def _essence(seen: Seen) -> tuple[object, ...]:
-    number = seen.partition
-    return seen.type, seen.version, seen.topic_id, number and number >> RANGE_BITS
+def _subject(group: RecordGroup) -> tuple[object, ...]:
+    number = group.partition
+    return group.type, group.version, group.topic_id, number and number >> RANGE_BITS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple, Protocol
 
-from kraftops.engine.fold_contract import RAN_FIELDS, Bounds, Ran, Stop
+from kraftops.engine.fold_contract import BATCH_FIELDS, BatchBounds, FoldProgress, WindowResult
 from kraftops.errors import DecodeError, SourceError
 from kraftops.image.load.sources import Piece
 from kraftops.image.replay.events import Controlled, Event, SnapshotEnded
@@ -176,7 +176,7 @@ class Loader:
 
     def _one_by_one(
         self, batches: Iterable[Batch], source: int, path: str
-    ) -> Iterator[tuple[Batch, Stop | None]]:
+    ) -> Iterator[tuple[Batch, FoldProgress | None]]:
         """Yield batches, and where in them the replay is; those that it runs over are done."""
         if not isinstance(batches, LogReader) or not self._replay.can_run:
             yield from ((batch, None) for batch in batches)
@@ -188,7 +188,7 @@ class Loader:
                 order = self.order
                 expected = order.next_offset if order.is_log else None
                 limits = self._replay.limits
-                bounds = Bounds(expected, order.epoch, *limits)
+                bounds = BatchBounds(expected, order.epoch, *limits)
                 ran = self._replay.run(data, start, position, source, bounds)
                 if ran.last is not None:
                     batches.advance(ran.next)
@@ -204,19 +204,19 @@ class Loader:
                 return
             yield batch, begun
 
-    def _went_on(self, ran: Ran, window: tuple[bytes, int, int], path: str) -> None:
+    def _went_on(self, ran: WindowResult, window: tuple[bytes, int, int], path: str) -> None:
         """Note that the replay ran over batches of a window."""
         assert ran.last is not None
         self.has_records = True
         self.order.ran(ran.last)
         data, start, position = window
-        last = memoryview(ran.batches).cast("q")[-RAN_FIELDS]
+        last = memoryview(ran.batches).cast("q")[-BATCH_FIELDS]
         batch = Batch(position + last, ran.next - start - last, data[start + last : ran.next])
         self.tail = Tail(path, batch.position + batch.size, batch)
         if self._progress:
             self._progress(ran.next - start)
 
-    def _add(self, batch: Batch, source: int, path: str, begun: Stop | None) -> str | None:
+    def _add(self, batch: Batch, source: int, path: str, begun: FoldProgress | None) -> str | None:
         """Apply a sound batch; return why not all of it could be read, if it could not."""
         for kind, reason in self.order.follow(batch.header, path):
             self._note(kind, reason, path, batch.position)

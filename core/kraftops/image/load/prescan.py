@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import proxy
 
 from kraftops.engine.choice import index_records
-from kraftops.engine.fold_contract import RANGE_BITS, Seen, Stop
+from kraftops.engine.fold_contract import FoldProgress
+from kraftops.engine.index_contract import RANGE_BITS, RecordGroup
 from kraftops.errors import DecodeError, SourceError
 from kraftops.image.load.loader import Loader
 from kraftops.image.replay.events import Controlled, Event, Folded
@@ -100,7 +101,7 @@ class _Ahead(NamedTuple):
     data: bytes
     number: int
     stop: int
-    left: Iterator[Seen]
+    left: Iterator[RecordGroup]
 
 
 class _NamesOf:
@@ -118,15 +119,24 @@ class _NamesOf:
     def drop(self, address: int, reason: str) -> None:
         """Do nothing: the second pass finds this again."""
 
-    def apply(self, data: bytes, address: int, position: int, number: int, stop: int) -> Stop:  # noqa: ARG002 - see `Applier`
+    def apply(
+        self,
+        data: bytes,
+        address: int,  # noqa: ARG002 - see `Applier`
+        position: int,
+        number: int,
+        stop: int,
+    ) -> FoldProgress:
         """Note what records say, up to a marker of a transaction."""
         return self._go_on(data, position, number, stop, is_noted=True)
 
-    def skim(self, data: bytes, position: int, number: int, stop: int) -> Stop:
+    def skim(self, data: bytes, position: int, number: int, stop: int) -> FoldProgress:
         """Read over records up to a marker of a transaction."""
         return self._go_on(data, position, number, stop, is_noted=False)
 
-    def _go_on(self, data: bytes, position: int, number: int, stop: int, *, is_noted: bool) -> Stop:
+    def _go_on(
+        self, data: bytes, position: int, number: int, stop: int, *, is_noted: bool
+    ) -> FoldProgress:
         known = self._ahead
         if data is known.data and (number, stop) == (known.number, known.stop):
             left = known.left
@@ -145,9 +155,11 @@ class _NamesOf:
         looked_at = number - first - (marker is not None)
         applied, dropped = (looked_at - unreadable, unreadable) if is_noted else (0, 0)
         is_odd = marker is None and number < stop
-        return Stop(position, number, last, marker, is_odd, False, applied, dropped, unreadable)
+        return FoldProgress(
+            position, number, last, marker, is_odd, False, applied, dropped, unreadable
+        )
 
-    def _note(self, data: bytes, seen: Seen) -> None:
+    def _note(self, data: bytes, seen: RecordGroup) -> None:
         if seen.type == PARTITION and seen.topic_id is not None and seen.partition is not None:
             self.names.see(seen.topic_id, seen.partition)
         elif seen.type == TOPIC:
@@ -167,7 +179,7 @@ class DryReplay(Replay):
         self.names = found.names
         self.stretches: list[Stretch] = []
 
-    def add(self, batch: Batch, source: int, begun: Stop | None = None) -> Iterator[Event]:
+    def add(self, batch: Batch, source: int, begun: FoldProgress | None = None) -> Iterator[Event]:
         """Note a batch, as far as it counts."""
         if self.began is None:
             self.image.store.forget()  # only what waits for the end of a transaction is asked for

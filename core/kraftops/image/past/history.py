@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from kraftops.engine.fold_contract import Newest, Watch
+from kraftops.engine.metadata_state import EntryKey, NewestRecord
 from kraftops.errors import SourceError
 from kraftops.image.load.loader import Loader, Progress
 from kraftops.image.load.loading import limits_of
@@ -35,7 +35,7 @@ class Seen(Protocol):
         ...
 
     @property
-    def newest(self) -> Newest | None:
+    def newest(self) -> NewestRecord | None:
         """The record; None where none made the leaf."""
         ...
 
@@ -54,7 +54,7 @@ class Watched(NamedTuple):
     """
 
     look: Callable[[MetadataImage], Mapping[str, Seen]]
-    watches: Callable[[MetadataImage], Sequence[Watch]]
+    watches: Callable[[MetadataImage], Sequence[EntryKey]]
     is_control: bool = False
     """Whether control records change it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kraftops.engine.fold_contract import Touch
+from kraftops.engine.metadata_state import EntryChange
 
 
 class Folded(NamedTuple):
@@ -28,7 +28,7 @@ class Applied(NamedTuple):
     """The record at *address* has just done this to what the fold watches."""
 
     address: int
-    touches: list[Touch]
+    touches: list[EntryChange]
 
 
 class Dropped(NamedTuple):

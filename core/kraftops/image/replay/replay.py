@@ -7,7 +7,13 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import NamedTuple, Protocol, cast
 
-from kraftops.engine.fold_contract import POSITION_BITS, RAN_FIELDS, Bounds, Ran, Stop
+from kraftops.engine.fold_contract import (
+    BATCH_FIELDS,
+    POSITION_BITS,
+    BatchBounds,
+    FoldProgress,
+    WindowResult,
+)
 from kraftops.errors import DecodeError
 from kraftops.image.replay.events import (
     Aborted,
@@ -46,10 +52,12 @@ class Applier(Protocol):
     def begin_unit(self) -> None:
         """Have what follows be a batch, or transaction, of its own."""
 
-    def apply(self, data: bytes, address: int, position: int, number: int, stop: int) -> Stop:
+    def apply(
+        self, data: bytes, address: int, position: int, number: int, stop: int
+    ) -> FoldProgress:
         """Apply records of a batch, up to a marker of a transaction."""
 
-    def skim(self, data: bytes, position: int, number: int, stop: int) -> Stop:
+    def skim(self, data: bytes, position: int, number: int, stop: int) -> FoldProgress:
         """Read over records up to the marker of a transaction."""
 
     def drop(self, address: int, reason: str) -> None:
@@ -100,12 +108,14 @@ class Replay:
         self._each_record = each_record
         self.can_run = not each_record and applier is None
         """Whether `run` may do something."""
-        self._begun: Stop | None = None
+        self._begun: FoldProgress | None = None
         self._told = image.fold.dropped
         self._unreadable = 0  # records of this batch
         self._waiting: list[_Span] = []  # what is in the open transaction so far
 
-    def run(self, window: bytes, start: int, position: int, source: int, bounds: Bounds) -> Ran:
+    def run(
+        self, window: bytes, start: int, position: int, source: int, bounds: BatchBounds
+    ) -> WindowResult:
         """Apply the ordinary batches of a window at once; `ran_over` tells of each of them.
 
         It may well do nothing. Where it stops inside a batch, `add` is to go on with that.
@@ -119,17 +129,17 @@ class Replay:
         """
         store, first = self.image.store, self.image.store.numbers().stop
         if not self.can_run or self.began is not None or not store.can_read_again(source):
-            return Ran(start, b"", [], None, None)
+            return WindowResult(start, b"", [], None, None)
         after, until, time = (min(limit, _FAR) for limit in self.limits)
         bounds = bounds._replace(after=after, until=until, time=time)
-        ran = self.image.fold.run(window, start, first, bounds)
+        ran = self.image.fold.apply_window(window, start, first, bounds)
         self.image.forget()
         if ran.last is None:
             return ran
         found = array("q", ran.batches)
-        counts, unreadable = found[2::RAN_FIELDS], found[5::RAN_FIELDS]
-        places = (position + at for at in found[::RAN_FIELDS])
-        store.add_many(source, places, found[1::RAN_FIELDS])
+        counts, unreadable = found[2::BATCH_FIELDS], found[5::BATCH_FIELDS]
+        places = (position + at for at in found[::BATCH_FIELDS])
+        store.add_many(source, places, found[1::BATCH_FIELDS])
         self.has_unreadable |= any(unreadable)
         self.has_readable |= sum(counts) > sum(unreadable)
         last = ran.last
@@ -137,19 +147,19 @@ class Replay:
         self.image.provenance = Provenance(last.last_offset, last.epoch, last.time, counted)
         return ran
 
-    def ran_over(self, ran: Ran) -> Iterator[Event]:
+    def ran_over(self, ran: WindowResult) -> Iterator[Event]:
         """Yield what `run` did last, batch by batch, and in the one in which it stopped."""
         found, stop = array("q", ran.batches), self.image.store.numbers().stop
         heeded = deque(ran.transactions)
-        for at in range(0, len(found), RAN_FIELDS):
-            address = (stop - (len(found) - at) // RAN_FIELDS) << POSITION_BITS
-            _, _, count, applied, dropped, unreadable = found[at : at + RAN_FIELDS]
+        for at in range(0, len(found), BATCH_FIELDS):
+            address = (stop - (len(found) - at) // BATCH_FIELDS) << POSITION_BITS
+            _, _, count, applied, dropped, unreadable = found[at : at + BATCH_FIELDS]
             yield Folded(address, 0, count, applied, dropped, unreadable)
             while heeded and heeded[0][1] < address + (1 << POSITION_BITS):
                 yield _heeded(*heeded.popleft())
         yield from (_heeded(*one) for one in heeded)
 
-    def add(self, batch: Batch, source: int, begun: Stop | None = None) -> Iterator[Event]:
+    def add(self, batch: Batch, source: int, begun: FoldProgress | None = None) -> Iterator[Event]:
         """Apply a batch of magic 2 whose checksum holds, while what that does is told.
 
         There is nothing to tell of a batch that is not within the limits.
@@ -307,9 +317,9 @@ class Replay:
             applied += found.applied
             dropped += found.dropped
             unreadable += found.unreadable
-            if found.is_touched:
+            if found.has_changes:
                 address = base + found.last
-                yield Applied(address, self.image.fold.touched())
+                yield Applied(address, self.image.fold.changes())
             elif found.marker is not None:
                 address = base + found.last
                 if found.marker == BEGIN_TRANSACTION:
@@ -320,7 +330,7 @@ class Replay:
                     dropped += 1
             yield from self._left_out()
             position, number = found.position, found.number
-            if found.is_odd:
+            if found.is_malformed:
                 break
         self._unreadable += unreadable
         if number > span.first:
@@ -345,7 +355,7 @@ class Replay:
         """
         base, position, first, stop = span
         found = self._applier.skim(inside.data, position, first, stop)
-        if found.is_odd:
+        if found.is_malformed:
             raise _oddity(inside, found.position)
         self._unreadable += found.unreadable
         if found.marker is None:

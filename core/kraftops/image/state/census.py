@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from kraftops.engine.fold_contract import Look
+from kraftops.engine.metadata_state import PartitionCondition
 from kraftops.image.state.broker import standing
 from kraftops.image.state.image import MetadataImage
 
@@ -34,6 +34,6 @@ def census(image: MetadataImage) -> Census:
         len(image.controllers),
         fold.topic_count(),
         fold.partition_count(),
-        fold.count(Look.UNDER_REPLICATED),
-        fold.count(Look.LEADERLESS),
+        fold.count_with(PartitionCondition.UNDER_REPLICATED),
+        fold.count_with(PartitionCondition.LEADERLESS),
     )

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kraftops.engine.choice import open_fold
-from kraftops.engine.fold_contract import (
+from kraftops.engine.fold_contract import Fold
+from kraftops.engine.metadata_state import (
     VERSION_FEATURE,
     BrokerEntry,
     Entity,
-    Fold,
-    Newest,
+    EntryKey,
+    NewestRecord,
     PartitionState,
     Resource,
     Tables,
     TopicEntry,
-    Watch,
 )
 from kraftops.errors import DecodeError
 from kraftops.image.state import broker as brokers
@@ -257,7 +257,7 @@ class MetadataImage:
             return Change(record.offset, record.timestamp, record.epoch, False)
         return Change(end - 1, record.timestamp, record.epoch, True)
 
-    def newest(self, entry: Watch) -> Newest | None:
+    def newest(self, entry: EntryKey) -> NewestRecord | None:
         """Return which record changed an entry of the state last; None where there is none."""
         return _NEWEST[entry.table](self, *entry.key)
 
@@ -272,7 +272,9 @@ class MetadataImage:
             self._past, self._find_past = self._find_past(), None
         return self._past
 
-    def last_change(self, look: Callable[[MetadataImage], Newest | None]) -> LastChange | None:
+    def last_change(
+        self, look: Callable[[MetadataImage], NewestRecord | None]
+    ) -> LastChange | None:
         """Return where something was changed last; None if no record made it.
 
         Args:
@@ -359,27 +361,27 @@ class MetadataImage:
         return Finding(Kind.RECORD, reason, self.store.offset(address), name, position, address)
 
 
-def _one(address: int | None) -> Newest | None:
+def _one(address: int | None) -> NewestRecord | None:
     """Return what is known of an entry that one record makes."""
-    return None if address is None else Newest(address, 1)
+    return None if address is None else NewestRecord(address, 1)
 
 
-def _topic(image: MetadataImage, topic_id: bytes) -> Newest | None:
+def _topic(image: MetadataImage, topic_id: bytes) -> NewestRecord | None:
     topic = image.fold.topic(topic_id)
-    return None if topic is None else Newest(topic.address, 1)
+    return None if topic is None else NewestRecord(topic.address, 1)
 
 
-def _broker(image: MetadataImage, broker_id: int) -> Newest | None:
+def _broker(image: MetadataImage, broker_id: int) -> NewestRecord | None:
     broker = image.brokers.get(broker_id)
     return None if broker is None else broker.newest
 
 
-def _feature(image: MetadataImage, name: str) -> Newest | None:
+def _feature(image: MetadataImage, name: str) -> NewestRecord | None:
     found = image.metadata_version if name == VERSION_FEATURE else image.features.get(name)
-    return None if found is None else Newest(found[1], 1)
+    return None if found is None else NewestRecord(found[1], 1)
 
 
-_NEWEST: Mapping[str, Callable[..., Newest | None]] = {
+_NEWEST: Mapping[str, Callable[..., NewestRecord | None]] = {
     "topics": _topic,
     "partitions": lambda image, topic_id, number: image.fold.newest(topic_id, number),
     "brokers": _broker,
@@ -393,7 +395,7 @@ _NEWEST: Mapping[str, Callable[..., Newest | None]] = {
     "features": _feature,
     "producer-ids": lambda image: _one(image.producer_ids),
 }
-"""By the tables of `kraftops.engine.fold_contract.Touch`, and by keys as there."""
+"""By the tables of `kraftops.engine.metadata_state.EntryChange`, and by keys as there."""
 
 
 class _Topics(Mapping[bytes, TopicEntry]):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kraftops.engine.fold_contract import PartitionState, Watch
+from kraftops.engine.metadata_state import EntryKey, PartitionState
 from kraftops.errors import DecodeError, SourceError
 from kraftops.image.state.findings import Finding, Kind
 from kraftops.image.state.image import MetadataImage
@@ -90,7 +90,7 @@ def _topic_id(path: str) -> bytes | None:
 
 def _reason(
     image: MetadataImage, place: _Place, name: str, topic_id: bytes | None
-) -> tuple[str | None, Watch | None]:
+) -> tuple[str | None, EntryKey | None]:
     """Return why a partition does not belong where it is, and the entry that says so."""
     found = _SUFFIXES.fullmatch(name)
     if found is None:
@@ -105,21 +105,21 @@ def _reason(
         return _unknown(image, topic_name, topic_id)
     if topic.name != topic_name:
         reason = f"its topic id {to_text(topic_id)} is that of {topic.name}"
-        return reason, Watch("topics", (topic_id,))
+        return reason, EntryKey("topics", (topic_id,))
     state = image.partition(topic_id, number)
     if state is None:
         reason = f"the topic {topic_name} has no partition {number}"
-        return reason, Watch("topics", (topic_id,))
-    return _misplaced(state, topic_name, place), Watch("partitions", (topic_id, number))
+        return reason, EntryKey("topics", (topic_id,))
+    return _misplaced(state, topic_name, place), EntryKey("partitions", (topic_id, number))
 
 
-def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> tuple[str, Watch | None]:
+def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> tuple[str, EntryKey | None]:
     newer = image.topic_ids.get(name)
     shown = to_text(topic_id)
     if newer is None:
         return f"there is no topic {name} with the id {shown}", None
     reason = f"the topic {name} is another one now: {to_text(newer)}, not {shown}"
-    return reason, Watch("topics", (newer,))
+    return reason, EntryKey("topics", (newer,))
 
 
 def _misplaced(state: PartitionState, topic_name: str, place: _Place) -> str | None:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kraftops.engine.choice import index_records
-from kraftops.engine.fold_contract import POSITION_BITS, Watch
+from kraftops.engine.fold_contract import POSITION_BITS
+from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError
 from kraftops.image.state.findings import Finding, Kind
 from kraftops.image.state.image import MetadataImage
@@ -91,7 +92,7 @@ def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
             if name == KRAFT_VERSION:
                 yield image.finding_at(Kind.RELEASE, reason, address)
             else:
-                yield state_finding(image, Kind.RELEASE, reason, Watch("features", (name,)))
+                yield state_finding(image, Kind.RELEASE, reason, EntryKey("features", (name,)))
 
 
 def _since(name: str, level: int) -> str | None:

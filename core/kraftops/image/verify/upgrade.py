@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kraftops.engine.fold_contract import Watch
+from kraftops.engine.metadata_state import EntryKey
 from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.findings import Finding, Kind
 from kraftops.image.state.image import MetadataImage
@@ -36,7 +36,7 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
         level, _ = image.metadata_version
         if level > target.level:
             reason = f"metadata.version is {level} already, above {target.level} of {target.name}"
-            entry = Watch("features", (METADATA_VERSION,))
+            entry = EntryKey("features", (METADATA_VERSION,))
             found = state_finding(image, Kind.UPGRADE, reason, entry)
             yield found._replace(cure="there is no way back but a copy from before the upgrade")
     wanted = {METADATA_VERSION: target.level}
@@ -51,13 +51,13 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
         )
         if blocked := _blocked(state, wanted):
             reason = f"{kind} {broker_id} {blocked}"
-            found = state_finding(image, Kind.UPGRADE, reason, Watch("brokers", (broker_id,)))
+            found = state_finding(image, Kind.UPGRADE, reason, EntryKey("brokers", (broker_id,)))
             yield found._replace(cure=cure)
     for controller_id, address in image.controllers.items():
         cure = "upgrade it, or if it is gone, start it once more in the new release to register"
         if blocked := _blocked(image.read(address)[1], wanted):
             reason = f"controller {controller_id} {blocked}"
-            entry = Watch("controllers", (controller_id,))
+            entry = EntryKey("controllers", (controller_id,))
             yield state_finding(image, Kind.UPGRADE, reason, entry)._replace(cure=cure)
 
 

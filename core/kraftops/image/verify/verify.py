@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops.engine.fold_contract import Look, PartitionState, Watch
+from kraftops.engine.metadata_state import EntryKey, PartitionCondition, PartitionState
 from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.findings import Finding, Kind
 from kraftops.image.state.image import MetadataImage
@@ -44,7 +44,7 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     yield from _partitions(image)
 
 
-def state_finding(image: MetadataImage, kind: Kind, reason: str, entry: Watch) -> Finding:
+def state_finding(image: MetadataImage, kind: Kind, reason: str, entry: EntryKey) -> Finding:
     """Return a finding about an entry of the state, with where that was changed last."""
     last = image.last_change(lambda at: at.newest(entry))
     newest = image.newest(entry)
@@ -62,13 +62,15 @@ def _features(image: MetadataImage) -> Iterator[Finding]:
         level, _ = image.metadata_version
         if level > LATEST_PRODUCTION.level:
             reason = f"metadata.version={level} is not what Kafka {release} knows"
-            yield state_finding(image, Kind.STATE, reason, Watch("features", (METADATA_VERSION,)))
+            yield state_finding(
+                image, Kind.STATE, reason, EntryKey("features", (METADATA_VERSION,))
+            )
     for name, (level, _) in image.features.items():
         try:
             level_of(name, level)
         except KeyError:
             reason = f"{name}={level} is not what Kafka {release} knows"
-            yield state_finding(image, Kind.STATE, reason, Watch("features", (name,)))
+            yield state_finding(image, Kind.STATE, reason, EntryKey("features", (name,)))
 
 
 class _Gate(NamedTuple):
@@ -76,18 +78,20 @@ class _Gate(NamedTuple):
 
     level: int
     what: str
-    entries: Callable[[MetadataImage], Iterable[Watch]]
+    entries: Callable[[MetadataImage], Iterable[EntryKey]]
 
 
-def _brokers_with(has: Callable[[BrokerState], bool], image: MetadataImage) -> Iterator[Watch]:
+def _brokers_with(has: Callable[[BrokerState], bool], image: MetadataImage) -> Iterator[EntryKey]:
     for broker_id, broker in image.brokers.items():
         if has(image.broker_state(broker, whole=False)):
-            yield Watch("brokers", (broker_id,))
+            yield EntryKey("brokers", (broker_id,))
 
 
-def _partitions_with_directories(image: MetadataImage) -> Iterator[Watch]:
-    for topic_id, numbers in image.fold.having(Look.WITH_DIRECTORIES).items():
-        yield from (Watch("partitions", (topic_id, number)) for number in numbers)
+def _partitions_with_directories(image: MetadataImage) -> Iterator[EntryKey]:
+    for topic_id, numbers in image.fold.partitions_with(
+        PartitionCondition.WITH_DIRECTORIES
+    ).items():
+        yield from (EntryKey("partitions", (topic_id, number)) for number in numbers)
 
 
 _GATES = (
@@ -95,16 +99,18 @@ _GATES = (
         11,
         "SCRAM credentials",
         lambda image: (
-            Watch("scram", (mechanism, user))
+            EntryKey("scram", (mechanism, user))
             for mechanism, users in image.scram.items()
             for user in users
         ),
     ),
-    _Gate(14, "delegation tokens", lambda image: (Watch("tokens", (one,)) for one in image.tokens)),
+    _Gate(
+        14, "delegation tokens", lambda image: (EntryKey("tokens", (one,)) for one in image.tokens)
+    ),
     _Gate(
         15,
         "controller registrations",
-        lambda image: (Watch("controllers", (one,)) for one in image.controllers),
+        lambda image: (EntryKey("controllers", (one,)) for one in image.controllers),
     ),
     _Gate(
         17,
@@ -142,7 +148,7 @@ def _topics(image: MetadataImage) -> Iterator[Finding]:
     for topic_id, topic in image.topics.items():
         if image.topic_ids.get(topic.name) != topic_id:
             reason = f"there is another topic of the name {topic.name} than {to_text(topic_id)}"
-            yield state_finding(image, Kind.STATE, reason, Watch("topics", (topic_id,)))
+            yield state_finding(image, Kind.STATE, reason, EntryKey("topics", (topic_id,)))
 
 
 def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
@@ -160,7 +166,7 @@ def _broker_directories(image: MetadataImage) -> Iterator[Finding]:
             owner = owners.setdefault(one, broker_id)
             if owner != broker_id:
                 reason = f"directory {to_text(one)} is of broker {owner} and of broker {broker_id}"
-                yield state_finding(image, Kind.STATE, reason, Watch("brokers", (broker_id,)))
+                yield state_finding(image, Kind.STATE, reason, EntryKey("brokers", (broker_id,)))
 
 
 def _partitions(image: MetadataImage) -> Iterator[Finding]:
@@ -170,7 +176,7 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
         for number in numbers:
             state, entry = (
                 image.partition(topic_id, number),
-                Watch("partitions", (topic_id, number)),
+                EntryKey("partitions", (topic_id, number)),
             )
             assert state is not None
             for reason in _reasons(state, directories):

@@ -13,7 +13,8 @@ from typing import NamedTuple, cast
 from zlib import crc32
 
 from kraftops.engine.choice import index_records
-from kraftops.engine.fold_contract import TOPIC_RESOURCE, Seen
+from kraftops.engine.index_contract import RecordGroup
+from kraftops.engine.metadata_state import TOPIC_RESOURCE
 from kraftops.image.load.prescan import range_of
 from kraftops.image.state.store import held
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
@@ -75,7 +76,7 @@ class Router:
         self._hashes = Memo(self._hash_of)
         self._by_id = Memo(self._of_id)
 
-    def of_seen(self, seen: Seen, data: bytes) -> tuple[int, ...]:
+    def of_seen(self, seen: RecordGroup, data: bytes) -> tuple[int, ...]:
         """Return the numbers of the groups of records in a batch's *data*: see `of_record`."""
         if seen.topic_id is not None and seen.partition is not None:
             return self._of_partition(seen.topic_id, seen.partition)

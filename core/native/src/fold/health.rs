@@ -79,7 +79,7 @@ fn is_suspect(state: &State, known: &HashMap<i32, HashSet<Id>>) -> bool {
 }
 
 impl Fold {
-    /// Tell whether a partition has one of the looks in a mask (`kraftops.engine.fold_contract.Look`).
+    /// Tell whether a partition has one of the looks in a mask (`kraftops.engine.metadata_state.PartitionCondition`).
     fn has(&self, partition: &Partition, mask: u32) -> bool {
         let flags = partition.flags();
         (mask & LEADERLESS != 0 && flags & topics::LEADERLESS != 0)

@@ -8,7 +8,7 @@ use crate::read::Reader;
 /// Partitions of a topic go together by all but so many bits of their numbers.
 const RANGE_BITS: u32 = 13;
 
-/// Records that follow one another; see `kraftops.engine.fold_contract.Seen`.
+/// Records that follow one another; see `kraftops.engine.index_contract.RecordGroup`.
 pub struct Seen {
     pub number: i64,
     pub total: i64,

@@ -135,7 +135,7 @@ impl Reason {
     }
 }
 
-/// Where a fold stopped; see `kraftops.engine.fold_contract.Stop`.
+/// Where a fold stopped; see `kraftops.engine.fold_contract.FoldProgress`.
 #[derive(Default, Clone)]
 pub struct Stop {
     position: usize,

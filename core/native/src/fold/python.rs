@@ -24,7 +24,7 @@ impl PyRules {
         Ok(PyRules(Arc::new(Rules::compile(described)?)))
     }
 
-    /// List the records of a batch; see `kraftops.engine.fold_contract.Seen`.
+    /// List the records of a batch; see `kraftops.engine.index_contract.RecordGroup`.
     fn index<'py>(
         &self,
         py: Python<'py>,
@@ -120,7 +120,7 @@ impl PyFold {
         told(py, &guarded(|| py.detach(work))?)
     }
 
-    /// Apply ordinary batches; *bounds* are the fields of `kraftops.engine.fold_contract.Bounds`.
+    /// Apply ordinary batches; *bounds* are the fields of `kraftops.engine.fold_contract.BatchBounds`.
     fn run<'py>(
         &mut self,
         py: Python<'py>,
@@ -352,7 +352,7 @@ impl PyFold {
             .collect()
     }
 
-    /// The fields of `kraftops.engine.fold_contract.Tables` but the second, which it has no records for.
+    /// The fields of `kraftops.engine.metadata_state.Tables` but the second, which it has no records for.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let fold = &self.fold;
         let controllers = PyDict::new(py);

@@ -17,7 +17,7 @@ pub struct Bounds {
 /// Of a batch: base offset, last offset, epoch, newest time, count of records.
 type Head = (i64, i64, i32, i64, i32);
 
-/// What was done; see `kraftops.engine.fold_contract.Ran`.
+/// What was done; see `kraftops.engine.fold_contract.WindowResult`.
 #[derive(Default)]
 pub struct Ran {
     /// Behind the last batch that was applied.

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub const POSITION_BITS: u32 = 28;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
-/// See `kraftops.engine.fold_contract.PartitionState`.
+/// See `kraftops.engine.metadata_state.PartitionState`.
 pub struct State {
     pub replicas: Box<[i32]>,
     pub directories: Box<[Id]>,

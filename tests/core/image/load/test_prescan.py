@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.engine.fold_contract import RANGE_BITS
+from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import loaded, loaded_by

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.engine.fold_contract import Touch, Watch
+from kraftops.engine.metadata_state import EntryChange, EntryKey
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.sources import Piece
 from kraftops.image.replay.events import (
@@ -48,7 +48,7 @@ BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End
 
 def told(
     raw: bytes,
-    *watches: Watch,
+    *watches: EntryKey,
     limits: Limits | None = None,
     each_record: bool = False,
 ) -> tuple[MetadataImage, list[Event]]:
@@ -126,7 +126,7 @@ def test_what_is_watched_is_told_at_once() -> None:
     log = lots([TOPIC, PARTITION, NO_OP, CHANGE, other], [BEGIN, CHANGE], [NO_OP, CHANGE, END])
     offsets: list[int] = []
     image = MetadataImage()
-    image.fold.watch([Watch("partitions", (T, 0))])
+    image.fold.watch([EntryKey("partitions", (T, 0))])
 
     def listen(event: Event) -> None:
         if isinstance(event, Applied):
@@ -153,12 +153,12 @@ def test_removal_is_told_of_all_that_goes() -> None:
 
     image, events = told(
         log_bytes(log),
-        *(Watch(table) for table in ("topics", "topic-names", "partitions", "configs")),
+        *(EntryKey(table) for table in ("topics", "topic-names", "partitions", "configs")),
     )
 
     last = [event for event in events if isinstance(event, Applied)][-1]
     assert image.record(last.address).offset == 3
-    assert all(isinstance(touch, Touch) and touch.after is None for touch in last.touches)
+    assert all(isinstance(touch, EntryChange) and touch.after is None for touch in last.touches)
     assert {(touch.table, touch.key) for touch in last.touches} == {
         ("topics", (T,)),
         ("topic-names", ("t",)),
@@ -225,7 +225,7 @@ def test_watching_all_changes_nothing(seed: int) -> None:
     )
 
     image, events = told(raw)
-    watched, more = told(raw, *map(Watch, tables))
+    watched, more = told(raw, *map(EntryKey, tables))
 
     assert [event for event in more if not isinstance(event, Applied)] == events
     assert list(watched.record_findings) == list(image.record_findings)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.engine.fold_contract import Look, PartitionState
+from kraftops.engine.metadata_state import PartitionCondition, PartitionState
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import partition_states
@@ -39,33 +39,36 @@ def image_of(path: Path, *batches: list[Made]) -> MetadataImage:
     return load(path)
 
 
-def looks_of(state: PartitionState) -> Look:
+def looks_of(state: PartitionState) -> PartitionCondition:
     """Return what is so of a partition."""
     told = {
-        Look.LEADERLESS: state.leader < 0,
-        Look.UNDER_REPLICATED: len(state.isr) < len(state.replicas),
-        Look.REASSIGNING: bool(state.adding_replicas or state.removing_replicas),
-        Look.WITH_ELR: bool(state.eligible_leader_replicas),
-        Look.WITH_DIRECTORIES: any(one != ZERO for one in state.directories),
+        PartitionCondition.LEADERLESS: state.leader < 0,
+        PartitionCondition.UNDER_REPLICATED: len(state.isr) < len(state.replicas),
+        PartitionCondition.REASSIGNING: bool(state.adding_replicas or state.removing_replicas),
+        PartitionCondition.WITH_ELR: bool(state.eligible_leader_replicas),
+        PartitionCondition.WITH_DIRECTORIES: any(one != ZERO for one in state.directories),
     }
-    return Look(sum(look for look, is_so in told.items() if is_so))
+    return PartitionCondition(sum(look for look, is_so in told.items() if is_so))
 
 
 def check(image: MetadataImage) -> set[tuple[str, int]]:
     """Compare with a look at each partition; return who is in need."""
     states = partition_states(image)
-    for look in (*Look, Look.LEADERLESS | Look.UNDER_REPLICATED):
+    for look in (
+        *PartitionCondition,
+        PartitionCondition.LEADERLESS | PartitionCondition.UNDER_REPLICATED,
+    ):
         expected: dict[bytes, list[int]] = {}
         for (topic_id, number), state in states.items():
             if looks_of(state) & look:
                 expected.setdefault(topic_id, []).append(number)
-        found = image.fold.having(look)
+        found = image.fold.partitions_with(look)
         assert list(found.items()) == list(expected.items())
-        assert image.fold.count(look) == sum(map(len, expected.values()))
-    needy = ~Look.WITH_DIRECTORIES
+        assert image.fold.count_with(look) == sum(map(len, expected.values()))
+    needy = ~PartitionCondition.WITH_DIRECTORIES
     return {
         (image.topics[topic_id].name, number)
-        for topic_id, numbers in image.fold.having(needy).items()
+        for topic_id, numbers in image.fold.partitions_with(needy).items()
         for number in numbers
     }
 

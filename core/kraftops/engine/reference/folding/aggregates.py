@@ -1,10 +1,10 @@
-"""What is asked of all partitions together."""
+"""Questions about all partitions together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from kraftops.engine.fold_contract import Newest
+from kraftops.engine.metadata_state import NewestRecord
 from kraftops.engine.reference.folding.partitions import is_suspect
 from kraftops.engine.reference.folding.state import Partition, State, Topic
 
@@ -13,7 +13,7 @@ Chosen = dict[bytes, list[int]]
 
 
 def choose(state: State, is_chosen: Callable[[Partition], bool]) -> Chosen:
-    """Return the partitions for which something holds."""
+    """Return the chosen partitions."""
     found = {}
     for topic in state.topics.values():
         each = sorted(topic.partitions.items())
@@ -24,13 +24,13 @@ def choose(state: State, is_chosen: Callable[[Partition], bool]) -> Chosen:
 
 
 def suspects(state: State, directories: Mapping[int, Sequence[bytes]]) -> Chosen:
-    """See `Fold.suspects`."""
+    """Return the partitions in a state that no server makes."""
     known = {broker: frozenset(ids) for broker, ids in directories.items()}
     return choose(state, lambda one: is_suspect(state.of_partition(one), known))
 
 
 def different(state: State, other: State) -> Chosen:
-    """See `Fold.different`."""
+    """Return the partitions of common topics that have another state in *other*."""
     found = {}
     for topic in state.topics.values():
         counterpart = other.topics.get(topic.id)
@@ -49,19 +49,19 @@ def different(state: State, other: State) -> Chosen:
     return found
 
 
-def holdings(state: State) -> dict[int, dict[bytes, int]]:
-    """See `Fold.holdings`."""
+def replica_counts(state: State) -> dict[int, dict[bytes, int]]:
+    """Return the number of replicas on each broker, by broker and topic id."""
     found: dict[int, dict[bytes, int]] = {}
     for topic in state.topics.values():
         for partition in topic.partitions.values():
             for broker in state.of_partition(partition).replicas:
-                held = found.setdefault(broker, {})
-                held[topic.id] = held.get(topic.id, 0) + 1
+                counts = found.setdefault(broker, {})
+                counts[topic.id] = counts.get(topic.id, 0) + 1
     return found
 
 
-def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> Newest | None:
-    """See `Fold.newest_below`."""
+def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> NewestRecord | None:
+    """Return the newest change of a topic and its partitions, or of all."""
     if topic_id is None:
         topics = list(state.topics.values())
     else:
@@ -71,11 +71,11 @@ def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> N
     return max(changes, key=lambda one: (one.address, one.is_certain, one.records), default=None)
 
 
-def _changes(topic: Topic, exact: State | None) -> Iterator[Newest]:
+def _changes(topic: Topic, exact: State | None) -> Iterator[NewestRecord]:
     there = topic if exact is None else exact.topics.get(topic.id)
     if there is None:
         return
-    yield Newest(there.address, 1)
+    yield NewestRecord(there.address, 1)
     for number in topic.partitions:
         partition = there.partitions.get(number)
         if partition is not None:

@@ -1,4 +1,4 @@
-"""The records that make the state of a broker's registration: it, and those whose word counts.
+"""The records that make the state of a broker: its registration, and the changes that count.
 
 The rules are those of Kafka's `BrokerRegistration` and `ClusterDelta`.
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftops.engine.fold_contract import BrokerEntry, Newest
+from kraftops.engine.metadata_state import BrokerEntry, NewestRecord
 
 if TYPE_CHECKING:
     from kraftops.records.metadata_types import BrokerRegistrationChangeRecord
 
-_SAID = {"fenced": (-1, 0, 1), "inControlledShutdown": (0, 1)}
-"""What a change can say of fields; 0 is nothing."""
+_CHANGES = {"fenced": (-1, 0, 1), "inControlledShutdown": (0, 1)}
+"""The values of a change's fields; 0 is no change."""
 
 
 class Registration:
-    """A registration and the changes after it, by what they say; the addresses of the last ones."""
+    """A registration, and the address of the last change of each field."""
 
     __slots__ = ("_last", "address", "epoch", "newest", "records")
 
@@ -34,7 +34,7 @@ class Registration:
         self._last["fenced"] = address
 
     def change(self, data: BrokerRegistrationChangeRecord, address: int) -> None:
-        """Have a BrokerRegistrationChangeRecord change what it speaks of."""
+        """Have a BrokerRegistrationChangeRecord change the fields that it has."""
         self._count(address)
         for field in ("fenced", "inControlledShutdown", "logDirs"):
             if data.get(field):
@@ -43,9 +43,9 @@ class Registration:
             self._last["cordonedLogDirs"] = address
 
     def entry(self) -> BrokerEntry:
-        """Return what is known of the broker."""
+        """Return the broker as folds return it."""
         changes = sorted(set(self._last.values()))
-        newest = Newest(self.newest, self.records)
+        newest = NewestRecord(self.newest, self.records)
         return BrokerEntry(self.epoch, (self.address, *changes), newest)
 
     def _count(self, address: int) -> None:
@@ -55,8 +55,8 @@ class Registration:
 
 def refusal(data: BrokerRegistrationChangeRecord) -> str | None:
     """Return why a BrokerRegistrationChangeRecord cannot apply to any broker; None if it can."""
-    for field, meanings in _SAID.items():
-        said = data.get(field, 0)
-        if said not in meanings:
-            return f"there is no {field} {said}"
+    for field, values in _CHANGES.items():
+        value = data.get(field, 0)
+        if value not in values:
+            return f"there is no {field} {value}"
     return None

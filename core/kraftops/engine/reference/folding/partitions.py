@@ -1,4 +1,4 @@
-"""The state of one partition: what its record says, and what changes make of it.
+"""The state of a partition: from its record, and after each change.
 
 The rules are those of Kafka's `PartitionRegistration` and `TopicDelta`.
 """
@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from kraftops.engine.fold_contract import KEPT_LEADER, RECOVERY_STATES, Look, PartitionState
+from kraftops.engine.metadata_state import (
+    KEPT_LEADER,
+    RECOVERY_STATES,
+    PartitionCondition,
+    PartitionState,
+)
 from kraftops.records.kip_631 import KEPT_RECOVERY
 from kraftops.uuids import ZERO, is_reserved
 
@@ -50,11 +55,11 @@ def registered(record: PartitionRecord) -> PartitionState | str:
 
 def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> PartitionState | str:
     """Return the state after a PartitionChangeRecord, or why that cannot apply."""
-    replicas = _said(change["replicas"], state.replicas)
+    replicas = _or_old(change["replicas"], state.replicas)
     given = change.get("directories")
     if given and change["replicas"] is not None and len(given) != len(replicas):
         return _WRONG_COUNT
-    directories = _directories(_said(given, state.directories), len(replicas))
+    directories = _directories(_or_old(given, state.directories), len(replicas))
     if directories is None:
         return _WRONG_COUNT
     leader, epoch = state.leader, state.leader_epoch
@@ -65,51 +70,51 @@ def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> Partitio
         recovery = state.leader_recovery_state
     elif recovery not in RECOVERY_STATES:
         return _wrong_recovery(recovery)
-    elr = _said(change.get("eligibleLeaderReplicas"), state.eligible_leader_replicas)
+    elr = _or_old(change.get("eligibleLeaderReplicas"), state.eligible_leader_replicas)
     return PartitionState(
         replicas=replicas,
         directories=directories,
-        isr=_said(change["isr"], state.isr),
-        removing_replicas=_said(change["removingReplicas"], state.removing_replicas),
-        adding_replicas=_said(change["addingReplicas"], state.adding_replicas),
+        isr=_or_old(change["isr"], state.isr),
+        removing_replicas=_or_old(change["removingReplicas"], state.removing_replicas),
+        adding_replicas=_or_old(change["addingReplicas"], state.adding_replicas),
         eligible_leader_replicas=elr,
-        last_known_elr=_said(change.get("lastKnownElr"), state.last_known_elr),
+        last_known_elr=_or_old(change.get("lastKnownElr"), state.last_known_elr),
         leader=leader,
         leader_recovery_state=recovery,
-        leader_epoch=change.get("leaderEpoch", epoch),  # a draft's change says it
+        leader_epoch=change.get("leaderEpoch", epoch),  # a draft's change has it
         partition_epoch=_next(state.partition_epoch),
     )
 
 
 def without_elr(state: PartitionState) -> PartitionState:
-    """Return the state after a ClearElrRecord, where there was something to clear."""
+    """Return the state after a ClearElrRecord, if there was something to clear."""
     epoch = _next(state.partition_epoch)
     return state._replace(eligible_leader_replicas=[], last_known_elr=[], partition_epoch=epoch)
 
 
 def outside_isr(state: PartitionState, broker: int) -> PartitionState:
-    """Return the state after a broker's leaving, in the dialects where that changes the ISRs."""
+    """Return the state without a broker in the ISR, as drafts of KIP-631 have it."""
     return state._replace(isr=[one for one in state.isr if one != broker])
 
 
-def looks_of(state: PartitionState) -> Look:
-    """Return what is known of a partition without reading it again."""
-    found = Look(0)
+def conditions_of(state: PartitionState) -> PartitionCondition:
+    """Return the conditions of a partition in this state."""
+    found = PartitionCondition(0)
     if state.leader < 0:
-        found |= Look.LEADERLESS
+        found |= PartitionCondition.LEADERLESS
     if len(state.isr) < len(state.replicas):
-        found |= Look.UNDER_REPLICATED
+        found |= PartitionCondition.UNDER_REPLICATED
     if state.adding_replicas or state.removing_replicas:
-        found |= Look.REASSIGNING
+        found |= PartitionCondition.REASSIGNING
     if state.eligible_leader_replicas:
-        found |= Look.WITH_ELR
+        found |= PartitionCondition.WITH_ELR
     if any(one != ZERO for one in state.directories):
-        found |= Look.WITH_DIRECTORIES
+        found |= PartitionCondition.WITH_DIRECTORIES
     return found
 
 
 def is_suspect(state: PartitionState, directories: Mapping[int, frozenset[bytes]]) -> bool:
-    """Tell whether no server would have made a state; *directories* are those of brokers."""
+    """Tell whether no server makes this state; *directories* are the brokers' own."""
     replicas, isr, leader = state.replicas, state.isr, state.leader
     subsets = isr, state.eligible_leader_replicas, state.adding_replicas, state.removing_replicas
     among, in_sync = set(replicas), set(isr)
@@ -131,8 +136,8 @@ def _is_elsewhere(directory: bytes, known: frozenset[bytes]) -> bool:
     return bool(known) and directory not in known and not is_reserved(directory)
 
 
-def _said(new: T | None, old: T) -> T:
-    """Return what a change says of a field; without a word it stays."""
+def _or_old(new: T | None, old: T) -> T:
+    """Return the new value of a field; None leaves the old one."""
     return old if new is None else new
 
 
@@ -146,7 +151,7 @@ def _next(epoch: int) -> int:
 
 
 def _directories(given: list[bytes], count: int) -> list[bytes] | None:
-    """Return one directory a replica; all are migrating where none is said to be anything else."""
+    """Return one directory a replica: `MIGRATING` without others; None for a wrong count."""
     if all(one == ZERO for one in given):
         return [ZERO] * count
     return given if len(given) == count else None

@@ -1,4 +1,4 @@
-"""Which rule is that of a record, by its type.
+"""The rules of records, by type.
 
 A rule returns None, or why its record cannot apply; the state is then unchanged.
 """
@@ -14,7 +14,7 @@ from kraftops.engine.reference.folding.state import State
 from kraftops.records import metadata_numbers as types
 
 Rule = Callable[[State, Any, int], str | None]
-"""Takes the data of its own type of record."""
+"""Takes the state, the data of its type of record, and the address."""
 
 
 def apply(state: State, number: int, data: Any, address: int) -> str | None:

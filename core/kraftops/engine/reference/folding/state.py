@@ -1,23 +1,17 @@
-"""The state that records make: where the newest of them are, by what they are about.
+"""The state that records make: the addresses of the newest records, by entry.
 
-Of a partition whose record says all, only the address is kept; it is decoded again when asked for.
+A partition without changes keeps only the address of its record, which is decoded again on demand.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kraftops.engine.fold_contract import (
-    POSITION_BITS,
-    Fetch,
-    Newest,
-    PartitionState,
-    Resource,
-    Tables,
-)
+from kraftops.engine.fold_contract import POSITION_BITS, Fetch
+from kraftops.engine.metadata_state import NewestRecord, PartitionState, Resource, Tables
 from kraftops.engine.reference.folding import partitions
 from kraftops.engine.reference.folding.brokers import Registration
-from kraftops.engine.reference.folding.touches import Touches
+from kraftops.engine.reference.folding.changes import WatchedChanges
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record, read_record
 from kraftops.records.kip_631 import record_reader
@@ -28,39 +22,39 @@ _POSITION_MASK = (1 << POSITION_BITS) - 1
 
 
 class Partition:
-    """A partition: its newest record, how many there were, and the state if they are several."""
+    """A partition: its newest record, the number of records, and the state if they are several."""
 
-    __slots__ = ("address", "has_elr", "is_certain", "looks", "records", "state")
+    __slots__ = ("address", "conditions", "has_elr", "is_certain", "records", "state")
 
     def __init__(self, state: PartitionState, address: int) -> None:
-        """Have the record at *address* make it what *state* says."""
+        """Note the *state* that the record at *address* made."""
         self.address = address
         self.records = 1
         self.is_certain = True
         self.state: PartitionState | None = None
-        self._look(state)
+        self._note_conditions(state)
 
     def change(self, state: PartitionState, address: int) -> None:
-        """Have the record at *address* make it what *state* says now."""
+        """Note the *state* after the record at *address*."""
         self.address = address
         self.records += 1
         self.is_certain = True
         self.state = state
-        self._look(state)
+        self._note_conditions(state)
 
     def may_change(self, state: PartitionState, address: int) -> None:
-        """Note that nobody can tell whether the record at *address* changed it to this state."""
+        """Note that the record at *address* may have changed the partition to this state."""
         self.address = address
         self.is_certain = False
-        self.state = state  # the record that says it is not the newest one any more
+        self.state = state  # it can no more be decoded from the newest record
 
     @property
-    def newest(self) -> Newest:
+    def newest(self) -> NewestRecord:
         """The record that changed it last."""
-        return Newest(self.address, self.records, self.is_certain)
+        return NewestRecord(self.address, self.records, self.is_certain)
 
-    def _look(self, state: PartitionState) -> None:
-        self.looks = int(partitions.looks_of(state))
+    def _note_conditions(self, state: PartitionState) -> None:
+        self.conditions = int(partitions.conditions_of(state))
         self.has_elr = bool(state.eligible_leader_replicas or state.last_known_elr)
         """Whether there is something to clear."""
 
@@ -79,20 +73,20 @@ class Topic:
 
 
 class Unit(NamedTuple):
-    """What was there before a batch, or transaction, of that which it has changed so far."""
+    """Entries that a batch, or transaction, has changed so far: whether each was there before."""
 
     topics: dict[bytes, str | None]
-    """And their names."""
+    """The names of topics that were there."""
     names: dict[str, bool]
     acls: dict[bytes, bool]
     configs: dict[Resource, bool]
 
 
 class State:
-    """All that there is."""
+    """The state of the metadata."""
 
     def __init__(self, dialect: str, fetch: Fetch) -> None:
-        """Begin with nothing; see `kraftops.engine.reference.fold.ReferenceFold`."""
+        """Begin with an empty state; see `kraftops.engine.reference.fold.ReferenceFold`."""
         self.topics: dict[bytes, Topic] = {}
         self.topic_ids: dict[str, bytes] = {}
         self.brokers: dict[int, Registration] = {}
@@ -109,20 +103,20 @@ class State:
             producer_ids=None,
         )
         self.unit = Unit({}, {}, {}, {})
-        self.touches = Touches()
+        self.changes = WatchedChanges()
         self.is_seeded = False
         """Whether the state is later than the records that come."""
         self._meaning = record_reader(dialect)
         self._fetch = fetch
-        self._held: tuple[int, bytes] | None = None
+        self._open: tuple[int, bytes] | None = None
 
-    def hold(self, address: int, data: bytes) -> None:
-        """Have the batch at *address* at hand, so that it is not fetched."""
-        self._held = address >> POSITION_BITS, data
+    def open_batch(self, address: int, data: bytes) -> None:
+        """Read records of the batch at *address* from *data*, without fetching it."""
+        self._open = address >> POSITION_BITS, data
 
-    def let_go(self) -> None:
-        """Have no batch at hand."""
-        self._held = None
+    def close_batch(self) -> None:
+        """Fetch all batches again."""
+        self._open = None
 
     def read(self, record: Record) -> tuple[int, Any] | str:
         """Return type and data of a record, or why nobody can read it."""
@@ -141,8 +135,8 @@ class State:
         if partition.state is not None:
             return partition.state
         number, position = partition.address >> POSITION_BITS, partition.address & _POSITION_MASK
-        held = self._held
-        data = held[1] if held is not None and held[0] == number else self._fetch(number)
+        opened = self._open
+        data = opened[1] if opened is not None and opened[0] == number else self._fetch(number)
         found = self.read(read_record(data, position, 0, 0)[0])
         if isinstance(found, str):
             raise DecodeError(found)

@@ -1,11 +1,11 @@
-"""What records do to all but topics: the rules of Kafka's `ClusterDelta` and its siblings."""
+"""The rules of records of all but topics, as in Kafka's `ClusterDelta` and its siblings."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, TypeVar
 
-from kraftops.engine.fold_contract import (
+from kraftops.engine.metadata_state import (
     QUORUM_FEATURE,
     SECURITY_PROTOCOLS,
     VERSION_FEATURE,
@@ -46,10 +46,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 def register_broker(state: State, data: RegisterBrokerRecord, address: int) -> None:
-    """Apply a RegisterBrokerRecord, which replaces all that was known of the broker."""
+    """Apply a RegisterBrokerRecord, which replaces the whole registration."""
     broker_id, epoch = data["brokerId"], data["brokerEpoch"]
     old = state.brokers.get(broker_id)
-    state.touches.note("brokers", (broker_id,), None if old is None else old.newest, address)
+    state.changes.note("brokers", (broker_id,), None if old is None else old.newest, address)
     state.brokers[broker_id] = Registration(epoch, address)
 
 
@@ -58,7 +58,7 @@ def unregister_broker(state: State, data: AnyUnregisterBrokerRecord, address: in
     broker_id = data["brokerId"]
     old = state.brokers.pop(broker_id, None)
     if old is not None:
-        state.touches.note("brokers", (broker_id,), old.newest, None)
+        state.changes.note("brokers", (broker_id,), old.newest, None)
     if data.get("leavesIsrs"):
         leave_isrs(state, broker_id, address)
 
@@ -69,7 +69,7 @@ def fence_broker(state: State, data: AnyFenceBrokerRecord, address: int) -> str 
     broker = _registered(state, broker_id, data["epoch"])
     if isinstance(broker, str):
         return broker
-    state.touches.note("brokers", (broker_id,), broker.newest, address)
+    state.changes.note("brokers", (broker_id,), broker.newest, address)
     broker.fence(address)
     if data.get("leavesIsrs"):
         leave_isrs(state, broker_id, address)
@@ -85,7 +85,7 @@ def change_broker(state: State, data: BrokerRegistrationChangeRecord, address: i
     broker = _registered(state, broker_id, data["brokerEpoch"])
     if isinstance(broker, str):
         return broker
-    state.touches.note("brokers", (broker_id,), broker.newest, address)
+    state.changes.note("brokers", (broker_id,), broker.newest, address)
     broker.change(data, address)
     return None
 
@@ -128,7 +128,7 @@ def put_config(state: State, data: ConfigRecord, address: int) -> None:
     before = configs.get(resource, {}).get(key)
     after = None if data["value"] is None else address
     _set(configs, resource, key, after)
-    state.touches.note("configs", (*resource, key), before, after)
+    state.changes.note("configs", (*resource, key), before, after)
 
 
 def put_quota(state: State, data: ClientQuotaRecord, address: int) -> None:
@@ -140,18 +140,18 @@ def put_quota(state: State, data: ClientQuotaRecord, address: int) -> None:
     before = quotas.get(entity, {}).get(key)
     after = None if data["remove"] else address
     _set(quotas, entity, key, after)
-    state.touches.note("quotas", (entity, key), before, after)
+    state.changes.note("quotas", (entity, key), before, after)
 
 
-def _set(table: dict[K, dict[str, int]], whom: K, key: str, address: int | None) -> None:
+def _set(table: dict[K, dict[str, int]], owner: K, key: str, address: int | None) -> None:
     """Set a key of a resource, or remove it; a resource without keys vanishes."""
-    keys = table.setdefault(whom, {})
+    keys = table.setdefault(owner, {})
     if address is None:
         keys.pop(key, None)
     else:
         keys[key] = address
     if not keys:
-        del table[whom]
+        del table[owner]
 
 
 # Security
@@ -165,7 +165,7 @@ def put_acl(state: State, data: AccessControlEntryRecord, address: int) -> None:
 
 
 def remove_acl(state: State, data: RemoveAccessControlEntryRecord, _address: int) -> str | None:
-    """Apply a RemoveAccessControlEntryRecord: what was there before the unit may go twice."""
+    """Apply a RemoveAccessControlEntryRecord: an ACL from before the unit may be removed twice."""
     acl_id, acls = data["id"], state.tables.acls
     had = state.unit.acls.setdefault(acl_id, acl_id in acls)
     if acl_id not in acls:
@@ -197,13 +197,13 @@ def remove_scram(state: State, data: RemoveUserScramCredentialRecord, _address: 
 
 def _put_credential(state: State, mechanism: int, user: str, address: int) -> None:
     users = state.tables.scram.setdefault(mechanism, {})
-    state.touches.note("scram", (mechanism, user), users.get(user), address)
+    state.changes.note("scram", (mechanism, user), users.get(user), address)
     users[user] = address
 
 
 def _remove_credential(state: State, mechanism: int, user: str) -> None:
     before = state.tables.scram[mechanism].pop(user, None)
-    state.touches.note("scram", (mechanism, user), before, None)
+    state.changes.note("scram", (mechanism, user), before, None)
 
 
 def put_token(state: State, data: DelegationTokenRecord, address: int) -> None:
@@ -236,24 +236,24 @@ def put_feature(state: State, data: FeatureLevelRecord, address: int) -> str | N
         tables.features[name] = level, address
     else:
         tables.features.pop(name, None)
-    state.touches.note("features", (name,), before, after)
+    state.changes.note("features", (name,), before, after)
     return None
 
 
 def put_producer_ids(state: State, _data: ProducerIdsRecord, address: int) -> None:
     """Apply a ProducerIdsRecord."""
-    state.touches.note("producer-ids", (), state.tables.producer_ids, address)
+    state.changes.note("producer-ids", (), state.tables.producer_ids, address)
     state.tables = state.tables._replace(producer_ids=address)
 
 
 def do_nothing(_state: State, _data: object, _address: int) -> None:
-    """Apply a record that says nothing of the state."""
+    """Apply a record that has no effect on the state."""
 
 
 def _put(state: State, table: str, entries: dict[K, int], key: K, address: int) -> None:
-    state.touches.note(table, (key,), entries.get(key), address)
+    state.changes.note(table, (key,), entries.get(key), address)
     entries[key] = address
 
 
 def _remove(state: State, table: str, entries: dict[K, int], key: K) -> None:
-    state.touches.note(table, (key,), entries.pop(key, None), None)
+    state.changes.note(table, (key,), entries.pop(key, None), None)

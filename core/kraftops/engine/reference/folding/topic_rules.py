@@ -1,11 +1,11 @@
-"""What records do to topics and partitions: the rules of Kafka's `TopicsDelta` and `TopicDelta`."""
+"""The rules of records of topics and partitions, as in Kafka's `TopicsDelta` and `TopicDelta`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kraftops.engine.fold_contract import TOPIC_RESOURCE
+from kraftops.engine.metadata_state import TOPIC_RESOURCE
 from kraftops.engine.reference.folding import partitions
 from kraftops.engine.reference.folding.state import Partition, State, Topic
 
@@ -18,14 +18,14 @@ _UNKNOWN_PARTITION = "there is no such partition"
 
 
 def put_topic(state: State, data: AnyTopicRecord, address: int) -> None:
-    """Apply a TopicRecord: one of an id that is there replaces the topic with its partitions."""
+    """Apply a TopicRecord: it replaces a topic of the same id, with its partitions."""
     topic_id, name = data["topicId"], data["name"]
     state.unit.names.setdefault(name, name in state.topic_ids)
     old = _drop_topic(state, topic_id)
     namesake = state.topic_ids.get(name)
-    state.touches.note("topics", (topic_id,), None if old is None else old.address, address)
+    state.changes.note("topics", (topic_id,), None if old is None else old.address, address)
     before = None if namesake is None else state.topics[namesake].address
-    state.touches.note("topic-names", (name,), before, address)
+    state.changes.note("topic-names", (name,), before, address)
     is_deleting = data.get("deleting", False)
     state.topics[topic_id] = Topic(topic_id, name, address, is_deleting=is_deleting)
     state.topic_ids[name] = topic_id
@@ -35,7 +35,7 @@ def remove_topic(state: State, data: RemoveTopicRecord, _address: int) -> str | 
     """Apply a RemoveTopicRecord, which takes the topic's configurations too."""
     topic_id = data["topicId"]
     topic = _drop_topic(state, topic_id)
-    # One that this unit has removed already is removed again.
+    # A topic that this unit has removed may be removed again.
     name = state.unit.topics[topic_id] if topic is None else topic.name
     if name is None:
         return _UNKNOWN_TOPIC
@@ -44,7 +44,7 @@ def remove_topic(state: State, data: RemoveTopicRecord, _address: int) -> str | 
     # Configurations that came in this unit stay, as they do in Kafka.
     if state.unit.configs.setdefault(resource, resource in configs):
         for key, before in configs.pop(resource, {}).items():
-            state.touches.note("configs", (*resource, key), before, None)
+            state.changes.note("configs", (*resource, key), before, None)
     return None
 
 
@@ -59,7 +59,7 @@ def put_partition(state: State, data: PartitionRecord, address: int) -> str | No
     number = data["partitionId"]
     old = topic.partitions.get(number)
     before = None if old is None else old.address
-    state.touches.note("partitions", (topic.id, number), before, address)
+    state.changes.note("partitions", (topic.id, number), before, address)
     topic.partitions[number] = Partition(made, address)
     return None
 
@@ -76,26 +76,26 @@ def change_partition(state: State, data: AnyPartitionChangeRecord, address: int)
     after = partitions.changed(state.of_partition(partition), data)
     if isinstance(after, str):
         return after
-    state.touches.note("partitions", (topic.id, number), partition.address, address)
+    state.changes.note("partitions", (topic.id, number), partition.address, address)
     partition.change(after, address)
     return None
 
 
 def clear_elr(state: State, data: ClearElrRecord, address: int) -> str | None:
-    """Apply a ClearElrRecord: to the topic that has a name, or without one to all."""
+    """Apply a ClearElrRecord: to the topic of its name, or to all topics if it has none."""
     name = data["topicName"]
     chosen: Iterable[Topic] = state.topics.values()
     if name:
         topic_id = state.topic_ids.get(name)
         if topic_id is None:
-            # One that this unit has removed may well be named.
+            # A topic that this unit has removed may be named.
             return None if state.unit.names.get(name) else "there is no topic with this name"
         chosen = [state.topics[topic_id]]
     for topic in chosen:
         for number, partition in topic.partitions.items():
             if not partition.has_elr and not state.is_seeded:
                 continue
-            state.touches.note("partitions", (topic.id, number), partition.address, address)
+            state.changes.note("partitions", (topic.id, number), partition.address, address)
             before = state.of_partition(partition)
             if partition.has_elr:
                 partition.change(partitions.without_elr(before), address)
@@ -110,7 +110,7 @@ def leave_isrs(state: State, broker: int, address: int) -> None:
         for number, partition in topic.partitions.items():
             before = state.of_partition(partition)
             if broker in before.isr:
-                state.touches.note("partitions", (topic.id, number), partition.address, address)
+                state.changes.note("partitions", (topic.id, number), partition.address, address)
                 partition.change(partitions.outside_isr(before, broker), address)
 
 
@@ -120,11 +120,11 @@ def _drop_topic(state: State, topic_id: bytes) -> Topic | None:
     state.unit.topics.setdefault(topic_id, None if topic is None else topic.name)
     if topic is None:
         return None
-    state.touches.note("topics", (topic_id,), topic.address, None)
+    state.changes.note("topics", (topic_id,), topic.address, None)
     state.unit.names.setdefault(topic.name, True)
     if state.topic_ids.get(topic.name) == topic_id:
-        state.touches.note("topic-names", (topic.name,), topic.address, None)
+        state.changes.note("topic-names", (topic.name,), topic.address, None)
         del state.topic_ids[topic.name]
     for number, partition in topic.partitions.items():
-        state.touches.note("partitions", (topic_id, number), partition.address, None)
+        state.changes.note("partitions", (topic_id, number), partition.address, None)
     return topic

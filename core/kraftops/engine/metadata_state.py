@@ -1,0 +1,129 @@
+"""The values of the metadata state that a fold returns, and the values that Kafka knows."""
+
+from __future__ import annotations
+
+from enum import IntFlag
+from typing import NamedTuple
+
+VERSION_FEATURE = "metadata.version"
+VERSION_LEVELS = range(7, 32)
+"""3.3-IV3 to 4.4-IV0, all that Kafka 4.3 knows."""
+QUORUM_FEATURE = "kraft.version"
+"""A feature that the quorum keeps for itself, in control records."""
+TOPIC_RESOURCE = 2
+SECURITY_PROTOCOLS = range(4)
+RECOVERY_STATES = range(2)
+"""Recovered, recovering."""
+KEPT_LEADER = -2
+"""The leader in a change that leaves leader and leader epoch as they are."""
+
+Entity = tuple[tuple[str, str | None], ...]
+"""The client of a quota: (type, name) pairs by type; no name stands for the default."""
+Resource = tuple[int, str]
+"""The resource of a configuration: its type and name; no name stands for the default."""
+
+
+class PartitionCondition(IntFlag):
+    """Conditions of a partition that a fold knows without reading its records again."""
+
+    LEADERLESS = 1
+    UNDER_REPLICATED = 2
+    REASSIGNING = 4
+    WITH_ELR = 8
+    """It has eligible leader replicas."""
+    WITH_DIRECTORIES = 16
+    """One of its replicas is in a directory other than the reserved `MIGRATING`."""
+
+
+class PartitionState(NamedTuple):
+    """The state of a partition (Kafka's `PartitionRegistration`); it has a directory a replica."""
+
+    replicas: list[int]
+    directories: list[bytes]
+    isr: list[int]
+    removing_replicas: list[int]
+    adding_replicas: list[int]
+    eligible_leader_replicas: list[int]
+    last_known_elr: list[int]
+    leader: int
+    leader_recovery_state: int
+    leader_epoch: int
+    partition_epoch: int
+
+
+class TopicEntry(NamedTuple):
+    """A topic: its name and the address of its record."""
+
+    name: str
+    address: int
+    is_deleting: bool = False
+    """Drafts of KIP-631 mark a topic before they remove it."""
+
+
+class NewestRecord(NamedTuple):
+    """The address of the record that changed an entry last, and the number of its records.
+
+    *is_certain* is false in a fold that was seeded where the record may have changed nothing: the
+    last change is then this record or an earlier one.
+    """
+
+    address: int
+    records: int
+    is_certain: bool = True
+
+
+class BrokerEntry(NamedTuple):
+    """A registration: its epoch, the addresses of the records that make its state, and the newest.
+
+    The first address is the registration's; the changes that still count follow in order.
+    """
+
+    epoch: int
+    addresses: tuple[int, ...]
+    newest: NewestRecord
+
+
+class Tables(NamedTuple):
+    """The addresses of the records of all entries but topics and brokers.
+
+    Entries are in the order in which they came; *features* and *metadata_version* have levels
+    before the addresses.
+    """
+
+    controllers: dict[int, int]
+    failed_replicas: dict[int, int]
+    configs: dict[Resource, dict[str, int]]
+    quotas: dict[Entity, dict[str, int]]
+    acls: dict[bytes, int]
+    scram: dict[int, dict[str, int]]
+    tokens: dict[str, int]
+    features: dict[str, tuple[int, int]]
+    metadata_version: tuple[int, int] | None
+    producer_ids: int | None
+
+
+class EntryKey(NamedTuple):
+    """The key of an entry, or the beginning of several keys; () is all of a *table*.
+
+    Keys by table:
+
+    topic-names (name), topics (id), partitions (topic id, number), brokers (id), controllers (id),
+    failed-replicas (broker id), configs (type, name, key), quotas (entity, key), acls (id),
+    scram (mechanism, user), tokens (token id), features (name; metadata.version among them),
+    producer-ids ().
+    """
+
+    table: str
+    key: tuple[object, ...] = ()
+
+
+class EntryChange(NamedTuple):
+    """A record's change of an entry: the addresses of its newest records *before* and *after*.
+
+    None stands for no entry. Removing and putting an entry by one record is one change.
+    """
+
+    table: str
+    key: tuple[object, ...]
+    before: int | None
+    after: int | None

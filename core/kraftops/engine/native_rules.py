@@ -1,0 +1,97 @@
+"""The rules of the compiled fold: the operation of each record, and the fields that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from kraftops.engine import _native
+from kraftops.engine.index_contract import RecordGroup
+from kraftops.engine.metadata_state import (
+    KEPT_LEADER,
+    QUORUM_FEATURE,
+    RECOVERY_STATES,
+    SECURITY_PROTOCOLS,
+    TOPIC_RESOURCE,
+    VERSION_FEATURE,
+    VERSION_LEVELS,
+)
+from kraftops.schema.tables.metadata import MESSAGES
+
+_PARTITION = (
+    "partitionId",
+    "topicId",
+    "replicas",
+    "isr",
+    "removingReplicas",
+    "addingReplicas",
+    "leader",
+    "leaderRecoveryState",
+    "leaderEpoch",
+    "partitionEpoch",
+    "directories",
+    "eligibleLeaderReplicas",
+    "lastKnownElr",
+)
+_RULES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "RegisterBrokerRecord": ("register broker", ("brokerId", "brokerEpoch")),
+    "UnregisterBrokerRecord": ("unregister broker", ("brokerId",)),
+    "TopicRecord": ("put topic", ("topicId", "name")),
+    "PartitionRecord": ("put partition", _PARTITION),
+    "ConfigRecord": ("put config", ("resourceType", "resourceName", "name", "value")),
+    "PartitionChangeRecord": ("change partition", _PARTITION),
+    "FenceBrokerRecord": ("fence broker", ("id", "epoch")),
+    "UnfenceBrokerRecord": ("unfence broker", ("id", "epoch")),
+    "RemoveTopicRecord": ("remove topic", ("topicId",)),
+    "DelegationTokenRecord": ("put token", ("tokenId",)),
+    "UserScramCredentialRecord": ("put scram", ("mechanism", "name")),
+    "FeatureLevelRecord": ("put feature", ("name", "featureLevel")),
+    "ClientQuotaRecord": ("put quota", ("entity", "key", "remove")),
+    "ProducerIdsRecord": ("put producer ids", ()),
+    "BrokerRegistrationChangeRecord": (
+        "change broker",
+        ("brokerId", "brokerEpoch", "fenced", "inControlledShutdown", "logDirs", "cordonedLogDirs"),
+    ),
+    "AccessControlEntryRecord": ("put acl", ("id",)),
+    "RemoveAccessControlEntryRecord": ("remove acl", ("id",)),
+    "NoOpRecord": ("nothing", ()),
+    "ZkMigrationStateRecord": ("nothing", ()),
+    "RemoveUserScramCredentialRecord": ("remove scram", ("mechanism", "name")),
+    "BeginTransactionRecord": ("begin transaction", ()),
+    "EndTransactionRecord": ("end transaction", ()),
+    "AbortTransactionRecord": ("abort transaction", ()),
+    "RemoveDelegationTokenRecord": ("remove token", ("tokenId",)),
+    "RegisterControllerRecord": ("register controller", ("controllerId", "endPoints")),
+    "ClearElrRecord": ("clear elr", ("topicName",)),
+}
+"""The engine's name of each record's operation, and its fields in the engine's order."""
+
+
+@cache
+def rules() -> _native.Rules:
+    """Return the rules as the engine has them."""
+    return _native.Rules(
+        [
+            {"number": message.key, "message": message, "op": op, "fields": list(fields)}
+            for name, (op, fields) in _RULES.items()
+            for message in (MESSAGES[name],)
+        ]
+    )
+
+
+LIMITS: dict[str, Any] = {
+    "version_name": VERSION_FEATURE,
+    "levels": (VERSION_LEVELS.start, VERSION_LEVELS.stop - 1),
+    "quorum_name": QUORUM_FEATURE,
+    "topic_resource": TOPIC_RESOURCE,
+    "protocols": SECURITY_PROTOCOLS.stop,
+    "recoveries": RECOVERY_STATES.stop,
+    "kept_leader": KEPT_LEADER,
+}
+"""The values that records may have."""
+
+
+def index_records(data: bytes, position: int, number: int, stop: int) -> list[RecordGroup]:
+    """Return the groups of similar records; see `kraftops.engine.choice.index_records`."""
+    return list(map(RecordGroup._make, rules().index(data, position, number, stop)))
