@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
 from kraftops.image.load.loading import load  # noqa: E402
-from kraftops.image.state.census import census  # noqa: E402
+from kraftops.image.state.health import health_counts  # noqa: E402
 from kraftops.wire.config.settings import Settings  # noqa: E402
 from kraftops.wire.net.addresses import parse_bootstrap  # noqa: E402
 from kraftops.wire.quorum.live_image import LiveImage  # noqa: E402
@@ -113,8 +113,8 @@ def loads(jars: Path, folder: Path, partitions: int, runs: int) -> list[tuple[fl
             filed = load(directory)
             found.append((between - begun, time.perf_counter() - between))
             assert live.snapshot is not None
-            assert census(live.image) == census(filed)
-            assert census(filed).partitions == partitions
+            assert health_counts(live.image) == health_counts(filed)
+            assert health_counts(filed).partitions == partitions
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftops.image.state.findings import Kind
+from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.recovery.given import GivenLog
 from kraftops.storage.bootstrap.voters import Voter, java_host
@@ -38,7 +38,7 @@ def notes(
         after: the voters that there will be.
     """
     for finding in image.findings:
-        if finding.kind is Kind.TRANSACTION:
+        if finding.kind is FindingKind.TRANSACTION:
             hint = "the next leader aborts it, as it would have without a recovery"
             yield Note("open-transaction", f"{chosen.name}: {finding.reason}", hint)
     for log in logs:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.image import Provenance
+from kraftops.image.state.changes import Provenance
 from kraftops.tree.names import (
     ACL_OPERATIONS,
     ACL_PATTERNS,

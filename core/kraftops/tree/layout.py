@@ -1,7 +1,7 @@
 """What the tree has, and where: the one table that says which path shows what.
 
 A row is a path, who has it (Kafka's shell, ours, or both), and what makes its node from a view.
-Directories on the way to a path need no row. Kafka's paths are those of its 4.3 shell.
+Directories on the way to a path need no row. Kafka's paths are entries of its 4.3 shell.
 """
 
 from __future__ import annotations
@@ -11,7 +11,12 @@ from enum import Flag, auto
 from functools import cache
 from typing import NamedTuple
 
-from kraftops.engine.metadata_state import NewestRecord, PartitionCondition, Resource
+from kraftops.engine.metadata_state import (
+    VERSION_FEATURE,
+    NewestRecord,
+    PartitionCondition,
+    Resource,
+)
 from kraftops.errors import DecodeError
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.tree import leaves
@@ -70,7 +75,7 @@ def tree_of(
 
     Args:
         image: whose state the tree shows; nodes are made when they are asked for.
-        form: whether it has the nodes of ours, or exactly those of Kafka 4.3's shell.
+        form: whether it has the nodes of ours, or exactly entries of Kafka 4.3's shell.
         show_secrets: do not redact what must not be seen; Kafka's text never does.
         version: shown by `/local/version`.
     """
@@ -94,9 +99,15 @@ def _directory(view: View, rows: list[Row], path: str) -> Directory:
     return Directory(lambda: names, get)
 
 
-def _leaf(kind: LeafKind) -> Callable[[View], Node]:
-    """Return what makes a leaf that is there once."""
-    return lambda view: Leaf(kind, view.image)
+def _control(kind: LeafKind, record: str) -> Callable[[View], Node]:
+    """Return the function that makes the leaf of a control record."""
+    return lambda view: Leaf(kind, view.image, (record,))
+
+
+def _voters(view: View) -> Node:
+    # A static quorum has no record of its voters: its leader names those that it knows.
+    has_voters = view.image.quorum.voters is not None
+    return Leaf(leaves.VOTERS, view.image, ("voters" if has_voters else "leader",))
 
 
 def _acls(view: View) -> Node:
@@ -104,7 +115,7 @@ def _acls(view: View) -> Node:
 
     def get(name: str) -> Node | None:
         acl_id = _uuid(name)
-        return Leaf(leaves.ACL, image, acl_id) if acl_id in image.acls else None
+        return Leaf(leaves.ACL, image, (acl_id,)) if acl_id in image.acls else None
 
     return Directory(lambda: map(to_text, image.acls), get)
 
@@ -116,16 +127,18 @@ def _quotas(view: View) -> Node:
     def get(name: str) -> Node | None:
         entity = entity_of(name)
         keys = None if entity is None else image.quotas.get(entity)
-        return None if keys is None else _keys(image, keys, leaves.QUOTA, entity)
+        return None if keys is None else _keys(image, keys, leaves.QUOTA, (entity,))
 
     return Directory(lambda: map(name_of, image.quotas), get)
 
 
-def _keys(image: Image, keys: Mapping[str, int], kind: LeafKind, whom: object) -> Directory:
-    """Return a directory of the leaves of *whom*."""
+def _keys(
+    image: Image, keys: Mapping[str, int], kind: LeafKind, owner: tuple[object, ...]
+) -> Directory:
+    """Return a directory of the leaves of a resource or quota entity."""
 
     def get(name: str) -> Node | None:
-        return Leaf(kind, image, (whom, name)) if name in keys else None
+        return Leaf(kind, image, (*owner, name)) if name in keys else None
 
     return Directory(lambda: keys, get, is_flat=True)
 
@@ -143,15 +156,15 @@ def _failed_replicas(view: View) -> Node:
 
 
 def _by_number(
-    image: Image, those: Callable[[Image], Mapping[int, object]], kind: LeafKind
+    image: Image, entries: Callable[[Image], Mapping[int, object]], kind: LeafKind
 ) -> Directory:
     """Return a directory of leaves that are named by numbers."""
 
     def get(name: str) -> Node | None:
         number = integer_of(name)
-        return Leaf(kind, image, number) if number in those(image) else None
+        return Leaf(kind, image, (number,)) if number in entries(image) else None
 
-    return Directory(lambda: map(str, those(image)), get)
+    return Directory(lambda: map(str, entries(image)), get)
 
 
 def _configs(view: View) -> Node:
@@ -184,7 +197,7 @@ def _tokens(view: View) -> Node:
     image = view.image
 
     def get(name: str) -> Node | None:
-        return Leaf(leaves.TOKEN, image, name) if name in image.tokens else None
+        return Leaf(leaves.TOKEN, image, (name,)) if name in image.tokens else None
 
     return Directory(lambda: image.tokens, get, is_flat=True)
 
@@ -200,12 +213,12 @@ def _features(view: View) -> Node:
 
     def get(name: str) -> Node | None:
         if name == metadata_version:
-            return Leaf(leaves.METADATA_VERSION, image)
+            return Leaf(leaves.METADATA_VERSION, image, (VERSION_FEATURE,))
         feature = name.removeprefix(prefix)
         if feature == name:
             return None
         if feature in image.features:
-            return Leaf(leaves.FEATURE, image, feature)
+            return Leaf(leaves.FEATURE, image, (feature,))
         # Kafka shows a level of 0 for whatever is asked for.
         return Leaf(leaves.constant(0), image) if view.form is Has.KAFKA else None
 
@@ -286,7 +299,7 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
 
     def get(name: str) -> Node | None:
         if name in _OF_TOPIC:
-            return Leaf(_OF_TOPIC[name], image, topic_id)
+            return Leaf(_OF_TOPIC[name], image, (topic_id,))
         number = integer_of(name)
         if number is None or fold.newest(topic_id, number) is None:
             return None
@@ -294,7 +307,7 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
 
     def texts() -> dict[str, str]:
         found = {str(number): text for number, text in leaves.partition_texts(image, topic_id)}
-        return found | {name: kind.text(image, topic_id) for name, kind in _OF_TOPIC.items()}
+        return found | {name: kind.text(image, (topic_id,)) for name, kind in _OF_TOPIC.items()}
 
     return Directory(
         names,
@@ -407,10 +420,10 @@ LAYOUT = (
     Row("/image/features", Has.BOTH, _features),
     Row("/image/producerIds/nextProducerId", Has.BOTH, _producer_ids),
     Row("/image/provenance", Has.BOTH, _provenance),
-    Row("/image/quorum/epoch", Has.OURS, _leaf(leaves.EPOCH)),
-    Row("/image/quorum/kraftVersion", Has.OURS, _leaf(leaves.KRAFT_VERSION)),
-    Row("/image/quorum/leader", Has.OURS, _leaf(leaves.LEADER)),
-    Row("/image/quorum/voters", Has.OURS, _leaf(leaves.VOTERS)),
+    Row("/image/quorum/epoch", Has.OURS, _control(leaves.EPOCH, "leader")),
+    Row("/image/quorum/kraftVersion", Has.OURS, _control(leaves.KRAFT_VERSION, "kraft_version")),
+    Row("/image/quorum/leader", Has.OURS, _control(leaves.LEADER, "leader")),
+    Row("/image/quorum/voters", Has.OURS, _voters),
     Row("/image/scram", Has.BOTH, _scram),
     Row("/image/topics/byId", Has.BOTH, _topics_by_id),
     Row("/image/topics/byName", Has.BOTH, _topics_by_name),

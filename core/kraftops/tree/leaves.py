@@ -1,4 +1,7 @@
-"""The sorts of leaves: what each shows, as plain data and as Kafka's text, and what made it."""
+"""The kinds of leaves: their values as plain data and as Kafka's text, and their newest records.
+
+Leaf keys are those of `kraftops.image.state.newest`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kraftops.engine.metadata_state import NewestRecord, PartitionState
-from kraftops.image.state.broker import BrokerState, standing
+from kraftops.engine.metadata_state import EntryKey, NewestRecord, PartitionState
+from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.newest import newest_record
 from kraftops.java.text import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
 from kraftops.schema.read import UNKNOWN_TAGS, Data
-from kraftops.tree import kafka_text as kafkatext
+from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
+from kraftops.tree import kafka_text
 from kraftops.tree.names import (
     ACL_OPERATIONS,
     ACL_PATTERNS,
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
     from kraftops.tree.kafka_text import Credential, Registration
 
 Image = MetadataImage
-PartitionKey = tuple[bytes, int]
+Key = tuple[Any, ...]
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -69,14 +74,16 @@ def partition_data(topic_id: bytes, number: int, state: PartitionState) -> Data:
 
 
 def broker_data(state: BrokerState) -> Data:
-    """Return a broker's state as plain data; its *state* says in one word what it may do."""
-    shown = _plain(state | {"logDirs": kafkatext.sorted_ids(state["logDirs"])}) | _offers(state)
-    return {"brokerId": shown.pop("brokerId"), "state": standing(state), **shown}
+    """Return a broker's registration as plain data; *state* is its status in one word."""
+    shown = _plain(
+        state | {"logDirs": kafka_text.sorted_ids(state["logDirs"])}
+    ) | _endpoints_and_features(state)
+    return {"brokerId": shown.pop("brokerId"), "state": broker_status(state), **shown}
 
 
 def controller_data(data: RegisterControllerRecord) -> Data:
     """Return a controller's registration as plain data."""
-    return _plain(data) | _offers(data)
+    return _plain(data) | _endpoints_and_features(data)
 
 
 def acl_data(data: AccessControlEntryRecord) -> Data:
@@ -89,15 +96,15 @@ def acl_data(data: AccessControlEntryRecord) -> Data:
     }
 
 
-def _offers(data: Registration) -> Data:
-    """Return what a registration offers, by name: snapshots have it in another order than logs."""
+def _endpoints_and_features(data: Registration) -> Data:
+    """Return endpoints and features by name: snapshots have them in another order than logs."""
     endpoints = [
         _plain(one) | {"securityProtocol": _protocol(one["securityProtocol"])}
-        for one in kafkatext.by_name(data["endPoints"])
+        for one in kafka_text.by_name(data["endPoints"])
     ]
     return {
         "endPoints": endpoints,
-        "features": [_plain(one) for one in kafkatext.by_name(data["features"])],
+        "features": [_plain(one) for one in kafka_text.by_name(data["features"])],
     }
 
 
@@ -106,12 +113,12 @@ def _protocol(code: int) -> str:
 
 
 def _plain(data: Mapping[str, object]) -> Data:
-    """Return data without bytes, which are UUIDs here, and without tags that nobody knows."""
+    """Return data with UUIDs as text, without unknown tags."""
     return {name: plain_value(value) for name, value in data.items() if name != UNKNOWN_TAGS}
 
 
 def plain_value(value: object) -> object:
-    """Return what JSON can say of a value, UUIDs as text."""
+    """Return a value as JSON has it, UUIDs as text."""
     if isinstance(value, bytes):
         return to_text(value)
     if isinstance(value, list):
@@ -119,186 +126,135 @@ def plain_value(value: object) -> object:
     return _plain(value) if isinstance(value, dict) else value
 
 
-def _partition_state(image: Image, key: PartitionKey) -> PartitionState:
-    return _there(image.partition(*key))
+def _newest_of(table: str) -> Callable[[Image, Key], NewestRecord | None]:
+    """Return the function that gives the newest record of an entry of a table by its key."""
+    return lambda image, key: newest_record(image, EntryKey(table, key))
+
+
+def _existing(found: T | None) -> T:
+    """Return a value that exists, since a leaf is made only of what the image has."""
+    assert found is not None
+    return found
+
+
+def _partition_state(image: Image, key: Key) -> PartitionState:
+    return _existing(image.partition(*key))
 
 
 def partition_texts(image: Image, topic_id: bytes) -> Iterator[tuple[int, str]]:
     """Yield the numbers and Kafka's texts of a topic's partitions."""
     for number, state in image.fold.partitions(topic_id):
-        yield number, kafkatext.partition_text(state)
+        yield number, kafka_text.partition_text(state)
 
 
 PARTITION = LeafKind(
     lambda image, key: partition_data(key[0], key[1], _partition_state(image, key)),
-    lambda image, key: kafkatext.partition_text(_partition_state(image, key)),
-    lambda image, key: image.fold.newest(*key),
+    lambda image, key: kafka_text.partition_text(_partition_state(image, key)),
+    _newest_of("partitions"),
 )
-"""Keys: topic id and number."""
-
-
-def _broker_newest(image: Image, key: int) -> NewestRecord | None:
-    broker = image.brokers.get(key)
-    return None if broker is None else broker.newest
-
 
 BROKER = LeafKind(
-    lambda image, key: broker_data(_there(image.broker(key))),
-    lambda image, key: kafkatext.broker_text(_there(image.broker(key))),
-    _broker_newest,
+    lambda image, key: broker_data(_existing(image.broker(*key))),
+    lambda image, key: kafka_text.broker_text(_existing(image.broker(*key))),
+    _newest_of("brokers"),
 )
-"""Keys: broker ids."""
 
 
-def _record_kind(
-    find: Callable[[Image, Any], int | None],
-    data: Callable[[R], object],
-    text: Callable[[R], str],
-) -> LeafKind:
-    """Return the kind of leaves that one record each makes; *find* gives its address."""
+def _record_kind(table: str, data: Callable[[R], object], text: Callable[[R], str]) -> LeafKind:
+    """Return the kind of leaves that show a single record of the log."""
+    newest = _newest_of(table)
 
-    def read(image: Image, key: object) -> R:
-        found: R = image.read(_there(find(image, key)))[1]
-        return found
+    def read(image: Image, key: Key) -> R:
+        record: R = image.read(_existing(newest(image, key)).address)[1]
+        return record
 
     return LeafKind(
         lambda image, key: data(read(image, key)),
         lambda image, key: text(read(image, key)),
-        lambda image, key: _made_by(find(image, key)),
+        newest,
     )
 
 
-def _made_by(address: int | None) -> NewestRecord | None:
-    """Return what is known of a value that one record makes."""
-    return None if address is None else NewestRecord(address, 1)
-
-
-def _there(found: T | None) -> T:
-    """Return what is there: a leaf is made only of what is."""
-    assert found is not None
-    return found
-
-
-CONTROLLER = _record_kind(
-    lambda image, key: image.controllers.get(key), controller_data, kafkatext.controller_text
-)
-"""Keys: controller ids."""
-
-ACL = _record_kind(lambda image, key: image.acls.get(key), acl_data, kafkatext.acl_text)
-"""Keys: ids."""
-
-TOKEN = _record_kind(lambda image, key: image.tokens.get(key), _plain, kafkatext.token_text)
-"""Keys: token ids."""
+CONTROLLER = _record_kind("controllers", controller_data, kafka_text.controller_text)
+ACL = _record_kind("acls", acl_data, kafka_text.acl_text)
+TOKEN = _record_kind("tokens", _plain, kafka_text.token_text)
 
 
 def _failed_replicas_text(data: FailedReplicasRecord) -> str:
     return str(_plain(data))
 
 
-FAILED_REPLICAS = _record_kind(
-    lambda image, key: image.failed_replicas.get(key), _plain, _failed_replicas_text
-)
-"""Keys: broker ids."""
+FAILED_REPLICAS = _record_kind("failed-replicas", _plain, _failed_replicas_text)
 
 
-def _quota_text(data: ClientQuotaRecord) -> str:
-    return double_text(data["value"])
+def _quota(data: ClientQuotaRecord) -> float:
+    return data["value"]
 
 
-QUOTA = _record_kind(
-    lambda image, key: image.quotas.get(key[0], {}).get(key[1]),
-    lambda data: data["value"],
-    _quota_text,
-)
-"""Keys: entity and key of the quota."""
+QUOTA = _record_kind("quotas", _quota, lambda data: double_text(_quota(data)))
 
 
-def _producer_ids_text(data: ProducerIdsRecord) -> str:
-    return str(data["nextProducerId"])
+def _next_producer_id(data: ProducerIdsRecord) -> int:
+    return data["nextProducerId"]
 
 
 PRODUCER_IDS = _record_kind(
-    lambda image, _: image.producer_ids, lambda data: data["nextProducerId"], _producer_ids_text
+    "producer-ids", _next_producer_id, lambda data: str(_next_producer_id(data))
 )
 
 
 @cache
 def config_kind(*, show_secrets: bool) -> LeafKind:
-    """Return the kind of configuration values; keys: resource and name."""
+    """Return the kind of configuration values."""
 
-    def shown(data: ConfigRecord) -> str | None:
+    def data_of(data: ConfigRecord) -> str | None:
         is_hidden = not show_secrets and is_secret_config(data["name"])
         return REDACTED if is_hidden else data["value"]
 
-    return _record_kind(
-        lambda image, key: image.configs.get(key[0], {}).get(key[1]),
-        shown,
-        lambda data: _there(data["value"]),
-    )
+    return _record_kind("configs", data_of, lambda data: _existing(data["value"]))
 
 
 @cache
 def scram_kind(*, show_secrets: bool) -> LeafKind:
-    """Return the kind of SCRAM credentials; keys: mechanism and user."""
+    """Return the kind of SCRAM credentials."""
+    newest = _newest_of("scram")
 
-    def find(image: Image, key: tuple[int, str]) -> int | None:
-        return image.scram.get(key[0], {}).get(key[1])
+    def read(image: Image, key: Key) -> Credential:
+        record: UserScramCredentialRecord | UserScramCredentials
+        record = image.read(_existing(newest(image, key)).address)[1]
+        if "mechanism" in record:
+            return record
+        return next(one for one in record["credentials"] if one["mechanism"] == key[0])
 
-    def state(image: Image, key: tuple[int, str]) -> Credential:
-        address = _there(find(image, key))
-        data: UserScramCredentialRecord | UserScramCredentials = image.read(address)[1]
-        if "mechanism" in data:
-            return data
-        return next(one for one in data["credentials"] if one["mechanism"] == key[0])
-
-    def shown(data: Credential) -> Data:
+    def data_of(data: Credential) -> Data:
         from binascii import b2a_base64
 
-        found: Data = {}
-        for name, value in kafkatext.scram_keys(data).items():
-            raw = b2a_base64(value, newline=False).decode()
-            found[name] = raw if show_secrets else REDACTED
-        return found | {"iterations": data["iterations"]}
+        shown: Data = {}
+        for name, value in kafka_text.scram_keys(data).items():
+            text = b2a_base64(value, newline=False).decode()
+            shown[name] = text if show_secrets else REDACTED
+        return shown | {"iterations": data["iterations"]}
 
     return LeafKind(
-        lambda image, key: shown(state(image, key)),
-        lambda image, key: kafkatext.scram_text(state(image, key)),
-        lambda image, key: _made_by(find(image, key)),
+        lambda image, key: data_of(read(image, key)),
+        lambda image, key: kafka_text.scram_text(read(image, key)),
+        newest,
     )
 
 
 def _known_kind(
-    value: Callable[[Image, Any], object],
-    find: Callable[[Image, Any], int | None],
-    text: Callable[[object], str] = str,
+    table: str, value: Callable[[Image, Any], object], text: Callable[[object], str] = str
 ) -> LeafKind:
-    """Return the kind of leaves whose *value* nobody reads in the record that *find* gives."""
-    return LeafKind(
-        value,
-        lambda image, key: text(value(image, key)),
-        lambda image, key: _made_by(find(image, key)),
-    )
+    """Return the kind of leaves that show a value without reading its record again."""
+    return LeafKind(value, lambda image, key: text(value(image, key)), _newest_of(table))
 
 
-def _topic_address(image: Image, topic_id: bytes) -> int | None:
-    topic = image.fold.topic(topic_id)
-    return None if topic is None else topic.address
+TOPIC_ID = _known_kind("topics", lambda _, key: UUIDS[key[0]])
+TOPIC_NAME = _known_kind("topics", lambda image, key: _existing(image.fold.topic(*key)).name)
+FEATURE = _known_kind("features", lambda image, key: image.features[key[0]][0])
 
 
-TOPIC_ID = _known_kind(lambda _, key: UUIDS[key], _topic_address)
-TOPIC_NAME = _known_kind(lambda image, key: _there(image.fold.topic(key)).name, _topic_address)
-"""Keys of both: topic ids."""
-
-FEATURE = _known_kind(
-    lambda image, key: image.features[key][0],
-    lambda image, key: image.features[key][1] if key in image.features else None,
-)
-"""Keys: names."""
-
-
-def _version_name(image: Image, _: object) -> str | None:
-    from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
-
+def _version_name(image: Image, _: Key) -> str | None:
     if image.metadata_version is None:
         return None
     level = image.metadata_version[0]
@@ -306,20 +262,21 @@ def _version_name(image: Image, _: object) -> str | None:
 
 
 METADATA_VERSION = _known_kind(
+    "features",
     _version_name,
-    lambda image, _: None if image.metadata_version is None else image.metadata_version[1],
     lambda name: "Optional.empty" if name is None else f"Optional[{name}]",
 )
 
 
-def _control_kind(find: Callable[[Image], int | None], show: Callable[[Any], object]) -> LeafKind:
-    """Return the kind of a leaf that shows something of a control record."""
+def _control_kind(show: Callable[[Any], object]) -> LeafKind:
+    """Return the kind of leaves that show a field of a control record."""
+    newest = _newest_of("quorum")
 
-    def value(image: Image, _: object) -> object:
-        address = find(image)
-        return None if address is None else plain_value(show(image.read_control(address)))
+    def value(image: Image, key: Key) -> object:
+        record = newest(image, key)
+        return None if record is None else plain_value(show(image.read_control(record.address)))
 
-    return _known_kind(value, lambda image, _: find(image))
+    return _known_kind("quorum", value)
 
 
 def _leader(data: LeaderChangeMessage) -> int:
@@ -334,24 +291,21 @@ def _voters(data: VotersRecord | LeaderChangeMessage) -> object:
     return data["voters"]
 
 
-LEADER = _control_kind(lambda image: image.quorum.leader, _leader)
-KRAFT_VERSION = _control_kind(lambda image: image.quorum.kraft_version, _kraft_version)
-# A static quorum has no record of its voters: the leader names those that it knows.
-VOTERS = _control_kind(
-    lambda image: image.quorum.leader if image.quorum.voters is None else image.quorum.voters,
-    _voters,
-)
+LEADER = _control_kind(_leader)
+KRAFT_VERSION = _control_kind(_kraft_version)
+VOTERS = _control_kind(_voters)
 
 
-def _epoch(image: Image, _: object) -> int | None:
-    address = image.quorum.leader
-    return None if address is None else image.record(address).epoch
+def _epoch(image: Image, key: Key) -> int | None:
+    record = newest_record(image, EntryKey("quorum", key))
+    return None if record is None else image.record(record.address).epoch
 
 
-EPOCH = _known_kind(_epoch, lambda image, _: image.quorum.leader)
+EPOCH = _known_kind("quorum", _epoch)
 
 
 def constant(value: object, text: str | None = None, address: int | None = None) -> LeafKind:
-    """Return the kind of a leaf whose value is known, and was made by the record at *address*."""
-    shown = str(value) if text is None else text
-    return LeafKind(lambda *_: value, lambda *_: shown, lambda *_: _made_by(address))
+    """Return the kind of a leaf with a known value, made by the record at *address*, if any."""
+    newest = None if address is None else NewestRecord(address, 1)
+    constant_text = str(value) if text is None else text
+    return LeafKind(lambda *_: value, lambda *_: constant_text, lambda *_: newest)

@@ -7,14 +7,15 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from kraftops.engine.metadata_state import NewestRecord
-from kraftops.image.state.image import Change, LastChange, MetadataImage
+from kraftops.image.state.changes import Change
+from kraftops.image.state.image import LastChange, MetadataImage
 
 
 class LeafKind(NamedTuple):
-    """What leaves of a sort have in common; each function takes an image and the leaf's key.
+    """The functions of a kind of leaves; each takes an image and the leaf's key.
 
-    Keys are what the log calls things, so that another image can be asked for the same. *newest*
-    gives the record that changed the leaf last, None where no record made it.
+    A key is the same in all images of a log. *newest* gives the record that changed the leaf last,
+    None where no record made it.
     """
 
     data: Callable[[MetadataImage, Any], object]
@@ -27,7 +28,7 @@ class Leaf(NamedTuple):
 
     kind: LeafKind
     image: MetadataImage
-    key: object = None
+    key: tuple[Any, ...] = ()
 
     @property
     def data(self) -> object:

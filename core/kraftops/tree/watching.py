@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError, UsageError
-from kraftops.image.past.history import Watched
+from kraftops.image.history import Watched
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from kraftops.tree.names import entity_of, integer_of, mechanism_of, resource_of

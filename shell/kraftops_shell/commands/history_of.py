@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops.image.past.history import Step, StepKind, history
+from kraftops.image.history import Step, StepKind, history
 from kraftops.tree.node import json_text
 from kraftops.tree.watching import watched
 from kraftops_shell.grammar.arguments import Call

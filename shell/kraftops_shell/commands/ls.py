@@ -73,7 +73,7 @@ def _columns(name: str, node: Node) -> tuple[str, str, str, str, str]:
     else:
         change = last.change
         # What a snapshot has was there by its end; nobody knows since when.
-        offset = f"<={change.offset}" if change.is_in_snapshot else str(change.offset)
+        offset = f"<={change.offset}" if change.is_upper_bound else str(change.offset)
         time = iso_time(change.timestamp) or "-"
     return "d" if isinstance(node, Directory) else "-", str(size_of(node)), offset, time, name
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops.image.past.history import type_of
+from kraftops.image.history import type_of
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.commands.ls import size_of
 from kraftops_shell.commands.walking import newest_change

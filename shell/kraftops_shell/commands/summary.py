@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from kraftops.display.times import span_text, time_fields
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.image.load.log_size import log_size
-from kraftops.image.state.census import census
+from kraftops.image.state.health import health_counts
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.properties import properties
 from kraftops.storage.bootstrap.releases import by_level
@@ -68,7 +68,7 @@ _LINES: tuple[tuple[str, str, Callable[[object], str]], ...] = (
 
 
 def _state(image: MetadataImage) -> dict[str, object]:
-    counts = census(image)
+    counts = health_counts(image)
     known = by_level(image.metadata_version[0]) if image.metadata_version else None
     return {
         "metadataVersion": known.name if known else None,

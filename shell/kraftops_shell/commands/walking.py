@@ -48,7 +48,7 @@ def newest_change(node: Node) -> LastChange | None:
         return _last_change(node)
     image, address = found
     change = image.change(address)
-    if change.is_in_snapshot or change.offset < image.snapshot_end:
+    if change.is_upper_bound or change.offset < image.snapshot_end:
         # Addresses in a snapshot say nothing of what was changed last; the log behind it may.
         return _last_change(node)
     return LastChange(change, image, address, 1)
@@ -81,4 +81,4 @@ def _below(node: Directory) -> Iterator[Node]:
 
 
 def _rank(one: LastChange) -> tuple[int, bool]:
-    return one.change.offset, not one.change.is_in_snapshot
+    return one.change.offset, not one.change.is_upper_bound

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kraftops.display.times import iso_time, time_fields
+from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import FieldChange
-from kraftops.image.state.image import Change
 from kraftops.tree.node import json_text
 
 
@@ -30,7 +30,7 @@ def fields_data(fields: Iterable[FieldChange]) -> list[dict[str, object]]:
 def place_text(change: Change) -> str:
     """Return offset and time of a change."""
     # What a snapshot has was there by its end; nobody knows since when.
-    sign = "<=" if change.is_in_snapshot else ""
+    sign = "<=" if change.is_upper_bound else ""
     return f"{sign}{change.offset}  {iso_time(change.timestamp) or '-'}"
 
 
@@ -38,7 +38,7 @@ def place_data(change: Change) -> dict[str, object]:
     """Return the same as plain data."""
     return {
         "offset": change.offset,
-        "isInSnapshot": change.is_in_snapshot,
+        "isInSnapshot": change.is_upper_bound,
         **time_fields("timestamp", change.timestamp),
         "leaderEpoch": change.epoch,
     }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kraftops.image.state.image import Provenance
+from kraftops.image.state.changes import Provenance
 from kraftops.tree.kafka_text import provenance_text, time_text
 
 

@@ -482,7 +482,7 @@ class TestWhereFrom:
         assert isinstance(found, Leaf)
         assert found.last_change
         change = found.last_change.change
-        assert (change.offset, change.is_in_snapshot) == (41, True)
+        assert (change.offset, change.is_upper_bound) == (41, True)
 
     def test_findings_are_listed(self) -> None:
         image = image_of(TOPIC, made("RemoveTopicRecord", topicId=uuid(7)))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.image.state.image import Entity, Resource
+from kraftops.engine.metadata_state import Entity, Resource
 from kraftops.tree.names import (
     entity_name,
     entity_of,

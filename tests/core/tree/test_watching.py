@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import KraftopsError, UsageError
+from kraftops.image.history import Step, StepKind, history
 from kraftops.image.load.loading import load
-from kraftops.image.past.history import Step, StepKind, history
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Node, descend
 from kraftops.tree.watching import leaves_below, watched

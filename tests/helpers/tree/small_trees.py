@@ -7,14 +7,16 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.tree.node import Directory, Leaf, LeafKind, Node, fixed
 from kraftops_shell.session.session import Session
 
-VALUE = LeafKind(lambda _image, key: key, lambda _image, key: str(key), lambda _image, _key: None)
+VALUE = LeafKind(
+    lambda _image, key: key[0], lambda _image, key: str(key[0]), lambda _image, _key: None
+)
 """Leaves whose value is their key."""
 IMAGE = MetadataImage()
 
 
 def leaf(value: object) -> Leaf:
     """Return a leaf with a value."""
-    return Leaf(VALUE, IMAGE, value)
+    return Leaf(VALUE, IMAGE, (value,))
 
 
 def directory(children: Mapping[str, Any]) -> Directory:

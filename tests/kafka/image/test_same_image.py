@@ -10,7 +10,7 @@ import pytest
 
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import Kind
+from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from tests.helpers.kafka.jvm.jvm import has_compiler
@@ -116,7 +116,7 @@ def findings_differing(log: Sequence[Lot], shown: Shown, image: MetadataImage) -
         return []  # Kafka's offsets do not count what it cannot read
     found = (re.search(r"record from offset (\d+)", fault) for fault in shown.faults)
     theirs = {int(one[1]) for one in found if one}
-    ours = {one.offset for one in image.findings if one.kind is Kind.RECORD}
+    ours = {one.offset for one in image.findings if one.kind is FindingKind.RECORD}
     wrong = (theirs ^ ours) - unseen(log)
     return [
         f"record {offset} is left out by one alone"

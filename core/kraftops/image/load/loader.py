@@ -13,8 +13,9 @@ from kraftops.image.load.sources import Piece
 from kraftops.image.replay.events import Controlled, Event, SnapshotEnded
 from kraftops.image.replay.order import Order
 from kraftops.image.replay.replay import NOT_OPEN, Limits, Replay
-from kraftops.image.state.findings import CUTS_SHORT, Finding, Kind
-from kraftops.image.state.image import MetadataImage, Provenance
+from kraftops.image.state.changes import Provenance
+from kraftops.image.state.findings import CUTS_SHORT, Finding, FindingKind
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch, is_valid
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
 from kraftops.log.streams import LogStream, open_log
@@ -146,7 +147,9 @@ class Loader:
         for batch, begun in self._one_by_one(batches, source, path):
             reason = _damage_of(batch) or self._add(batch, source, path, begun)
             if reason is not None:
-                self._note(Kind.DAMAGE, f"{reason}; what follows is not read", path, batch.position)
+                self._note(
+                    FindingKind.DAMAGE, f"{reason}; what follows is not read", path, batch.position
+                )
                 return False
             self.tail = Tail(path, batch.position + batch.size, batch)
             if self._progress:
@@ -260,11 +263,11 @@ class Loader:
             return False
         end = batches.end
         if end and end.reason is not EndReason.END:
-            self._note(Kind.DAMAGE, _end_text(end), piece.path, end.position)
+            self._note(FindingKind.DAMAGE, _end_text(end), piece.path, end.position)
             return False
         if end and not self._replay.has_footer:
             reason = "the snapshot has no footer: its end is missing"
-            self._note(Kind.DAMAGE, reason, piece.path, end.position)
+            self._note(FindingKind.DAMAGE, reason, piece.path, end.position)
             return False
         self.order.next_offset = piece.end_offset
         after = -1 if piece.end_offset is None else piece.end_offset - 1
@@ -284,10 +287,10 @@ class Loader:
             return True
         if end.reason is EndReason.PARTIAL and is_last and self._may_grow:
             return True  # a server is about to write the rest of it
-        self._note(Kind.DAMAGE, _end_text(end), path, end.position)
+        self._note(FindingKind.DAMAGE, _end_text(end), path, end.position)
         return False
 
-    def _note(self, kind: Kind, reason: str, path: str, position: int) -> None:
+    def _note(self, kind: FindingKind, reason: str, path: str, position: int) -> None:
         self.image.log_findings.append(Finding(kind, reason, None, path, position))
 
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from kraftops.errors import SourceError, UsageError
 from kraftops.image.load.loader import GoneError, Loader, Progress
+from kraftops.image.load.prior_state import prior_state_of
 from kraftops.image.load.sources import files_of, plans
-from kraftops.image.past.origins import past_of
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import STANDARD_INPUT
@@ -113,5 +113,7 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     sources = map(image.store.source, image.store.sources())
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
-        image.has_past(partial(past_of, files, ends[0], image.dialect, loader.another))
+        image.offer_prior_state(
+            partial(prior_state_of, files, ends[0], image.dialect, loader.another)
+        )
     return loader

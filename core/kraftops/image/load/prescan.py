@@ -19,7 +19,8 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.replay.events import Controlled, Event, Folded
 from kraftops.image.replay.order import Order
 from kraftops.image.replay.replay import Limits, Replay
-from kraftops.image.state.image import MetadataImage, Provenance
+from kraftops.image.state.changes import Provenance
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch, read_record
 from kraftops.log.ranges import ByteRange
 from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.image.replay.replay import Limits
-from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.log.batch import records
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, FileName, file_name
@@ -96,7 +96,9 @@ def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[F
         pieces += [Piece(one.path, None, False) for one in _after(files.segments, end or 0)]
         yield pieces, list(findings)
         findings.append(
-            Finding(Kind.SNAPSHOT, "the snapshot is not whole: passed over", source=snapshot.path)
+            Finding(
+                FindingKind.SNAPSHOT, "the snapshot is not whole: passed over", source=snapshot.path
+            )
         )
     pieces = []
     if reaches_back or not files.snapshots:

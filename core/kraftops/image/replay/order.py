@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftops.engine.fold_contract import BatchHead
-from kraftops.image.state.findings import Kind
+from kraftops.image.state.findings import FindingKind
 from kraftops.log.batch import Header
 
 _NO_OFFSET = 1 << 63
@@ -26,26 +26,26 @@ class Order:
         self.epoch = -1
         self._path = ""  # the file whose offsets were last found to come again
 
-    def follow(self, header: Header, path: str) -> Iterator[tuple[Kind, str]]:
+    def follow(self, header: Header, path: str) -> Iterator[tuple[FindingKind, str]]:
         """Go on with a batch of a file; yield what is odd about that."""
         if not self.is_log:
             return
         expected, offset = self.next_offset, header.base_offset
         if expected is None and offset > 0:
             reason = f"the log begins at offset {offset}, and there is no snapshot before it"
-            yield Kind.START, reason
+            yield FindingKind.START, reason
         elif expected is not None and offset > expected:
-            yield Kind.GAP, f"offsets {expected} to {offset - 1} are missing"
+            yield FindingKind.GAP, f"offsets {expected} to {offset - 1} are missing"
         if self.logged is not None and offset < self.logged:
             if path != self._path:
-                yield Kind.REPEAT, f"offsets from {offset} on come again: they are left out"
+                yield FindingKind.REPEAT, f"offsets from {offset} on come again: they are left out"
             self._path = path
             self.repeated = self.logged - 1
             if header.last_offset < self.logged:
                 return
         self.logged = header.last_offset + 1
         if header.leader_epoch < self.epoch:
-            yield Kind.EPOCH, f"leader epoch {header.leader_epoch} comes after {self.epoch}"
+            yield FindingKind.EPOCH, f"leader epoch {header.leader_epoch} comes after {self.epoch}"
         self.epoch = header.leader_epoch
         self.next_offset = max(header.last_offset + 1, expected or 0)
 

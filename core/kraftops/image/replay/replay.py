@@ -25,9 +25,10 @@ from kraftops.image.replay.events import (
     Event,
     Folded,
 )
-from kraftops.image.state.findings import Finding, Kind
-from kraftops.image.state.image import MetadataImage, Provenance
-from kraftops.image.state.store import Held, held
+from kraftops.image.state.changes import Provenance
+from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.store import InflatedBatch, inflated_batch
 from kraftops.log.batch import Batch, read_record
 from kraftops.records import control
 from kraftops.records.meaning import Unknown
@@ -179,7 +180,7 @@ class Replay:
             return
         if header.record_count < 0:
             raise DecodeError(f"a batch of {header.record_count} records")
-        inside = held(batch)
+        inside = inflated_batch(batch)
         first, position, stop, last = 0, inside.start, header.record_count, header.last_offset
         time = header.max_timestamp
         # A snapshot does not know the leader, but the log before its end may.
@@ -219,10 +220,10 @@ class Replay:
             offset = self.image.record(self.began).offset
             reason = "the metadata transaction that begins here never ends: it is left out"
             self.image.log_findings.append(
-                Finding(Kind.TRANSACTION, reason, offset, name, position, self.began)
+                Finding(FindingKind.TRANSACTION, reason, offset, name, position, self.began)
             )
 
-    def _within(self, inside: Held) -> tuple[int, int, int, int, int]:
+    def _within(self, inside: InflatedBatch) -> tuple[int, int, int, int, int]:
         """Return which records of a batch are within the limits.
 
         That is the number of the first, its position, that after the last, and the latter's
@@ -242,7 +243,7 @@ class Replay:
             last, newest, at = record.offset, max(newest, stamp), end
         return first, position, inside.records, last, newest
 
-    def _control(self, inside: Held, span: _Span, *, is_behind: bool) -> Iterator[Event]:
+    def _control(self, inside: InflatedBatch, span: _Span, *, is_behind: bool) -> Iterator[Event]:
         """Take in control records, which change no state but that of the quorum.
 
         Where a snapshot has them already, *is_behind*, they say nothing new but who leads.
@@ -270,12 +271,12 @@ class Replay:
                 self.has_footer = True
             yield Controlled(address, number, is_behind)
 
-    def _reach(self, inside: Held, stop: int, last: int, time: int) -> None:
+    def _reach(self, inside: InflatedBatch, stop: int, last: int, time: int) -> None:
         """Note that the image has the first *stop* records of a batch, up to offset *last*."""
         counted = inside.base_offset + stop - 1 - self._unreadable
         self.image.provenance = Provenance(last, inside.epoch, time, counted)
 
-    def _reach_damage(self, inside: Held, span: _Span) -> None:
+    def _reach_damage(self, inside: InflatedBatch, span: _Span) -> None:
         """Note that the image has the records of a batch before one that cannot be read."""
         at, newest, number, last = span.position, -(1 << 63), span.first, -1
         try:
@@ -287,7 +288,9 @@ class Replay:
             if self.began is None and number > span.first:
                 self._reach(inside, number, last, newest)
 
-    def _records(self, inside: Held, span: _Span, time: int) -> Generator[Event, None, int]:
+    def _records(
+        self, inside: InflatedBatch, span: _Span, time: int
+    ) -> Generator[Event, None, int]:
         """Apply records, or keep those of an open transaction for its end.
 
         Return the position behind them.
@@ -304,7 +307,7 @@ class Replay:
                 self._reach(inside, before, offset - 1, time)
         return span.position
 
-    def _apply(self, inside: Held, span: _Span) -> Generator[Event, None, _Span]:
+    def _apply(self, inside: InflatedBatch, span: _Span) -> Generator[Event, None, _Span]:
         """Apply records up to one that begins a transaction; return those that are left."""
         base, position, number, stop = span
         applied = dropped = unreadable = 0
@@ -343,12 +346,12 @@ class Replay:
             raise _oddity(inside, position)
         return _Span(base, position, number, stop)
 
-    def _note_stray(self, inside: Held, position: int) -> None:
+    def _note_stray(self, inside: InflatedBatch, position: int) -> None:
         if self.stray is None:
             base, time = inside.base_offset, inside.base_timestamp
             self.stray = read_record(inside.data, position, base, time)[0].offset
 
-    def _wait(self, inside: Held, span: _Span) -> Generator[Event, None, _Span]:
+    def _wait(self, inside: InflatedBatch, span: _Span) -> Generator[Event, None, _Span]:
         """Keep records for the end of the transaction; return those behind the next marker.
 
         Markers are no part of what is kept.
@@ -409,7 +412,7 @@ def _heeded(kind: int, address: int, applied: int, dropped: int) -> Event:
     return Aborted(address) if kind == ABORT_TRANSACTION else Ended(address, applied, dropped)
 
 
-def _oddity(inside: Held, position: int) -> DecodeError:
+def _oddity(inside: InflatedBatch, position: int) -> DecodeError:
     """Return why there is no record at a position."""
     try:
         read_record(inside.data, position, inside.base_offset, inside.base_timestamp)

@@ -1,4 +1,4 @@
-"""The state of a broker: what its registration says, and what changes make of it.
+"""The state of a broker: its registration with all changes applied.
 
 The rules are those of Kafka's `BrokerRegistration`.
 """
@@ -21,7 +21,7 @@ _FENCED = 1
 
 
 class BrokerState(TypedDict):
-    """The fields of a RegisterBrokerRecord, all of them there, as they are after its changes."""
+    """All fields of a RegisterBrokerRecord, with later changes applied."""
 
     brokerId: int
     isMigratingZkBroker: bool
@@ -37,8 +37,8 @@ class BrokerState(TypedDict):
     _unknownTags: NotRequired[dict[int, bytes]]
 
 
-def registered(data: RegisterBrokerRecord) -> BrokerState:
-    """Return the state that a RegisterBrokerRecord makes; of fields it lacks, their defaults."""
+def registered_broker(data: RegisterBrokerRecord) -> BrokerState:
+    """Return the state that a RegisterBrokerRecord makes; missing fields have their defaults."""
     return {
         "inControlledShutdown": False,
         "isMigratingZkBroker": False,
@@ -48,7 +48,7 @@ def registered(data: RegisterBrokerRecord) -> BrokerState:
     }
 
 
-def changed(state: BrokerState, number: int, data: Any) -> BrokerState:
+def changed_broker(state: BrokerState, number: int, data: Any) -> BrokerState:
     """Return the state after a record of type *number* that changes the broker."""
     if number in (FENCE_BROKER, UNFENCE_BROKER):
         return state | {"fenced": number == FENCE_BROKER}
@@ -66,8 +66,8 @@ def changed(state: BrokerState, number: int, data: Any) -> BrokerState:
     return after
 
 
-def standing(state: BrokerState) -> str:
-    """Return what a registered broker may do: nothing while it is fenced, or less while it ends."""
+def broker_status(state: BrokerState) -> str:
+    """Return a registered broker's status, as `kafka-cluster` and the shell name it."""
     if state["fenced"]:
         return "registered-fenced"
     return "controlled-shutdown" if state["inControlledShutdown"] else "active"

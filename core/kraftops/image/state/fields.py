@@ -1,4 +1,4 @@
-"""What is different between two values of a node, field by field."""
+"""Differences between two values of a node, field by field."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class FieldChange(NamedTuple):
-    """A field of a value before and after; its name is empty where the value has no fields."""
+    """A field before and after a change; the name is empty where the value has no fields."""
 
     name: str
     old: object
@@ -14,7 +14,7 @@ class FieldChange(NamedTuple):
 
 
 def field_changes(old: object, new: object) -> tuple[FieldChange, ...]:
-    """Return the fields that are not the same in two values; of a missing one the value is None."""
+    """Return the fields that differ between two values; a missing field counts as None."""
     if isinstance(old, dict) and isinstance(new, dict):
         names = dict.fromkeys([*old, *new])
         pairs = [FieldChange(name, old.get(name), new.get(name)) for name in names]

@@ -1,4 +1,4 @@
-"""What is wrong with a log: records that cannot apply, damage, gaps, transactions left open."""
+"""Findings about a log: records that cannot apply, damage, gaps, transactions left open."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import NamedTuple
 from kraftops.engine.fold_contract import Fold
 
 
-class Kind(Enum):
-    """What sort of thing was found."""
+class FindingKind(Enum):
+    """The kind of a finding."""
 
     RECORD = "record"  # it cannot apply; the state is as if it were not there
     DAMAGE = "damage"  # bytes that are no batch; what follows is not read
     GAP = "gap"  # offsets that no batch has
-    REPEAT = "repeat"  # offsets that were there before; their records are left out
+    REPEAT = "repeat"  # offsets that came before; their records are left out
     START = "start"  # the log begins later than the metadata did
     TRANSACTION = "transaction"  # a metadata transaction that never ends
     EPOCH = "epoch"  # a leader epoch below one before it
     SNAPSHOT = "snapshot"  # a snapshot that is not whole and was passed over
-    STATE = "state"  # what the records amount to cannot be
-    RELEASE = "release"  # what some release of Kafka does not know
+    STATE = "state"  # a state that no server would make
+    RELEASE = "release"  # a record or a feature level that a release of Kafka does not know
     UPGRADE = "upgrade"  # a registration that keeps the metadata.version back
-    REPLICA = "replica"  # what is not the same in two replicas of one log
+    REPLICA = "replica"  # a difference between two replicas of one log
     STRAY = "stray"  # a partition on disk that belongs somewhere else, or nowhere
 
 
-CUTS_SHORT = frozenset({Kind.DAMAGE, Kind.TRANSACTION})
-"""Kinds after which something of the log is not in the image."""
+CUTS_SHORT = frozenset({FindingKind.DAMAGE, FindingKind.TRANSACTION})
+"""Kinds after which the rest of the log is not in the image."""
 
 
 class Finding(NamedTuple):
     """One finding; *position* is that of a batch in *source*."""
 
-    kind: Kind
+    kind: FindingKind
     reason: str
     offset: int | None = None
     source: str | None = None
     position: int | None = None
     address: int | None = None
-    """Of the record, for `MetadataImage.record`."""
+    """The address of the record, for `MetadataImage.record`."""
     cure: str | None = None
-    """What to do about it, where something can be done."""
+    """A remedy, where there is one."""
 
     def __str__(self) -> str:
         place = [] if self.source is None else [self.source]
@@ -54,7 +54,7 @@ class Finding(NamedTuple):
 
 
 class RecordFindings:
-    """Addresses of the records that a fold left out, and why, in the order in which they were."""
+    """Address and reason of each record that a fold left out, in the order of the log."""
 
     def __init__(self, fold: Fold) -> None:
         self._fold = fold

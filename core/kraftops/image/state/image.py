@@ -1,7 +1,6 @@
-"""The image: which records make up the state of the cluster's metadata, and what they say.
+"""The image: the state of a cluster's metadata, as the records of its log make it.
 
-The engine's fold holds where the records are, and of partitions what has changed; states are
-decoded when they are asked for.
+The engine's fold holds the addresses of the records; states are decoded when they are asked for.
 """
 
 from __future__ import annotations
@@ -12,10 +11,8 @@ from typing import Any, NamedTuple
 from kraftops.engine.choice import open_fold
 from kraftops.engine.fold_contract import Fold
 from kraftops.engine.metadata_state import (
-    VERSION_FEATURE,
     BrokerEntry,
     Entity,
-    EntryKey,
     NewestRecord,
     PartitionState,
     Resource,
@@ -23,43 +20,17 @@ from kraftops.engine.metadata_state import (
     TopicEntry,
 )
 from kraftops.errors import DecodeError
-from kraftops.image.state import broker as brokers
-from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.findings import Finding, Kind, RecordFindings
+from kraftops.image.state.broker import BrokerState, changed_broker, registered_broker
+from kraftops.image.state.changes import Change, Provenance
+from kraftops.image.state.findings import Finding, FindingKind, RecordFindings
 from kraftops.image.state.store import LoggedRecord, RecordStore
 from kraftops.records import control
 from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
 
 
-class Provenance(NamedTuple):
-    """The last batch in an image; *timestamp*, in ms, is the newest of it. All -1 when empty.
-
-    *counted* is the offset by Kafka's count: it leaves out the batch's records that it cannot read.
-    """
-
-    offset: int = -1
-    epoch: int = -1
-    timestamp: int = -1
-    counted: int = -1
-
-
-class Change(NamedTuple):
-    """Where a state was last changed; *timestamp* is in ms.
-
-    Where only a snapshot tells of it (*is_in_snapshot*), nobody knows the change itself: it was
-    there or before. The *offset* is then the last that the snapshot covers, or the last before the
-    log that is there still.
-    """
-
-    offset: int
-    timestamp: int
-    epoch: int
-    is_in_snapshot: bool
-
-
 class LastChange(NamedTuple):
-    """A change, the image that has its record, at an address, and how many made the state."""
+    """The last change of a state: its record, in an image, and how many records made the state."""
 
     change: Change
     image: MetadataImage
@@ -67,18 +38,19 @@ class LastChange(NamedTuple):
     records: int
 
 
-class Past(NamedTuple):
-    """The state at a snapshot's end as the log before that has made it.
+class PriorState(NamedTuple):
+    """The state at a snapshot's end, made by the log before that end.
 
-    *untouched* is what there is to say of what that log has not changed; None where it has all.
+    *unchanged* bounds the last change of everything that this log did not change; None where it
+    reaches back to the first record.
     """
 
     image: MetadataImage
-    untouched: Change | None
+    unchanged: Change | None
 
 
 class Quorum:
-    """What control records say, each the address of the last one; None where there is none."""
+    """The addresses of the last control records of each type; None where there is none."""
 
     def __init__(self) -> None:
         self.leader: int | None = None
@@ -88,10 +60,10 @@ class Quorum:
 
 
 class MetadataImage:
-    """The state of a cluster's metadata after some offset of its log. Not for change by others."""
+    """The state of a cluster's metadata after some offset of its log; only a replay changes it."""
 
     def __init__(self, dialect: str = "kafka") -> None:
-        """Begin with nothing, before a log of records of a dialect.
+        """Begin with an empty state, before a log of records of a dialect.
 
         Raises:
             UsageError: there is no such dialect.
@@ -101,7 +73,7 @@ class MetadataImage:
         self._outline = record_reader(dialect, whole=False)
         self.store = store = RecordStore()
         self.fold = open_fold(dialect, lambda number: store.batch(number).data)
-        """Topics and partitions, and all else; `forget` when it has changed."""
+        """The state; call `forget` after changing it."""
         self.provenance = Provenance()
         self.quorum = Quorum()
         self.record_findings = RecordFindings(self.fold)
@@ -111,11 +83,11 @@ class MetadataImage:
         self._topic_ids: dict[str, bytes] | None = None
         self._states: dict[tuple[bytes, int], PartitionState | None] = {}
         self._snapshot = Provenance(), 0  # its last batch, and the offset at which it ends
-        self._find_past: Callable[[], Past | None] | None = None
-        self._past: Past | None = None
+        self._find_prior_state: Callable[[], PriorState | None] | None = None
+        self._prior_state: PriorState | None = None
 
     def forget(self) -> None:
-        """Forget what was looked up in the fold, which has changed."""
+        """Forget the values that were read from the fold, which has changed."""
         self._tables = self._brokers = self._topic_ids = None
         self._states.clear()
 
@@ -123,24 +95,23 @@ class MetadataImage:
     def offset(self) -> int:
         """The last offset of the log that the state covers, -1 if it covers none.
 
-        That in the provenance is another one where the state is that of a snapshot alone, whose
-        records are counted by themselves.
+        The provenance has another one after a snapshot alone: its records have their own offsets.
         """
         provenance, end = self._snapshot
         return end - 1 if self.provenance is provenance else self.provenance.offset
 
     @property
     def snapshot_end(self) -> int:
-        """The offset of the log at which the snapshot in it ends; 0 if there is none."""
+        """The end offset of the snapshot that was loaded; 0 if there was none."""
         return self._snapshot[1]
 
     def note_end_of_snapshot(self, end_offset: int) -> None:
-        """Note that the state is that of a snapshot which ends before an offset of the log."""
+        """Note that a snapshot with this end offset made the state."""
         self._snapshot = self.provenance, end_offset
 
     @property
     def topic_ids(self) -> dict[str, bytes]:
-        """The ids of topics by the names that they have; one name is one topic's."""
+        """The ids of topics by their names; a name belongs to one topic."""
         if self._topic_ids is None:
             self._topic_ids = self.fold.topic_names()
         return self._topic_ids
@@ -159,7 +130,7 @@ class MetadataImage:
 
     @property
     def tables(self) -> Tables:
-        """All but topics and brokers."""
+        """The entries of all tables but topics and brokers."""
         if self._tables is None:
             self._tables = self.fold.tables()
         return self._tables
@@ -171,17 +142,17 @@ class MetadataImage:
 
     @property
     def failed_replicas(self) -> dict[int, int]:
-        """The addresses of records of KIP-631's text by brokers."""
+        """The addresses of the failed replicas of KIP-631's text by brokers."""
         return self.tables.failed_replicas
 
     @property
     def configs(self) -> dict[Resource, dict[str, int]]:
-        """The addresses of configurations by what they are for, and names."""
+        """The addresses of configurations by resources and names."""
         return self.tables.configs
 
     @property
     def quotas(self) -> dict[Entity, dict[str, int]]:
-        """The addresses of quotas by whom they are for, and keys."""
+        """The addresses of quotas by entities and keys."""
         return self.tables.quotas
 
     @property
@@ -201,12 +172,12 @@ class MetadataImage:
 
     @property
     def features(self) -> dict[str, tuple[int, int]]:
-        """Levels and addresses of the features but metadata.version."""
+        """Levels and addresses of the features, without metadata.version."""
         return self.tables.features
 
     @property
     def metadata_version(self) -> tuple[int, int] | None:
-        """Its level and address."""
+        """The level of metadata.version and the address of its record."""
         return self.tables.metadata_version
 
     @property
@@ -225,8 +196,8 @@ class MetadataImage:
     def read(self, address: int, *, whole: bool = True) -> tuple[int, Any]:
         """Return type and data of a record in the shape of Kafka's own, whatever its dialect.
 
-        The data is what `kraftops.records.metadata_types` says of that type; unless the *whole* of
-        it is wanted, lists of structs are empty: a hostile one takes fifty times its bytes.
+        `kraftops.records.metadata_types` has the fields by type; without *whole*, lists of structs
+        are empty: a hostile one takes fifty times its bytes.
 
         Raises:
             SourceError: its file cannot be read any more.
@@ -239,9 +210,10 @@ class MetadataImage:
         return found
 
     def read_control(self, address: int) -> Any:
-        """Return what a control record says, by `kraftops.records.control_types`.
+        """Return the fields of a control record, see `kraftops.records.control_types`.
 
-        Errors are as those of `read`.
+        Raises:
+            KraftopsError: as `read`.
         """
         record = self.store.record(address)
         found = control.decode(record.key, record.value)
@@ -250,55 +222,51 @@ class MetadataImage:
         return found.data
 
     def change(self, address: int) -> Change:
-        """Return where in the log a record is."""
+        """Return the position of a record in the log; errors as `record`."""
         record = self.record(address)
         _, _, end = self.store.place(address)
         if end is None:
             return Change(record.offset, record.timestamp, record.epoch, False)
         return Change(end - 1, record.timestamp, record.epoch, True)
 
-    def newest(self, entry: EntryKey) -> NewestRecord | None:
-        """Return which record changed an entry of the state last; None where there is none."""
-        return _NEWEST[entry.table](self, *entry.key)
-
-    def has_past(self, find: Callable[[], Past | None]) -> None:
-        """Let *find* be asked once, when that is needed, for what led to the snapshot."""
-        self._find_past = find
+    def offer_prior_state(self, find: Callable[[], PriorState | None]) -> None:
+        """Call *find* once, when the state before the snapshot is needed first."""
+        self._find_prior_state = find
 
     @property
-    def past(self) -> Past | None:
-        """What led to the snapshot, if that was read and the log before it is there."""
-        if self._find_past is not None:
-            self._past, self._find_past = self._find_past(), None
-        return self._past
+    def prior_state(self) -> PriorState | None:
+        """The state that the log before the snapshot has made, if there are both."""
+        if self._find_prior_state is not None:
+            self._prior_state, self._find_prior_state = self._find_prior_state(), None
+        return self._prior_state
 
     def last_change(
-        self, look: Callable[[MetadataImage], NewestRecord | None]
+        self, newest_in: Callable[[MetadataImage], NewestRecord | None]
     ) -> LastChange | None:
-        """Return where something was changed last; None if no record made it.
+        """Return the last change of a part of the state; None if no record made it.
 
         Args:
-            look: returns which record that was in an image: this one, or that of the past.
+            newest_in: returns the newest record of that part in this image or the prior one.
 
         Raises:
             SourceError: a file cannot be read any more.
         """
-        newest = look(self)
+        newest = newest_in(self)
         if newest is None:
             return None
         change = self.change(newest.address)
-        found = LastChange(change, self, newest.address, newest.records)
-        if not change.is_in_snapshot:
-            return found
-        past = self.past
-        exact = None if past is None else look(past.image)
-        if past is None or exact is None:
-            return found
-        change = past.image.change(exact.address)
-        if change.is_in_snapshot:
-            return found._replace(change=past.untouched or change)
-        change = change._replace(is_in_snapshot=not exact.is_certain)
-        return LastChange(change, past.image, exact.address, exact.records)
+        last = LastChange(change, self, newest.address, newest.records)
+        if not change.is_upper_bound:
+            return last
+        prior = self.prior_state
+        exact = None if prior is None else newest_in(prior.image)
+        if prior is None or exact is None:
+            return last
+        change = prior.image.change(exact.address)
+        if change.is_upper_bound:
+            return last._replace(change=prior.unchanged or change)
+        change = change._replace(is_upper_bound=not exact.is_certain)
+        return LastChange(change, prior.image, exact.address, exact.records)
 
     def partition(self, topic_id: bytes, number: int) -> PartitionState | None:
         """Return the state of a partition; None if there is none.
@@ -306,11 +274,11 @@ class MetadataImage:
         Raises:
             KraftopsError: as `read`.
         """
-        found = self._states.get((topic_id, number))
-        return self.fold.partition(topic_id, number) if found is None else found
+        state = self._states.get((topic_id, number))
+        return self.fold.partition(topic_id, number) if state is None else state
 
     def read_ahead(self, partitions: Sequence[tuple[bytes, int]]) -> None:
-        """Have the states of these partitions at hand, and of no others; errors as above."""
+        """Read the states of these partitions at once, and keep no others; errors as above."""
         self._states = dict(zip(partitions, self.fold.states(partitions), strict=True))
 
     def broker(self, broker_id: int) -> BrokerState | None:
@@ -323,30 +291,30 @@ class MetadataImage:
         return None if broker is None else self.broker_state(broker)
 
     def broker_state(self, broker: BrokerEntry, *, whole: bool = True) -> BrokerState:
-        """Return the state that a registration and the changes of it make; errors as above.
+        """Return the state that a registration and its changes make; errors as above.
 
-        Unless the *whole* of it is wanted, it has no endpoints and no features.
+        Without *whole*, endpoints and features are empty.
         """
         first, *later = broker.addresses
-        state = brokers.registered(self.read(first, whole=whole)[1])
+        state = registered_broker(self.read(first, whole=whole)[1])
         for address in later:
-            state = brokers.changed(state, *self.read(address))
+            state = changed_broker(state, *self.read(address))
         return state
 
-    def finding_at(self, kind: Kind, reason: str, address: int) -> Finding:
+    def finding_at(self, kind: FindingKind, reason: str, address: int) -> Finding:
         """Return a finding about the record at an address."""
         name, position, _ = self.store.place(address)
         return Finding(kind, reason, self.change(address).offset, name, position, address)
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """What is wrong with the log: what cuts it short, then records that cannot apply."""
+        """The findings about the log as a whole, then about records that cannot apply."""
         yield from self.log_findings
         for address, reason in self.record_findings:
             yield self._record_finding(address, reason)
 
     def finding(self, number: int) -> Finding | None:
-        """Return the one of this number among the findings, None if there is none."""
+        """Return the finding with a number, in the order of `findings`; None if there is none."""
         if number < 0:
             return None
         if number < len(self.log_findings):
@@ -358,44 +326,9 @@ class MetadataImage:
 
     def _record_finding(self, address: int, reason: str) -> Finding:
         name, position, _ = self.store.place(address)
-        return Finding(Kind.RECORD, reason, self.store.offset(address), name, position, address)
-
-
-def _one(address: int | None) -> NewestRecord | None:
-    """Return what is known of an entry that one record makes."""
-    return None if address is None else NewestRecord(address, 1)
-
-
-def _topic(image: MetadataImage, topic_id: bytes) -> NewestRecord | None:
-    topic = image.fold.topic(topic_id)
-    return None if topic is None else NewestRecord(topic.address, 1)
-
-
-def _broker(image: MetadataImage, broker_id: int) -> NewestRecord | None:
-    broker = image.brokers.get(broker_id)
-    return None if broker is None else broker.newest
-
-
-def _feature(image: MetadataImage, name: str) -> NewestRecord | None:
-    found = image.metadata_version if name == VERSION_FEATURE else image.features.get(name)
-    return None if found is None else NewestRecord(found[1], 1)
-
-
-_NEWEST: Mapping[str, Callable[..., NewestRecord | None]] = {
-    "topics": _topic,
-    "partitions": lambda image, topic_id, number: image.fold.newest(topic_id, number),
-    "brokers": _broker,
-    "controllers": lambda image, key: _one(image.controllers.get(key)),
-    "failed-replicas": lambda image, key: _one(image.failed_replicas.get(key)),
-    "configs": lambda image, kind, name, key: _one(image.configs.get((kind, name), {}).get(key)),
-    "quotas": lambda image, entity, key: _one(image.quotas.get(entity, {}).get(key)),
-    "acls": lambda image, key: _one(image.acls.get(key)),
-    "scram": lambda image, mechanism, user: _one(image.scram.get(mechanism, {}).get(user)),
-    "tokens": lambda image, key: _one(image.tokens.get(key)),
-    "features": _feature,
-    "producer-ids": lambda image: _one(image.producer_ids),
-}
-"""By the tables of `kraftops.engine.metadata_state.EntryChange`, and by keys as there."""
+        return Finding(
+            FindingKind.RECORD, reason, self.store.offset(address), name, position, address
+        )
 
 
 class _Topics(Mapping[bytes, TopicEntry]):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey, PartitionState
 from kraftops.errors import DecodeError, SourceError
-from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import state_finding
 from kraftops.java.properties import properties
@@ -50,9 +50,9 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
             reason, entry = _reason(image, place, name, _topic_id(path))
             if reason is None:
                 continue
-            found = Finding(Kind.STRAY, reason)
+            found = Finding(FindingKind.STRAY, reason)
             if entry is not None:
-                found = state_finding(image, Kind.STRAY, reason, entry)
+                found = state_finding(image, FindingKind.STRAY, reason, entry)
             cure = "a broker sets it aside; copy it first if it is wanted"
             yield found._replace(source=path, position=None, cure=cure)
 

@@ -11,9 +11,9 @@ from kraftops.engine.choice import index_records
 from kraftops.engine.fold_contract import POSITION_BITS
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError
-from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.state.store import Held
+from kraftops.image.state.store import InflatedBatch
 from kraftops.image.verify.verify import state_finding
 from kraftops.log.batch import read_record
 from kraftops.records.dialects import dialect
@@ -59,17 +59,17 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
         what = f"{name or f'records of type {key}'} version {version}"
         reads = "knows no such records" if last is None else f"reads only up to {last}"
         reason = f"{what} ({count} in all, the first one here): Kafka {release} {reads}"
-        yield image.finding_at(Kind.RELEASE, reason, first[key, version])
+        yield image.finding_at(FindingKind.RELEASE, reason, first[key, version])
     yield from _features(image, release)
 
 
-def _frames(held: Held) -> Iterator[tuple[tuple[int, int], int, int]]:
+def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
     """Yield type and version of the records of a batch that have frames, where, and how many."""
-    for seen in index_records("kafka", held.data, held.start, 0, held.records):
+    for seen in index_records("kafka", batch.data, batch.start, 0, batch.records):
         if seen.type is not None and seen.version is not None:
             yield (seen.type, seen.version), seen.start, seen.total
             continue
-        record, _ = read_record(held.data, seen.start, held.base_offset, held.base_timestamp)
+        record, _ = read_record(batch.data, seen.start, batch.base_offset, batch.base_timestamp)
         if record.key is None:  # control records have one
             with suppress(DecodeError):
                 frame = dialect("kafka").read_frame(record.value or b"")
@@ -90,9 +90,11 @@ def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
         if since is None or RELEASES.index(since) > RELEASES.index(release):
             reason = f"{name}={level} is not what Kafka {release} knows"
             if name == KRAFT_VERSION:
-                yield image.finding_at(Kind.RELEASE, reason, address)
+                yield image.finding_at(FindingKind.RELEASE, reason, address)
             else:
-                yield state_finding(image, Kind.RELEASE, reason, EntryKey("features", (name,)))
+                yield state_finding(
+                    image, FindingKind.RELEASE, reason, EntryKey("features", (name,))
+                )
 
 
 def _since(name: str, level: int) -> str | None:

@@ -13,7 +13,7 @@ from google_crc32c import value as crc32c
 
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.image.load.sources import files_of
-from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.log.batch import CRC_START, Batch, Record, records
 from kraftops.log.streams import open_log
 
@@ -117,7 +117,7 @@ def _oddity(offset: int, odd: _Replica, usual: _Replica, *, is_at: bool) -> Find
     position = odd.batch.position if odd.batch and is_at else None
     reason = f"{odd.source} has {here}, where the others have {there}"
     return Finding(
-        Kind.REPLICA, reason, first, odd.path, position, cure="remove it: it is fetched anew"
+        FindingKind.REPLICA, reason, first, odd.path, position, cure="remove it: it is fetched anew"
     )
 
 
@@ -128,7 +128,7 @@ def _dispute(offset: int, at: Sequence[_Replica], absent: Sequence[_Replica]) ->
     first = offset
     if len(at) > 1:
         first = min(_first_difference(at[0], other) for other in at[1:])
-    return Finding(Kind.REPLICA, "; ".join(said), first)
+    return Finding(FindingKind.REPLICA, "; ".join(said), first)
 
 
 def _described(replica: _Replica) -> str:

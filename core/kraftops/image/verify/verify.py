@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey, PartitionCondition, PartitionState
 from kraftops.image.state.broker import BrokerState
-from kraftops.image.state.findings import Finding, Kind
+from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.state.newest import newest_record
 from kraftops.storage.bootstrap.releases import (
     LATEST_PRODUCTION,
     METADATA_VERSION,
@@ -35,7 +36,7 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
         KraftopsError: while iterating, a source cannot be read any more.
     """
     yield from image.findings
-    if any(finding.kind is Kind.START for finding in image.log_findings):
+    if any(finding.kind is FindingKind.START for finding in image.log_findings):
         return
     yield from _features(image)
     yield from _unwritable(image)
@@ -44,10 +45,10 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
     yield from _partitions(image)
 
 
-def state_finding(image: MetadataImage, kind: Kind, reason: str, entry: EntryKey) -> Finding:
+def state_finding(image: MetadataImage, kind: FindingKind, reason: str, entry: EntryKey) -> Finding:
     """Return a finding about an entry of the state, with where that was changed last."""
-    last = image.last_change(lambda at: at.newest(entry))
-    newest = image.newest(entry)
+    last = image.last_change(lambda one: newest_record(one, entry))
+    newest = newest_record(image, entry)
     if last is None or newest is None:
         return Finding(kind, reason)
     name, position, _ = last.image.store.place(last.address)
@@ -57,20 +58,20 @@ def state_finding(image: MetadataImage, kind: Kind, reason: str, entry: EntryKey
 def _features(image: MetadataImage) -> Iterator[Finding]:
     release = LATEST_PRODUCTION.release
     if image.metadata_version is None:
-        yield Finding(Kind.STATE, "there is no metadata.version: no server takes this state")
+        yield Finding(FindingKind.STATE, "there is no metadata.version: no server takes this state")
     else:
         level, _ = image.metadata_version
         if level > LATEST_PRODUCTION.level:
             reason = f"metadata.version={level} is not what Kafka {release} knows"
             yield state_finding(
-                image, Kind.STATE, reason, EntryKey("features", (METADATA_VERSION,))
+                image, FindingKind.STATE, reason, EntryKey("features", (METADATA_VERSION,))
             )
     for name, (level, _) in image.features.items():
         try:
             level_of(name, level)
         except KeyError:
             reason = f"{name}={level} is not what Kafka {release} knows"
-            yield state_finding(image, Kind.STATE, reason, EntryKey("features", (name,)))
+            yield state_finding(image, FindingKind.STATE, reason, EntryKey("features", (name,)))
 
 
 class _Gate(NamedTuple):
@@ -139,7 +140,7 @@ def _unwritable(image: MetadataImage) -> Iterator[Finding]:
                 f"{gate.what} cannot be written at metadata.version "
                 f"{known.name if known else level}, they need {least.name if least else gate.level}"
             )
-            yield state_finding(image, Kind.STATE, reason, entry)
+            yield state_finding(image, FindingKind.STATE, reason, entry)
 
 
 def _topics(image: MetadataImage) -> Iterator[Finding]:
@@ -148,7 +149,7 @@ def _topics(image: MetadataImage) -> Iterator[Finding]:
     for topic_id, topic in image.topics.items():
         if image.topic_ids.get(topic.name) != topic_id:
             reason = f"there is another topic of the name {topic.name} than {to_text(topic_id)}"
-            yield state_finding(image, Kind.STATE, reason, EntryKey("topics", (topic_id,)))
+            yield state_finding(image, FindingKind.STATE, reason, EntryKey("topics", (topic_id,)))
 
 
 def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
@@ -166,7 +167,9 @@ def _broker_directories(image: MetadataImage) -> Iterator[Finding]:
             owner = owners.setdefault(one, broker_id)
             if owner != broker_id:
                 reason = f"directory {to_text(one)} is of broker {owner} and of broker {broker_id}"
-                yield state_finding(image, Kind.STATE, reason, EntryKey("brokers", (broker_id,)))
+                yield state_finding(
+                    image, FindingKind.STATE, reason, EntryKey("brokers", (broker_id,))
+                )
 
 
 def _partitions(image: MetadataImage) -> Iterator[Finding]:
@@ -181,7 +184,7 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
             assert state is not None
             for reason in _reasons(state, directories):
                 reason = f"partition {name}-{number}: {reason}"
-                yield state_finding(image, Kind.STATE, reason, entry)
+                yield state_finding(image, FindingKind.STATE, reason, entry)
 
 
 def _reasons(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:

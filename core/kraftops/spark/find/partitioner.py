@@ -16,7 +16,7 @@ from kraftops.engine.choice import index_records
 from kraftops.engine.index_contract import RecordGroup
 from kraftops.engine.metadata_state import TOPIC_RESOURCE
 from kraftops.image.load.prescan import range_of
-from kraftops.image.state.store import held
+from kraftops.image.state.store import inflated_batch
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
 from kraftops.memo import Memo
 from kraftops.records import metadata_numbers as types
@@ -219,7 +219,7 @@ def shares(
             None.
     """
     header = batch.header
-    inside = held(batch)
+    inside = inflated_batch(batch)
     first, stop = counted or (0, header.record_count)
     lots: dict[int, _Lot] = {}
     at = inside.start

@@ -14,8 +14,9 @@ from zlib import crc32
 from kraftops.image.load.loading import loaded_by
 from kraftops.image.load.prescan import DryLoader, Names, Run, Stretch
 from kraftops.image.replay.replay import Limits
+from kraftops.image.state.changes import Change, Provenance
 from kraftops.image.state.findings import Finding
-from kraftops.image.state.image import Change, MetadataImage, Provenance
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.ranges import ByteRange
 
 _ID = 16  # bytes of a topic's id
@@ -57,13 +58,13 @@ def hash_of(name: str) -> int:
 
 
 class Before(NamedTuple):
-    """What the log before a snapshot has: see `kraftops.image.past.origins.past_of`.
+    """What the log before a snapshot has: see `kraftops.image.load.prior_state.prior_state_of`.
 
     *loads* are the stretches of each load of an image, one after the other.
     """
 
     loads: list[list[Stretch]]
-    untouched: Change | None
+    unchanged: Change | None
 
     @property
     def source(self) -> int:
@@ -142,7 +143,7 @@ def make_first_pass(
 
 def _before(loader: DryLoader) -> Before | None:
     """Return what led to the snapshot that was loaded; its names are added to the loader's."""
-    past = loader.image.past
+    past = loader.image.prior_state
     if past is None:
         return None
     first, loads = len(loader.image.store.sources()), []
@@ -152,7 +153,7 @@ def _before(loader: DryLoader) -> Before | None:
                 [stretch._replace(source=first + stretch.source) for stretch in one.dry.stretches]
             )
             loader.dry.names.add(one.dry.names)
-    return Before(loads, past.untouched)
+    return Before(loads, past.unchanged)
 
 
 def _plain(findings: Iterable[Finding]) -> list[Finding]:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from kraftops.engine.fold_contract import POSITION_BITS
 from kraftops.image.replay.events import Ended
 from kraftops.image.replay.replay import Limits, Replay
-from kraftops.image.state.findings import Finding, Kind
-from kraftops.image.state.image import MetadataImage, Past
-from kraftops.image.state.store import Held, LoggedRecord
+from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.image import MetadataImage, PriorState
+from kraftops.image.state.store import InflatedBatch, LoggedRecord
 from kraftops.log.batch import (
     HEADER,
     HEADER_SIZE,
@@ -77,7 +77,7 @@ class GroupReplay:
     def noted(self, finding: Finding) -> Finding:
         """Return a finding about the log with the address of its record here, if it has one."""
         began = self._replay.began
-        is_here = finding.kind is Kind.TRANSACTION and began is not None
+        is_here = finding.kind is FindingKind.TRANSACTION and began is not None
         return finding._replace(address=began) if is_here else finding
 
     def findings(self, sources: Sequence[Source]) -> Iterator[tuple[LoggedRecord | None, Noted]]:
@@ -116,7 +116,7 @@ def image_of(
         old = [one for one in dealt if one.source >= before.source]
         dealt = [one for one in dealt if one.source < before.source]
         past = _past(old, before, _image_of(sources, dialect))
-        image.has_past(lambda: past)
+        image.offer_prior_state(lambda: past)
     replay.replay(dealt)
     noted = []
     for record, finding in replay.findings(sources):
@@ -140,7 +140,7 @@ def _image_of(sources: Iterable[Source], dialect: str) -> MetadataImage:
     return image
 
 
-def _past(dealt: Iterable[Dealt], before: Before, image: MetadataImage) -> Past:
+def _past(dealt: Iterable[Dealt], before: Before, image: MetadataImage) -> PriorState:
     """Return what led to a snapshot, given the shares of that, loaded into an image."""
     loads = [{one.source for one in load} for load in before.loads]
     for at, sources in enumerate(loads):
@@ -152,7 +152,7 @@ def _past(dealt: Iterable[Dealt], before: Before, image: MetadataImage) -> Past:
                 replay.limits = Limits(one.after)
                 for _ in replay.add(one.share.batch, one.source):
                     pass
-    return Past(image, before.untouched)
+    return PriorState(image, before.unchanged)
 
 
 def image_of_findings(noted: Iterable[Noted], dialect: str) -> MetadataImage:
@@ -165,7 +165,7 @@ def image_of_findings(noted: Iterable[Noted], dialect: str) -> MetadataImage:
     return image
 
 
-def _numbered(inside: Held, numbers: bytes) -> dict[int, int]:
+def _numbered(inside: InflatedBatch, numbers: bytes) -> dict[int, int]:
     """Return by the positions of records their numbers in the batch that they come from."""
     found, at = {}, inside.start
     pairs = memoryview(numbers).cast("I")
@@ -176,7 +176,7 @@ def _numbered(inside: Held, numbers: bytes) -> dict[int, int]:
     return found
 
 
-def _alone(inside: Held, position: int) -> bytes:
+def _alone(inside: InflatedBatch, position: int) -> bytes:
     """Return a batch of the record at *position* alone."""
     _, end = read_record(inside.data, position, inside.base_offset, inside.base_timestamp)
     raw, time = inside.data[position:end], inside.append_time

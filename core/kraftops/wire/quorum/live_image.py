@@ -15,7 +15,7 @@ from kraftops.image.load.loader import Loader, Progress
 from kraftops.image.load.loading import load
 from kraftops.image.load.sources import Piece, snapshot_time
 from kraftops.image.replay.replay import Limits
-from kraftops.image.state.findings import Kind
+from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, FileName
@@ -326,10 +326,10 @@ class _Reading:
             self._begin()
         else:
             findings = image.log_findings
-            findings[:] = [one for one in findings if one.kind is not Kind.TRANSACTION]
+            findings[:] = [one for one in findings if one.kind is not FindingKind.TRANSACTION]
             self.loader.read_on(self._log.name, self._applied)
         self._applied = self._log.size
-        self._is_cut_short = any(one.kind is Kind.DAMAGE for one in image.log_findings)
+        self._is_cut_short = any(one.kind is FindingKind.DAMAGE for one in image.log_findings)
 
     def finish(self, caught_up: CaughtUp, voters: Callable[[], list[int]]) -> None:
         """Note who leads, also in the image where no record of the log after the snapshot does.

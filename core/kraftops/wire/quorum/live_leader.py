@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kraftops.errors import WireError
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.state.store import held
+from kraftops.image.state.store import inflated_batch
 from kraftops.log.batch import CONTROL, Batch, Record, batch_bytes
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
@@ -47,7 +47,7 @@ def put_leader(
     data = batch_bytes([record], attributes=CONTROL, leader_epoch=epoch)
     batch = Batch(0, len(data), data)
     address = image.store.add(image.store.add_source(name, None, end_offset), batch)
-    image.quorum.leader = address + held(batch).start
+    image.quorum.leader = address + inflated_batch(batch).start
 
 
 def voters_of(endpoint: Address, settings: Settings, note: Callable[[str], None]) -> list[int]:

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from kraftops.errors import KraftopsError
+from kraftops.image.history import history
 from kraftops.image.load.loading import load
-from kraftops.image.past.history import history
-from kraftops.image.state.census import census
-from kraftops.image.state.findings import Kind
+from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.health import health_counts
 from kraftops.image.verify.release import release_findings
 from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.verify import verify
@@ -44,7 +44,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
         image = load(path)
         list(verify(image))
         list(release_findings(image, "3.9"))
-        census(image)
+        health_counts(image)
         for _, leaf in leaves_below(tree_of(image)):
             assert leaf.json
         for name in ("orders", "grow"):
@@ -67,7 +67,7 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
 
     assert list(image.topic_ids) == ["a"]
     (finding,) = image.findings
-    assert finding.kind is Kind.DAMAGE
+    assert finding.kind is FindingKind.DAMAGE
     assert f"inflates beyond {MAX_INFLATED_METADATA_BYTES} bytes" in finding.reason
 
 

@@ -15,7 +15,7 @@ import pytest
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
-from kraftops.image.state.findings import CUTS_SHORT, Kind
+from kraftops.image.state.findings import CUTS_SHORT, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.reader import LogFile
@@ -60,7 +60,7 @@ def names(image: MetadataImage) -> set[str]:
     return set(image.topic_ids)
 
 
-def kinds(image: MetadataImage) -> list[Kind]:
+def kinds(image: MetadataImage) -> list[FindingKind]:
     return [finding.kind for finding in image.findings]
 
 
@@ -305,7 +305,7 @@ class TestDamage:
             image = load(path)
 
             assert state_of(image) == model_of(LOG[:whole])
-            assert kinds(image) == [Kind.DAMAGE] * (size not in ends)
+            assert kinds(image) == [FindingKind.DAMAGE] * (size not in ends)
 
     @pytest.mark.parametrize("number", range(len(LOG)))
     @pytest.mark.parametrize("at", [17, 21, 61, -1], ids=["crc", "attributes", "record", "end"])
@@ -372,7 +372,7 @@ class TestDamage:
         image = load(folder)
 
         assert names(image) == {"1"}
-        assert kinds(image) == [Kind.DAMAGE]
+        assert kinds(image) == [FindingKind.DAMAGE]
 
     def test_batch_with_more_in_it_than_it_counts_is_damage(self, tmp_path: Path) -> None:
         batch = bytearray(bytes(LOG[0]))
@@ -400,7 +400,7 @@ class TestDamage:
 
         assert names(image) == ({"1", "2"} if count < 0 else {"1", "2", "3"})
         assert image.provenance.offset == (2 if count < 0 else 3)
-        assert kinds(image) == [Kind.DAMAGE]
+        assert kinds(image) == [FindingKind.DAMAGE]
 
     @pytest.mark.parametrize("size", [-1, -40, 100, 0])
     def test_damaged_newest_snapshot_is_passed_over(self, size: int, tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ class TestDamage:
         image = load(tmp_path)
 
         assert names(image) == {"10", "2", "3"}
-        assert kinds(image) == [Kind.SNAPSHOT]
+        assert kinds(image) == [FindingKind.SNAPSHOT]
 
     def test_all_snapshots_damaged_but_the_log_is_whole(self, tmp_path: Path) -> None:
         damaged = snapshot_of(9)[:-1]
@@ -424,7 +424,7 @@ class TestDamage:
         image = load(tmp_path)
 
         assert names(image) == {"1", "2"}
-        assert kinds(image) == [Kind.SNAPSHOT] * 2
+        assert kinds(image) == [FindingKind.SNAPSHOT] * 2
 
     def test_only_snapshot_is_shown_as_far_as_it_goes(self, tmp_path: Path) -> None:
         folder = write_log(tmp_path, {}, {(5, 1): snapshot_of(1)[:-1]})
@@ -433,7 +433,7 @@ class TestDamage:
             image = load(source)
 
             assert names(image) == {"1"}
-            assert kinds(image) == [Kind.DAMAGE]
+            assert kinds(image) == [FindingKind.DAMAGE]
 
     def test_snapshot_without_its_footer_is_not_whole(self, tmp_path: Path) -> None:
         raw, footer = snapshot_of(1), control_batch(1, FOOTER)
@@ -460,7 +460,7 @@ class TestContinuity:
 
         assert names(image) == {"1"}
         (finding,) = image.findings
-        assert finding.kind is Kind.START
+        assert finding.kind is FindingKind.START
         assert finding.reason == "the log begins at offset 4, and there is no snapshot before it"
 
     @pytest.mark.parametrize("snapshots", [{}, {(2, 1): snapshot_of(9)}], ids=["log", "snapshot"])
@@ -474,7 +474,7 @@ class TestContinuity:
 
         assert "3" in names(image)
         (finding,) = image.findings
-        assert (finding.kind, finding.reason) == (Kind.GAP, "offsets 2 to 4 are missing")
+        assert (finding.kind, finding.reason) == (FindingKind.GAP, "offsets 2 to 4 are missing")
 
     def test_older_epoch_after_a_newer_one_is_found(self, tmp_path: Path) -> None:
         late = lots(topics(1), epoch=3) + lots(topics(2), epoch=2, first=1)
@@ -482,7 +482,7 @@ class TestContinuity:
         path.write_bytes(log_bytes(late))
 
         (finding,) = load(path).findings
-        assert (finding.kind, finding.reason) == (Kind.EPOCH, "leader epoch 2 comes after 3")
+        assert (finding.kind, finding.reason) == (FindingKind.EPOCH, "leader epoch 2 comes after 3")
 
     def test_offsets_that_come_again_are_left_out(self, tmp_path: Path) -> None:
         """Nothing is applied twice, also of a batch that goes on where the first one ended."""
@@ -500,7 +500,7 @@ class TestContinuity:
         assert state
         assert state.leader_epoch == 2
         (finding,) = image.findings
-        assert (finding.kind, finding.source) == (Kind.REPEAT, str(second))
+        assert (finding.kind, finding.source) == (FindingKind.REPEAT, str(second))
 
     def test_log_of_anything_else_is_refused(self, tmp_path: Path) -> None:
         """An empty image would say that there is nothing in the cluster."""
@@ -681,7 +681,7 @@ class TestHeldImages:
     ) -> None:
         from kraftops.image.state import store
 
-        monkeypatch.setattr(store, "_KEPT_BYTES", 1000)
+        monkeypatch.setattr(store, "_CACHE_BYTES", 1000)
         log = random_log(Random(3))
         log = [lot._replace(attributes=4) for lot in log]
         path = tmp_path / "log"
@@ -690,7 +690,7 @@ class TestHeldImages:
         image = load(path)
 
         assert state_of(image) == model_of(log)
-        kept = image.store._kept.values()
+        kept = image.store._cache.values()
         assert sum(len(one.data) for one in kept) <= max(1000, *(len(one.data) for one in kept))
 
     def test_files_are_closed_with_the_image(self, path: Path) -> None:

@@ -15,8 +15,9 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import loaded, loaded_by
 from kraftops.image.load.prescan import DryLoader, Run, Stretch, range_of, run_of
 from kraftops.image.replay.replay import Limits, Replay
+from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import Finding
-from kraftops.image.state.image import MetadataImage, Provenance
+from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.log.reader import LogFile

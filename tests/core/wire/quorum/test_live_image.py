@@ -11,7 +11,7 @@ import pytest
 from kraftops.errors import UsageError, WireError
 from kraftops.image.load.loading import limits_of, load
 from kraftops.image.replay.replay import Limits
-from kraftops.image.state.findings import Kind
+from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from kraftops.tree.watching import leaves_below
@@ -128,7 +128,7 @@ def test_damage_ends_the_image_as_that_of_files() -> None:
         live.update()
 
         assert [*live.image.topic_ids] == ["t1"]
-        assert [finding.kind for finding in live.image.findings] == [Kind.DAMAGE]
+        assert [finding.kind for finding in live.image.findings] == [FindingKind.DAMAGE]
 
 
 # Limits

@@ -16,11 +16,12 @@ from kraftops.engine.metadata_state import EntryKey, NewestRecord
 from kraftops.errors import SourceError
 from kraftops.image.load.loader import Loader, Progress
 from kraftops.image.load.loading import limits_of
+from kraftops.image.load.prior_state import prior_state_of
 from kraftops.image.load.sources import files_of, whole_log
-from kraftops.image.past.origins import past_of
 from kraftops.image.replay.events import Applied, Controlled, Event, SnapshotEnded
+from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import FieldChange, field_changes
-from kraftops.image.state.image import Change, LastChange, MetadataImage
+from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.store import LoggedRecord
 from kraftops.records import control, metadata
 from kraftops.records.meaning import Unknown
@@ -121,7 +122,7 @@ def history(
     for pieces in whole_log(files):
         image = MetadataImage(dialect)
         if pieces[0].end_offset is not None:
-            image.has_past(partial(past_of, files, pieces[0].end_offset, dialect))
+            image.offer_prior_state(partial(prior_state_of, files, pieces[0].end_offset, dialect))
         watcher = _Watcher(image, watched)
         loader = Loader(image, limits, progress, may_grow=files.is_directory, listen=watcher.listen)
         if loader.read(pieces):
@@ -171,7 +172,7 @@ class _Watcher:
                 continue
             data = leaf.data
             record = here
-            if here[0].is_in_snapshot and (before := leaf.last_change):
+            if here[0].is_upper_bound and (before := leaf.last_change):
                 found = before.image.record(before.address)
                 record = before.change, type_of(found, before.image.dialect)
             self._known[path] = _Known(last, data)

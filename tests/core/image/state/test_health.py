@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kraftops.image.load.loading import load
 from kraftops.image.load.log_size import log_size
-from kraftops.image.state.census import census
+from kraftops.image.state.health import health_counts
 from tests.helpers.image.model import partition_states
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import log_bytes, random_log
@@ -20,12 +20,12 @@ from tests.helpers.tools.corpus import SHELL
 def test_counts_are_those_of_the_decoded_states(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "census.log"
+    path = tmp_path_factory.getbasetemp() / "health_counts.log"
     path.write_bytes(log_bytes(random_log(Random(seed))))
     image = load(path)
     states = partition_states(image).values()
 
-    found = census(image)
+    found = health_counts(image)
 
     assert found.topics == len(image.topics)
     assert found.partitions == len(states)
@@ -37,7 +37,7 @@ def test_counts_are_those_of_the_decoded_states(
 def test_brokers_are_counted_by_what_they_may_do() -> None:
     image = load(SHELL / "in/n431", at_offset=549)
 
-    assert census(image).brokers == {
+    assert health_counts(image).brokers == {
         "active": 1,
         "controlled-shutdown": 1,
         "registered-fenced": 2,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import SourceError
+from kraftops.image.history import history
 from kraftops.image.load.loading import load
-from kraftops.image.past.history import history
 from kraftops.tree.watching import watched
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import Lot, log_bytes, lots, made
@@ -70,7 +70,7 @@ def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_p
 
     steps = history(tmp_path, watched(["image", "configs", "BROKER:1", "k"]))
 
-    assert [(step.change.offset, step.change.is_in_snapshot, step.new) for step in steps] == [
+    assert [(step.change.offset, step.change.is_upper_bound, step.new) for step in steps] == [
         (1, True, "a"),
         (2, False, "b"),
         (3, False, "c"),

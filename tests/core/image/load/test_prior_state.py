@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
+from kraftops.image.history import history
 from kraftops.image.load.loading import load
-from kraftops.image.past.history import history
-from kraftops.image.state.image import Change
+from kraftops.image.state.changes import Change
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Leaf, descend
 from kraftops.tree.watching import watched
@@ -99,10 +99,10 @@ def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
             true = exact[path]
             if true is None or change is None:
                 assert true == change
-            elif clears and change.is_in_snapshot and "/topics/" in path:
+            elif clears and change.is_upper_bound and "/topics/" in path:
                 # Nobody can tell whether a partition had an ELR before the log that is there.
                 assert change.offset >= max(true.offset, known - 1), path
-            elif change.is_in_snapshot:
+            elif change.is_upper_bound:
                 assert true.offset <= change.offset == known - 1, path
             else:
                 assert change == true, path
@@ -129,12 +129,12 @@ def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
     assert isinstance(leaf, Leaf)
     assert leaf.last_change
     assert step.change == leaf.last_change.change
-    assert (step.change.offset, step.change.is_in_snapshot) == (2, False)
+    assert (step.change.offset, step.change.is_upper_bound) == (2, False)
     assert leaf.last_change.image.store.place(leaf.last_change.address)[0].endswith("1.log")
     topic = descend(tree_of(load(folder)), ("image", "topics", "byName", "a", "name"))
     assert isinstance(topic, Leaf)
     assert topic.last_change
-    assert (topic.last_change.change.offset, topic.last_change.change.is_in_snapshot) == (0, True)
+    assert (topic.last_change.change.offset, topic.last_change.change.is_upper_bound) == (0, True)
 
 
 def test_log_of_any_name_beside_a_snapshot_is_no_trouble(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_log_of_any_name_beside_a_snapshot_is_no_trouble(tmp_path: Path) -> None
 
     assert isinstance(leaf, Leaf)
     assert leaf.change
-    assert (leaf.change.offset, leaf.change.is_in_snapshot) == (0, False)
+    assert (leaf.change.offset, leaf.change.is_upper_bound) == (0, False)
 
 
 def test_oldest_snapshot_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_oldest_snapshot_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
 
     assert isinstance(leaf, Leaf)
     assert leaf.change
-    assert (leaf.change.offset, leaf.change.is_in_snapshot) == (3, False)
+    assert (leaf.change.offset, leaf.change.is_upper_bound) == (3, False)
 
 
 def test_what_a_transaction_from_before_the_log_did_is_not_known(tmp_path: Path) -> None:
@@ -183,4 +183,4 @@ def test_what_a_transaction_from_before_the_log_did_is_not_known(tmp_path: Path)
 
     assert isinstance(leaf, Leaf)
     assert leaf.change
-    assert (leaf.change.offset, leaf.change.is_in_snapshot) == (4, True)
+    assert (leaf.change.offset, leaf.change.is_upper_bound) == (4, True)

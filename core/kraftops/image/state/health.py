@@ -1,4 +1,4 @@
-"""How many of what there is in an image, and what of it is in need of a look."""
+"""Health counts of an image: brokers by status, topics, partitions and their troubles."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import Counter
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import PartitionCondition
-from kraftops.image.state.broker import standing
+from kraftops.image.state.broker import broker_status
 from kraftops.image.state.image import MetadataImage
 
 
-class Census(NamedTuple):
-    """Counts; brokers are by what they may do, see `kraftops.image.state.broker.standing`."""
+class HealthCounts(NamedTuple):
+    """Counts; *brokers* has them by `kraftops.image.state.broker.broker_status`."""
 
     brokers: dict[str, int]
     controllers: int
@@ -21,16 +21,16 @@ class Census(NamedTuple):
     leaderless: int
 
 
-def census(image: MetadataImage) -> Census:
-    """Count what is in an image.
+def health_counts(image: MetadataImage) -> HealthCounts:
+    """Count the entries of an image.
 
     Raises:
         KraftopsError: a source cannot be read any more.
     """
     fold = image.fold
     states = (image.broker_state(broker, whole=False) for broker in image.brokers.values())
-    return Census(
-        dict(Counter(map(standing, states))),
+    return HealthCounts(
+        dict(Counter(map(broker_status, states))),
         len(image.controllers),
         fold.topic_count(),
         fold.partition_count(),

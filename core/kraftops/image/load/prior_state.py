@@ -14,17 +14,20 @@ from kraftops.errors import KraftopsError, UsageError
 from kraftops.image.load.loader import Loader, Make
 from kraftops.image.load.sources import LogFiles, Piece, base_offset_of
 from kraftops.image.replay.replay import Limits
-from kraftops.image.state.findings import Kind
-from kraftops.image.state.image import Change, MetadataImage, Past
+from kraftops.image.state.changes import Change
+from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.image import MetadataImage, PriorState
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileName
 from kraftops.log.streams import open_log
 
-_BREAKS = frozenset({Kind.DAMAGE, Kind.GAP, Kind.REPEAT})
+_BREAKS = frozenset({FindingKind.DAMAGE, FindingKind.GAP, FindingKind.REPEAT})
 """Findings after which nobody knows what was between."""
 
 
-def past_of(files: LogFiles, end_offset: int, dialect: str, make: Make = Loader) -> Past | None:
+def prior_state_of(
+    files: LogFiles, end_offset: int, dialect: str, make: Make = Loader
+) -> PriorState | None:
     """Return what the log before a snapshot's end says; None if there is none without a break.
 
     Args:
@@ -50,7 +53,7 @@ def _read(
     end_offset: int,
     dialect: str,
     make: Make,
-) -> tuple[Past | None, int | None]:
+) -> tuple[PriorState | None, int | None]:
     """Return what segments say, and the number of the last in which something is missing."""
     pieces = [Piece(one.path, None, is_snapshot=False) for one in segments]
     try:
@@ -79,7 +82,7 @@ def _read(
     if start > 0:
         header = first.header
         untouched = Change(start - 1, header.base_timestamp, header.leader_epoch, True)
-    return Past(image, untouched), None
+    return PriorState(image, untouched), None
 
 
 def _seeded(

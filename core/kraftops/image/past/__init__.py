@@ -1,1 +1,0 @@
-"""The past of a node: its history, and its exact last change."""
