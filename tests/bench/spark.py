@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 
 from kraftops.dump.sources.names import expand  # noqa: E402
 from kraftops.query.query import Query  # noqa: E402
-from kraftops.spark.dump.dump import Output, dump  # noqa: E402
+from kraftops.spark.dump.dump_job import Output, dump  # noqa: E402
 from kraftops.spark.jobs.planning import plan  # noqa: E402
 from kraftops.spark.session.session import Session, started  # noqa: E402
 from kraftops.spark.session.settings import Settings  # noqa: E402
@@ -38,7 +38,7 @@ from tests.bench.measure.report import KAFKA_VERSION, machine, yes  # noqa: E402
 from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_jars  # noqa: E402
 
 RESULTS = HERE / "RESULTS-spark.md"
-OURS, SHELL = str(SCRIPTS / "kafka-dump-log"), str(SCRIPTS / "kafka-metadata-shell")
+CONF_PREFIX, SHELL = str(SCRIPTS / "kafka-dump-log"), str(SCRIPTS / "kafka-metadata-shell")
 LARGE = LOGS["metadata log"].format(size="200M")
 MEGABYTE = 1_000_000
 TYPE = "ACCESS_CONTROL_ENTRY_RECORD"
@@ -91,7 +91,15 @@ class SparkBench:
     def local(self, *options: str) -> float:
         """Return how long the local tool takes."""
         output = self.scratch / "output"
-        command = [OURS, METADATA, *options, "--output", str(output), "--files", str(self.log)]
+        command = [
+            CONF_PREFIX,
+            METADATA,
+            *options,
+            "--output",
+            str(output),
+            "--files",
+            str(self.log),
+        ]
         try:
             return run_to_file(command, self.scratch / "nothing").wall
         finally:
@@ -160,7 +168,7 @@ IN_SESSION = (text, kafkas_text, parquet, pushed)
 
 def on_spark(log: Path | str, scratch: Path, master: str, *more: str) -> float:
     """Return how long a whole process takes that dumps on Spark."""
-    command = [OURS, METADATA, "--spark", "--master", master, *more, str(log)]
+    command = [CONF_PREFIX, METADATA, "--spark", "--master", master, *more, str(log)]
     try:
         return run_to_file(command, scratch / "nothing").wall
     finally:
@@ -261,9 +269,9 @@ def scale(log: Path, small: Path, scratch: Path) -> list[Row]:
             first.write_bytes(whole)
             for number in range(1, count):
                 os.link(first, folder / f"{number:020}.log")
-            command = [OURS, METADATA, "--spark", "--master", "local[2]", *more,
+            command = [CONF_PREFIX, METADATA, "--spark", "--master", "local[2]", *more,
                        "--conf", "spark.driver.memory=512m", f"{folder}/*.log"]  # fmt: skip
-            with peaks(OURS.encode(), b"--spark") as found:
+            with peaks(CONF_PREFIX.encode(), b"--spark") as found:
                 walls.append(run_to_file(command, scratch / "nothing").wall)
             sizes.append(max(found))
             shutil.rmtree(folder)

@@ -45,7 +45,8 @@ def session(settings: Settings, store: str) -> Iterator[Session]:
     assert store
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # workers know the tests' code
+        root = str(Path(__file__).parents[2])
+        patch.setenv("PYTHONPATH", root, prepend=os.pathsep)  # workers import the tests' code
         with started(settings) as found:
             assert found.spark
             yield found

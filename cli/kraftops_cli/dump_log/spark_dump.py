@@ -15,12 +15,12 @@ from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan
 from kraftops.spark.session.session import Session, started
 from kraftops_cli.dump_log.run import DAMAGED, Plan, exit_code
-from kraftops_cli.spark.options import SparkRequest, refuse_local, tell_if_slow, tell_if_small
+from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.spark.dump.dump import Outcome
+    from kraftops.spark.dump.dump_job import Outcome
 
 _REFUSED = ("limit", "tail", "follow", "jobs")
 
@@ -58,7 +58,7 @@ def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
             asked.sources, settings.cores or 1, max_bytes=asked.query.max_bytes, size=size
         )
         return _explain(asked, request, splits, terminal)
-    tell_if_small(settings, total_size(source.path for source in asked.sources), terminal)
+    warn_if_small(settings, total_size(source.path for source in asked.sources), terminal)
     with _running(asked, request, terminal) as job:
         if request.explain:
             return _explain(asked, request, job.splits, terminal)
@@ -144,11 +144,11 @@ def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator
             asked = replace(asked, query=replace(asked.query, filter=found))
         yield _Job(asked, request, session, splits, progress, terminal, start)
         progress.erase()
-        tell_if_slow(session, terminal)
+        warn_if_slow(session, terminal)
 
 
 def _dump(job: _Job) -> int:
-    from kraftops.spark.dump.dump import Output, dump
+    from kraftops.spark.dump.dump_job import Output, dump
 
     assert job.asked.output is not None
     output = Output(job.asked.output, job.request.single_file, job.request.overwrite)
@@ -168,7 +168,7 @@ def _lines(asked: Plan, outcome: Outcome) -> Iterator[str]:
 
 
 def _summary(job: _Job) -> int:
-    from kraftops.spark.dump.counting import count
+    from kraftops.spark.dump.count_job import count
     from kraftops_cli.dump_log.summary import print_summaries
 
     found = count(job.session, job.splits, job.asked.query, job.progress.show)
@@ -185,7 +185,7 @@ def _summary(job: _Job) -> int:
 def _check(job: _Job) -> int:
     """Print a row for each damage."""
     from kraftops.dump.scan.part_scan import row_text
-    from kraftops.spark.dump.checking import check
+    from kraftops.spark.dump.check_job import check
 
     found = check(job.session, job.splits, job.asked.query, job.progress.show)
     job.progress.erase()

@@ -27,8 +27,8 @@ def _lines(asked: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[
     yield f"output    {_output_text(asked, request)}"
     yield f"splits    {len(splits)}"
     for split in splits:
-        for number, piece in enumerate(split.pieces):
-            part = piece.part
+        for number, labelled in enumerate(split.ranges):
+            part = labelled.range
             stop = "end" if part.stop is None else part.stop
             head = split.number if not number else ""
             yield f"{head:>8}  {part.path} {part.start}..{stop}"

@@ -43,7 +43,7 @@ def run_sql(
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
         return 0
     if asked.query.form == "json":
-        _refuse_twins(table.columns)
+        _refuse_equal_names(table.columns)
     rows = rows_of(table)
     if asked.query.form == "text":
         some = list(islice(rows, MOST_SHOWN + 1))
@@ -85,11 +85,11 @@ def run_partitioned(
 
 def _write(session: Session, asked: Plan, request: SparkRequest, write: Callable[[Target], R]) -> R:
     """Have a directory written, which is there whole or not at all; of a store, `_SUCCESS` is."""
-    from kraftops.spark.dump.targets import abandon, finish, prepared
-    from kraftops.spark.jobs.jobs import cancel
+    from kraftops.spark.dump.targets import abandon, finish, prepared_target
+    from kraftops.spark.jobs.run import cancel
 
     assert asked.output is not None
-    target = prepared(asked.output, overwrite=request.overwrite)
+    target = prepared_target(asked.output, overwrite=request.overwrite)
     try:
         made = write(target)
         if not target.is_remote:
@@ -102,7 +102,7 @@ def _write(session: Session, asked: Plan, request: SparkRequest, write: Callable
     return made
 
 
-def _refuse_twins(columns: list[str]) -> None:
+def _refuse_equal_names(columns: list[str]) -> None:
     """Refuse columns that an object of JSON cannot tell apart.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kraftops.image.state.image import MetadataImage
-    from kraftops.spark.find.find import Answer, Line
+    from kraftops.spark.find.search import Answer, Line
     from kraftops.tree.node import Directory, Node
     from kraftops_cli.spark.options import SparkRequest
     from kraftops_cli.terminal.streams import Terminal
@@ -186,9 +186,9 @@ def run_find(
     from kraftops.dump.sources.parts import total_size
     from kraftops.image.load.loading import limits_of
     from kraftops.image.load.sources import files_of
-    from kraftops.spark.find.find import ask_log
+    from kraftops.spark.find.search import ask_log
     from kraftops.spark.session.session import started
-    from kraftops_cli.spark.options import refuse_local, tell_if_slow, tell_if_small
+    from kraftops_cli.spark.options import refuse_local, warn_if_slow, warn_if_small
     from kraftops_cli.spark.progress import SparkProgress
 
     state = state._replace(now=int(time.time() * 1000))
@@ -198,7 +198,7 @@ def run_find(
     settings = request.settings()
     refuse_local(request, [state.source])
     log = files_of([state.source])
-    tell_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)
+    warn_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)
     limits = limits_of(state.at_offset, state.at_time)
     targets = call.words or (".",)
     with SparkProgress() as progress, started(settings) as session:
@@ -217,7 +217,7 @@ def run_find(
             progress.erase()
             terminal.write(f"{line}\n")
         progress.erase()
-        tell_if_slow(session, terminal)
+        warn_if_slow(session, terminal)
     code = _tell(state, answer, terminal)
     for number, target in enumerate(targets):
         if number not in matched:

@@ -128,13 +128,13 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
     return SparkRequest(**given)  # type: ignore[arg-type]
 
 
-def tell_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
+def warn_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
     """Say so where *size* bytes are not worth Spark's start."""
     if 0 < size < _SMALL and settings.is_local:
         terminal.line("this is little for Spark: without --spark it is done sooner")
 
 
-def tell_if_slow(session: Session, terminal: Terminal) -> None:
+def warn_if_slow(session: Session, terminal: Terminal) -> None:
     """Say so where workers do without the compiled engine, and this process does not."""
     if session.slow_text is not None:
         terminal.line(session.slow_text)
@@ -175,10 +175,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _check_ours(name: str) -> None:
-    from kraftops.spark.session.settings import OUR_NAMES, OURS
+    from kraftops.spark.session.settings import CONF_NAMES, CONF_PREFIX
 
-    if name.startswith(OURS) and name.removeprefix(OURS) not in OUR_NAMES:
-        known = ", ".join(f"{OURS}{one}" for one in OUR_NAMES)
+    if name.startswith(CONF_PREFIX) and name.removeprefix(CONF_PREFIX) not in CONF_NAMES:
+        known = ", ".join(f"{CONF_PREFIX}{one}" for one in CONF_NAMES)
         raise UsageError(f"there is no configuration {name}", hint=f"there are {known}")
 
 

@@ -1,13 +1,12 @@
-"""The data source `kraftops`: logs as a table, in any session of PySpark.
+"""Data source `kraftops`: logs as a table, in any session of PySpark.
 
     from kraftops.spark.datasource import KraftopsDataSource
 
     spark.dataSource.register(KraftopsDataSource)
     log = spark.read.format("kraftops").load("DIRECTORY")
 
-The columns are those of `kraftops.query.row.Row`, rows of damage are among them. A shorter
-`.schema()` leaves out columns, which are not decoded then. The options are those of
-`kraftops.spark.sql.options`.
+The columns are the fields of `kraftops.query.row.Row`, rows of damage included. Columns that
+`.schema()` leaves out are not decoded. `kraftops.spark.sql.options` lists the options.
 """
 
 from __future__ import annotations
@@ -16,15 +15,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-# A class that Spark calls must be derived from its own, hence nothing else may import this module.
+# Spark calls subclasses of its own classes, so this module needs pyspark to load.
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import arrow_batches
 from kraftops.errors import UsageError
 from kraftops.query.query import Query
-from kraftops.spark.jobs.lost import is_last_try, is_try_before_last, lost_rows
-from kraftops.spark.jobs.piece_process import piece_batches, spooled
-from kraftops.spark.jobs.planning import Piece, Split, plan, query_of
+from kraftops.spark.jobs.planning import LabelledRange, Split, plan, query_of
+from kraftops.spark.jobs.range_process import range_batches, spooled
+from kraftops.spark.jobs.topic_ids import topic_ids_here
+from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
 from kraftops.spark.sql.options import SourceOptions, source_options
 from kraftops.spark.sql.pushdown import pushed
 from kraftops.spark.sql.schemas import checked_schema, row_schema
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SplitPartition(InputPartition):
-    """A partition of the table: a split, none where there is nothing to read."""
+    """Partition of the table: a split, or None where there is nothing to read."""
 
     split: Split | None
 
@@ -55,23 +56,23 @@ class KraftopsDataSource(DataSource):
         return row_schema()
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return what reads the columns of *schema*."""
+        """Return a reader of the columns of *schema*."""
         try:
             options = source_options(self.options)
             columns = checked_schema(schema)
         except UsageError as error:
             if error.hint:
-                error.add_note(f"hint: {error.hint}")  # a trace is all that Spark shows of it
+                error.add_note(f"hint: {error.hint}")  # Spark shows only the trace
             raise
         kind = PushingReader if options.pushdown else Reader
         return kind(options, columns)
 
 
 class Reader(DataSourceReader):
-    """Plans splits on the driver's node, and reads them in workers."""
+    """Reader that plans splits on the driver and reads them in workers."""
 
     def __init__(self, asked: SourceOptions, schema: StructType) -> None:
-        """Read what *asked* says, and of it the columns of *schema*."""
+        """Read the columns of *schema* from the sources of *asked*."""
         self._asked = asked
         self._schema = schema
         names = frozenset(schema.names)
@@ -82,8 +83,6 @@ class Reader(DataSourceReader):
         asked = self._asked
         sources = asked.sources()
         if self.query.filter.topics and not self.query.filter.topic_ids:
-            from kraftops.spark.jobs.topic_ids import topic_ids_here
-
             found = topic_ids_here(sources, self.query)
             self.query = replace(self.query, filter=found)
         splits = plan(sources, asked.cores, max_bytes=self.query.max_bytes, size=asked.split_bytes)
@@ -97,46 +96,42 @@ class Reader(DataSourceReader):
         if split is None:
             return
         schema = to_arrow_schema(self._schema)
-        if len(split.pieces) > 1 and is_try_before_last(tries):
-            for piece in split.pieces:
-                yield from self._alone(piece, schema)
+        if len(split.ranges) > 1 and is_try_before_last(tries):
+            for labelled in split.ranges:
+                yield from self._in_process(labelled, schema)
         else:
             yield from self._batches(split, schema)
 
     def _batches(self, split: Split, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        from kraftops.dump.scan.arrow import arrow_batches
-
         tries = self._asked.tries
-        is_lost = is_last_try(tries)
-        for piece in split.pieces:
-            query = query_of(self.query, piece.decoder)
-            if is_lost:
-                lost = lost_rows(piece.part, query, Report(), tries - 1)
-                yield from arrow_batches(lost, schema)
+        is_last = is_last_try(tries)
+        for labelled in split.ranges:
+            query = query_of(self.query, labelled.decoder)
+            if is_last:
+                crashed = crash_rows(labelled.range, query, Report(), tries - 1)
+                yield from arrow_batches(crashed, schema)
             else:
-                yield from piece_batches(piece.part, query, schema)
+                yield from range_batches(labelled.range, query, schema)
 
-    def _alone(self, piece: Piece, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a piece, or if that kills who reads it, the row that says so."""
+    def _in_process(self, labelled: LabelledRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a byte range, read by another process, or the row about its crash."""
         import pyarrow as pa
 
-        from kraftops.dump.scan.arrow import arrow_batches
-
-        query = query_of(self.query, piece.decoder)
-        file = spooled(piece.part, query, schema)
+        query = query_of(self.query, labelled.decoder)
+        file = spooled(labelled.range, query, schema)
         if file is None:
-            lost = lost_rows(piece.part, query, Report(), self._asked.tries - 1)
-            yield from arrow_batches(lost, schema)
+            crashed = crash_rows(labelled.range, query, Report(), self._asked.tries - 1)
+            yield from arrow_batches(crashed, schema)
             return
         with file, pa.ipc.open_stream(file) as stream:
             yield from stream
 
 
 class PushingReader(Reader):
-    """One that takes over filters, where Spark's setting lets it."""
+    """Reader that takes over filters of Spark's."""
 
     def pushFilters(self, filters: list[SparkFilter]) -> Iterable[SparkFilter]:  # noqa: N802 - Spark's
-        """Take the filters that can be answered while reading; return what is left to Spark."""
+        """Take the filters that the scan can answer; return the others to Spark."""
         left: list[Any] = []
         for one in filters:
             narrower, is_exact = pushed(self.query.filter, one)

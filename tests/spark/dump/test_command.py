@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.spark.dump.task import MOST_LINES
+from kraftops.spark.dump.dump_task import MOST_LINES
 from kraftops.spark.session.java import java_home
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import State
@@ -19,7 +19,7 @@ from kraftops_cli.spark.progress import progress_line
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN, batch_around, plain_record
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
-from tests.spark.dump.test_dump import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
+from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
 DAMAGED = str(IN / "dmg")
 

@@ -9,7 +9,7 @@ import pytest
 
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import FLAGS, LOGS, decoder_of, parsed, query_of, rows
-from tests.helpers.spark.sameness import FORMS, SOME, same
+from tests.helpers.spark.compare_local import FORMS, SOME, same
 from tests.helpers.tools.console import run_here
 
 VALUES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.spark import sameness
+from tests.helpers.spark import compare_local as sameness
 from tests.helpers.spark.cluster import environment_of
 
 ROOT = Path(__file__).parents[3]

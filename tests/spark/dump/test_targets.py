@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.spark.dump.targets import abandon, commit, prepared
+from kraftops.spark.dump.targets import abandon, commit, prepared_target
 
 
 def committed(path: Path, *, overwrite: bool) -> None:
     """Write a part, and make another dump's directory of the same name meanwhile."""
-    target = prepared(str(path), overwrite=overwrite)
+    target = prepared_target(str(path), overwrite=overwrite)
     with target.writing("a") as file:
         file.write(b"ours")
     path.mkdir()
@@ -51,7 +51,7 @@ def test_link_stays_and_what_it_names_is_written(tmp_path: Path, *, is_there: bo
         real.mkdir()
         (real / "part-00000.txt").write_bytes(b"earlier")
 
-    target = prepared(str(link), overwrite=is_there)
+    target = prepared_target(str(link), overwrite=is_there)
     with target.writing("a") as file:
         file.write(b"ours")
     commit(target, [("a", "part-00000.txt")], "text")

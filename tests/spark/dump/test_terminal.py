@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.logs.segments import IN
-from tests.helpers.spark.sameness import LAST_LINE, LOG, METADATA, SMALLEST, parts
+from tests.helpers.spark.compare_local import LAST_LINE, LOG, METADATA, SMALLEST, parts
 from tests.helpers.tools.console import DUMP_LOG, run_here
 from tests.helpers.tools.terminal_program import Screen
 

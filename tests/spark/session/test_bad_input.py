@@ -15,12 +15,12 @@ from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.dump.sources.names import expand
 from kraftops.query.csv_rows import csv_header
 from kraftops.query.query import Query
-from kraftops.spark.dump.dump import Output, dump
+from kraftops.spark.dump.dump_job import Output, dump
 from kraftops.spark.jobs.planning import plan
 from kraftops.spark.session.failures import SparkError, job_errors
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import parsed
-from tests.helpers.spark.sameness import LOG, METADATA, parts
+from tests.helpers.spark.compare_local import LOG, METADATA, parts
 from tests.helpers.tools.console import DUMP_LOG, Done, run_command, run_here
 
 NOTHING = ("--offset", "900000..")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.spark import sameness
+from tests.helpers.spark import compare_local as sameness
 from tests.helpers.spark.cluster import CONF, Cluster, running_cluster
-from tests.helpers.spark.sameness import LOG, METADATA, SHORT_LOG, SMALLEST, parts
+from tests.helpers.spark.compare_local import LOG, METADATA, SHORT_LOG, SMALLEST, parts
 from tests.helpers.tools.console import DUMP_LOG, Done, run_here
 
 ROOT = Path(__file__).parents[3]

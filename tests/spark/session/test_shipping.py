@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from kraftops.engine.choice import why_not_native
-from kraftops.spark.jobs.jobs import equipped
+from kraftops.spark.jobs.run import shipped
 from kraftops.spark.session import shipping
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.settings import Settings
@@ -100,7 +100,7 @@ def test_worker_without_the_engine_is_told_once(
         pytest.importorskip(module)
     monkeypatch.setattr("kraftops.engine.choice.why_not_native", lambda: "not for this platform")
     monkeypatch.setattr("socket.gethostname", lambda: "host")
-    task = equipped(session, iter)
+    task = shipped(session, iter)
 
     made = [*task([1]), *task([2])]
 

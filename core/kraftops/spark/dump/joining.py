@@ -1,4 +1,4 @@
-"""Put parts together into one file, in order."""
+"""Join parts into one file, in order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.fileio.output import open_output
 from kraftops.log.remote import filesystem
 from kraftops.spark.dump.targets import Target, write_errors
@@ -15,7 +16,7 @@ _BLOCK = 8 << 20
 
 
 def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
-    """Write the parts of these names to the file *path*, which is there whole or not at all.
+    """Write the parts *names* to the file *path*, whole or not at all.
 
     Raises:
         OutputError: it cannot be written, or a part cannot be read.
@@ -30,10 +31,10 @@ def join(target: Target, names: Sequence[str], form: str, path: str) -> None:
 
 
 def join_part(target: Target, names: Sequence[str], form: str, name: str) -> None:
-    """Write the pieces of a part, which have these names, to one file of the target.
+    """Write the files *names*, which together are a part, to the file *name* of the target.
 
     Raises:
-        OutputError: it cannot be written, or a piece cannot be read.
+        OutputError: it cannot be written, or one of them cannot be read.
     """
     with target.writing(name) as file:
         _join(target, names, form, file)
@@ -53,8 +54,6 @@ def _join(target: Target, names: Sequence[str], form: str, file: BinaryIO) -> No
 def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    from kraftops.dump.scan.arrow import arrow_schema
-
     with pq.ParquetWriter(file, arrow_schema(), compression="zstd") as writer:
         for name in names:
             with target.reading(name) as part:
@@ -64,6 +63,6 @@ def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
 
 
 def _pass_line(part: BinaryIO) -> None:
-    """Read over the line of the names, which has no quoted newlines."""
+    """Skip the header line of CSV, which has no quoted newlines."""
     while part.read(1) not in (b"\n", b""):
         pass

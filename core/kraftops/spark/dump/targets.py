@@ -1,8 +1,8 @@
-"""Where parts are written: a local directory, whole or not at all, or an object store.
+"""Targets of parts: a local directory, written whole or not at all, or an object store.
 
-Workers write each attempt at a part under a name of its own; only those that the driver heard of
-count. Locally they are renamed and the directory appears with them; in a store, which cannot
-rename, the file `_SUCCESS` lists them.
+Workers write each attempt at a part under a name of its own; only the attempts that the driver
+receives count. Locally they are renamed and the directory appears with them. An object store cannot
+rename: there the file `_SUCCESS` lists them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kraftops.uris import is_remote
 
 SUCCESS = "_SUCCESS"
 ENDINGS = {"text": ".txt", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
-_OURS = re.compile(r"part-.*|\.part-.*\.crc|_SUCCESS|\._SUCCESS\.crc|\w+=.*")
+_DUMP_FILES = re.compile(r"part-.*|\.part-.*\.crc|_SUCCESS|\._SUCCESS\.crc|\w+=.*")
 """Names in a directory that a dump may have written."""
 
 
@@ -34,12 +34,12 @@ def part_name(number: int, splits: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A directory for parts, as workers know it: *place* is where they write."""
+    """Directory for parts; workers write to *place*."""
 
     path: str
     place: str
     run: str
-    """What tells the files of this run from those of others."""
+    """Distinguishes the files of this run from the files of other runs."""
     overwrite: bool = False
 
     @property
@@ -53,7 +53,7 @@ class Target:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
-        """Give a file of this name to write to; it is whole when this is left without an error.
+        """Open a file for writing; it is whole if the block ends without an error.
 
         Raises:
             OutputError: it cannot be written.
@@ -61,7 +61,7 @@ class Target:
         with write_errors(self.path):
             if self.is_remote:
                 system, root = filesystem(self.path)
-                if "/" in name and system.type_name == "hdfs":  # stores have no directories
+                if "/" in name and system.type_name == "hdfs":  # object stores have no directories
                     system.create_dir(f"{root}/{name}".rpartition("/")[0], recursive=True)
                 with system.open_output_stream(f"{root}/{name}") as stream:
                     yield cast("BinaryIO", stream)
@@ -84,11 +84,11 @@ class Target:
             return open(os.path.join(self.place, name), "rb")
 
 
-def prepared(path: str, *, overwrite: bool, is_file: bool = False) -> Target:
+def prepared_target(path: str, *, overwrite: bool, is_file: bool = False) -> Target:
     """Return a target for parts of the directory *path*, or of a file that they are joined to.
 
     Raises:
-        UsageError: there is something, and it is not to be replaced, or not all of it ours.
+        UsageError: the target exists, and is not to be replaced or has other files in it.
         OutputError: nothing can be written there.
     """
     run = os.urandom(4).hex()
@@ -108,7 +108,7 @@ def prepared(path: str, *, overwrite: bool, is_file: bool = False) -> Target:
         else:
             names = os.listdir(path) if os.path.exists(path) else None
             _refuse(path, names, overwrite=overwrite)
-            if os.path.islink(path):  # what it names is written, on the disk where that is
+            if os.path.islink(path):  # its target is written, on that disk
                 path = os.path.realpath(path)
     parent, name = os.path.split(os.path.abspath(path))
     place = os.path.join(parent, f".{name[:50]}.{run}.tmp")
@@ -129,15 +129,15 @@ def _refuse(path: str, names: list[str] | None, *, overwrite: bool) -> None:
     if not overwrite:
         raise UsageError(f"{path} exists", hint="--overwrite replaces what a dump has written")
     for name in names:
-        if not _OURS.fullmatch(name):
+        if not _DUMP_FILES.fullmatch(name):
             raise UsageError(f"{path} is not replaced: {name} in it comes from no dump")
 
 
 def commit(target: Target, names: Iterable[tuple[str, str]], form: str) -> None:
-    """Have the parts, by the names that they were written under and are to have, be all there is.
+    """Keep the parts, given by present and final names, and nothing else.
 
     Raises:
-        UsageError: as of `finish`.
+        UsageError: see `finish`.
         OutputError: the directory cannot be completed.
     """
     kept = list(names)
@@ -155,11 +155,11 @@ def commit(target: Target, names: Iterable[tuple[str, str]], form: str) -> None:
 
 
 def finish(target: Target) -> None:
-    """Have a local directory take its place, as it is.
+    """Move a local directory to its final place, as it is.
 
     Raises:
-        UsageError: something is there that was not when the job began, and is not to be replaced.
-        OutputError: it cannot.
+        UsageError: something has appeared there since, and is not to be replaced.
+        OutputError: it cannot be moved.
     """
     old = f"{target.place}.old"
     with write_errors(target.path):
@@ -174,16 +174,16 @@ def finish(target: Target) -> None:
 
 def _commit_remote(target: Target, names: list[str], form: str) -> None:
     system, root = filesystem(target.path)
-    told = json.dumps({"format": form, "run": target.run, "parts": names}, indent=1)
+    listing = json.dumps({"format": form, "run": target.run, "parts": names}, indent=1)
     with system.open_output_stream(f"{root}/{SUCCESS}") as stream:
-        stream.write(told.encode())
+        stream.write(listing.encode())
     _clear(target, {*names, SUCCESS}.__contains__)
 
 
 def abandon(target: Target) -> None:
-    """Leave nothing of what was written."""
+    """Delete everything that was written."""
     if not target.is_remote:
-        gone = f"{target.place}.gone"  # so that tasks that still run make no more files in it
+        gone = f"{target.place}.gone"  # so that running tasks create no more files in it
         with suppress(OSError):
             os.rename(target.place, gone)
         shutil.rmtree(gone, ignore_errors=True)
@@ -193,7 +193,7 @@ def abandon(target: Target) -> None:
 
 
 def _clear(target: Target, is_kept: Callable[[str], bool]) -> None:
-    """Delete the files of a store that are not to be kept, and directories without any."""
+    """Delete the files in a store that are not to be kept, and directories without files."""
     from pyarrow.fs import FileSelector, FileType
 
     system, root = filesystem(target.path)
@@ -224,10 +224,10 @@ def _remote_names(path: str) -> list[str] | None:
 
 @contextmanager
 def write_errors(path: str) -> Iterator[None]:
-    """Let errors of the system name the target.
+    """Turn errors of the system into errors that name the target.
 
     Raises:
-        OutputError: there was one.
+        OutputError: there was an error.
     """
     errors = store_errors() if is_remote(path) else (OSError,)
     try:

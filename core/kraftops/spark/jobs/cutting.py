@@ -1,4 +1,4 @@
-"""Cut large files into parts where reading them is work for more than one: on the workers."""
+"""Cut large remote files into byte ranges on workers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from kraftops.dump.sources.names import Source
 from kraftops.log.ranges import ByteRange
-from kraftops.spark.jobs.jobs import is_done_here, run
-from kraftops.spark.jobs.lost import is_last_try
-from kraftops.spark.jobs.planning import Piece, Split, cut_here, plan
+from kraftops.spark.jobs.planning import LabelledRange, Split, cut_here, plan
+from kraftops.spark.jobs.run import run, runs_here
+from kraftops.spark.jobs.worker_crashes import is_last_try
 from kraftops.spark.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class _CutWork:
-    """Cuts the files of splits, one each."""
+    """Task that cuts the files of splits, one each."""
 
     target: int
     max_bytes: int
@@ -23,24 +23,24 @@ class _CutWork:
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[list[ByteRange]]:
         for split in splits:
-            paths = [piece.part.path for piece in split.pieces]
-            if is_last_try(self.tries):  # whoever reads them has the same fate, and says so
+            paths = [labelled.range.path for labelled in split.ranges]
+            if is_last_try(self.tries):  # reading them crashes too, and reports it
                 yield from ([ByteRange(path)] for path in paths)
             else:
                 yield from cut_here(paths, self.target, self.max_bytes)
 
 
 def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list[Split]:
-    """Return the splits of sources; what is far away is read by workers to be cut.
+    """Return the splits of sources; workers read remote files to cut them.
 
     Raises:
         SparkError: the job failed.
     """
 
     def cut(paths: Sequence[str], target: int, most: int) -> list[list[ByteRange]]:
-        if is_done_here(session, paths):
+        if runs_here(session, paths):
             return cut_here(paths, target, most)
-        splits = [Split(at, (Piece(ByteRange(path)),), 0) for at, path in enumerate(paths)]
+        splits = [Split(at, (LabelledRange(ByteRange(path)),), 0) for at, path in enumerate(paths)]
         return run(session, splits, _CutWork(target, most, session.settings.tries))
 
     size = session.settings.split_bytes

@@ -1,4 +1,4 @@
-"""Splits: what one task of Spark reads, by the sizes of the files and the number of cores."""
+"""Plan splits, one a task, by the sizes of the files and the number of cores."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ MOST_BYTES = 256 << 20
 _TASKS_A_CORE = 4  # so that the last ones do not wait long for one
 _ARCHIVE_FACTOR = 4  # how much more is in an archive than it takes, about
 _FILE_BYTES = 64 << 10  # what it costs to open a file, in bytes that could be read meanwhile
-_MOST_PIECES = 10_000
+_MOST_RANGES = 10_000
 
 
-class Piece(NamedTuple):
-    """A part of a file, and what its directory says of it: decoder, topic and partition."""
+class LabelledRange(NamedTuple):
+    """A byte range, with the decoder, topic and partition that the directory of its file says."""
 
-    part: ByteRange
+    range: ByteRange
     decoder: str | None = None
     topic: str | None = None
     partition: int | None = None
 
 
 class Split(NamedTuple):
-    """What one task reads: pieces in order; *size* is about how many bytes they are."""
+    """Byte ranges that one task reads, in order; *size* is about how many bytes they are."""
 
     number: int
-    pieces: tuple[Piece, ...]
+    ranges: tuple[LabelledRange, ...]
     size: int
 
 
 def query_of(query: Query, decoder: str | None) -> Query:
-    """Return the query of a piece: with the decoder of its directory, if it has one."""
+    """Return the query of a byte range: with the decoder of its directory, if it has one."""
     if query.decoder is not None or decoder is None:
         return query
     return replace(query, decoder=decoder, deep_iteration=True)
@@ -61,56 +61,58 @@ def plan(
     """Return the splits of sources, in order.
 
     A file is cut at the boundaries of its batches, small files are put together. Files far away
-    must be fetched to be cut, so that they are not where there are enough of them for all cores. Of
-    files that nobody can read there are splits, too: who reads them says so.
+    must be fetched to be cut, so they stay whole where there are enough of them for all cores.
+    Files that nobody can read have splits, too: the task reports them.
 
     Args:
         sources: what to read.
         cores: how many tasks run at a time.
         max_bytes: how much of each log is read.
-        size: how large splits should be; by data and cores if that is not said.
-        cut: cuts files into parts, given the size of parts and *max_bytes*; here by default.
+        size: how large splits should be; by data and cores if None.
+        cut: cuts files into ranges, given their size and *max_bytes*; in this process by default.
     """
     sizes = sizes_of(source.path for source in sources)
     target = split_bytes(sum(sizes), cores) if size is None else size
     large = [one.path for one, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
     if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:
         large = [path for path in large if not is_remote(path)]
-    parts = dict(zip(large, (cut or cut_here)(large, target, max_bytes), strict=True))
-    return list(_packed(_pieces(sources, sizes, parts), target))
+    cuts = dict(zip(large, (cut or cut_here)(large, target, max_bytes), strict=True))
+    return list(_packed(_labelled(sources, sizes, cuts), target))
 
 
 def cut_here(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
-    """Return the parts of each of some files, which are read for that."""
+    """Return the ranges of each file, which this process reads to cut it."""
     return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
 
 
-def _pieces(
-    sources: Iterable[Source], sizes: Iterable[int], parts: Mapping[str, Sequence[ByteRange]]
-) -> Iterator[tuple[Piece, int]]:
-    """Yield pieces and about how many bytes each is."""
+def _labelled(
+    sources: Iterable[Source], sizes: Iterable[int], cuts: Mapping[str, Sequence[ByteRange]]
+) -> Iterator[tuple[LabelledRange, int]]:
+    """Yield byte ranges and about how many bytes each is."""
     for source, size in zip(sources, sizes, strict=True):
-        path, about = source.path, (source.decoder, source.topic, source.partition)
-        if path not in parts:
+        path, labels = source.path, (source.decoder, source.topic, source.partition)
+        if path not in cuts:
             name = file_name(path)
             is_archive = name is not None and bool(name.archive)
-            yield Piece(ByteRange(path), *about), size * _ARCHIVE_FACTOR if is_archive else size
+            whole = LabelledRange(ByteRange(path), *labels)
+            yield whole, size * _ARCHIVE_FACTOR if is_archive else size
             continue
-        for part in parts[path]:
-            # Numbers of devices and files are those of one machine.
-            piece = Piece(part._replace(file_id=None), *about)
-            yield piece, size if part.stop is None else part.stop - part.start
+        for cut in cuts[path]:
+            # Numbers of devices and inodes are those of one machine.
+            labelled = LabelledRange(cut._replace(file_id=None), *labels)
+            yield labelled, size if cut.stop is None else cut.size
 
 
-def _packed(pieces: Iterable[tuple[Piece, int]], target: int) -> Iterator[Split]:
+def _packed(ranges: Iterable[tuple[LabelledRange, int]], target: int) -> Iterator[Split]:
+    """Yield splits of about *target* bytes."""
     number, size = 0, 0
-    held: list[Piece] = []
-    for piece, bytes_ in pieces:
+    packed: list[LabelledRange] = []
+    for labelled, bytes_ in ranges:
         cost = bytes_ + _FILE_BYTES
-        if held and (size + cost > target or len(held) >= _MOST_PIECES):
-            yield Split(number, tuple(held), size)
-            number, held, size = number + 1, [], 0
-        held.append(piece)
+        if packed and (size + cost > target or len(packed) >= _MOST_RANGES):
+            yield Split(number, tuple(packed), size)
+            number, packed, size = number + 1, [], 0
+        packed.append(labelled)
         size += cost
-    if held:
-        yield Split(number, tuple(held), size)
+    if packed:
+        yield Split(number, tuple(packed), size)

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kraftops.errors import KraftopsError
-from kraftops.spark.session.shipping import lack_text
+from kraftops.spark.session.shipping import missing_module_text
 
 _PYTHON_ERROR = r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$"
 _CALL = "An error occurred while calling"
 _CLASS = re.compile(r'(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[\w$]+: ')
-_LAST_TRY = re.compile(r".* most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \(.*?\): ")
+_LAST_TRY = re.compile(
+    r".* most recent failure: CrashedSplit task \S+ in stage \S+ \(TID \d+\) \(.*?\): "
+)
 _CAUSE = r"^Caused by: (?:[\w.$]+: )?(.+)$"
-_SAY_IT_ALL = {"LacksModuleError", "OutputError", "SourceError", "UsageError"}
+_COMPLETE_MESSAGES = {"MissingModuleError", "OutputError", "SourceError", "UsageError"}
 
 
 class SparkError(KraftopsError):
@@ -29,8 +31,8 @@ def reason_of(error: BaseException) -> str:
         name, message = python[-1]
         missing = re.fullmatch(r"No module named '(.+)'", message)
         if missing:
-            return lack_text(missing[1])
-        return message if name in _SAY_IT_ALL else f"{name}: {message}"
+            return missing_module_text(missing[1])
+        return message if name in _COMPLETE_MESSAGES else f"{name}: {message}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = _without_call(lines)
     causes = re.findall(_CAUSE, text, re.MULTILINE)
@@ -54,7 +56,7 @@ def _text_of(error: BaseException) -> str:
     try:
         return str(error)
     except Exception as gone:
-        if not (_is_javas(gone) or isinstance(gone, OSError)):
+        if not (_is_from_java(gone) or isinstance(gone, OSError)):
             raise
         return "Spark has ended"
 
@@ -65,14 +67,14 @@ def _is_interrupted(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _is_sparks(error: BaseException) -> bool:
+def _is_from_spark(error: BaseException) -> bool:
     """Tell whether an error comes from PySpark, or from Java through it."""
     from pyspark.errors import PySparkException
 
-    return isinstance(error, PySparkException) or _is_javas(error)
+    return isinstance(error, PySparkException) or _is_from_java(error)
 
 
-def _is_javas(error: BaseException) -> bool:
+def _is_from_java(error: BaseException) -> bool:
     return type(error).__module__.startswith("py4j.")
 
 
@@ -87,7 +89,7 @@ def job_errors(what: str = "the job failed") -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not _is_sparks(error):
+        if not _is_from_spark(error):
             raise
         if _is_interrupted(error):
             raise KeyboardInterrupt from error

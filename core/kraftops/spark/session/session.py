@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
 from kraftops.spark.session.failures import job_errors
-from kraftops.spark.session.settings import OURS, Settings
+from kraftops.spark.session.launch import running_context
+from kraftops.spark.session.settings import CONF_PREFIX, Settings
 from kraftops.spark.session.shipping import UnionParam, packed
-from kraftops.spark.session.starting import running_context
 from kraftops.spark.session.status_tracker import workers_awaited
 
 if TYPE_CHECKING:
@@ -105,6 +105,6 @@ def _running(settings: Settings) -> Session | None:
     if spark is None:
         return None
     context = spark.sparkContext
-    ours = [pair for pair in settings.conf if pair[0].startswith(OURS)]
+    ours = [pair for pair in settings.conf if pair[0].startswith(CONF_PREFIX)]
     conf = (*context.getConf().getAll(), *ours)
     return Session(context, Settings(str(context.master), conf, verbose=True), spark)

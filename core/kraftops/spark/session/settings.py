@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from kraftops.errors import UsageError
 
 DEFAULT_MASTER = "local[*,4]"
-OURS = "spark.kraftops."
+CONF_PREFIX = "spark.kraftops."
 """What the names of our own configuration begin with."""
-OUR_NAMES = ("splitBytes", "groups", "workerSeconds")
+CONF_NAMES = ("splitBytes", "groups", "workerSeconds")
 """What they go on with."""
 _TRIES = 4
 _WORKER_SECONDS = 120
@@ -27,7 +27,7 @@ _BASE = {
 }
 _QUIET = {"spark.log.level": "OFF"}
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-_IMPATIENT = {  # or YARN's resource manager would be waited for a quarter of an hour
+_SHORT_TIMEOUTS = {  # or YARN's resource manager would be waited for a quarter of an hour
     "spark.hadoop.yarn.resourcemanager.connect.max-wait.ms": "20000",
     "spark.hadoop.yarn.resourcemanager.connect.retry-interval.ms": "4000",
     "spark.hadoop.ipc.client.connect.max.retries": "2",
@@ -96,11 +96,11 @@ class Settings:
         return _WORKER_SECONDS if found is None else found
 
     def _number(self, name: str, least: int = 0) -> int | None:
-        text = dict(self.conf).get(f"{OURS}{name}")
+        text = dict(self.conf).get(f"{CONF_PREFIX}{name}")
         if text is None:
             return None
         if not text.isdecimal() or int(text) < least:
-            raise UsageError(f"{OURS}{name} is a number from {least} on, not {text!r}")
+            raise UsageError(f"{CONF_PREFIX}{name} is a number from {least} on, not {text!r}")
         return int(text)
 
     @property
@@ -114,7 +114,7 @@ class Settings:
     def all_conf(self) -> dict[str, str]:
         """Return the whole configuration; what the user says wins."""
         conf = {**_BASE, **({} if self.verbose else _QUIET)}
-        conf |= _LOOPBACK if self.is_local else _IMPATIENT
+        conf |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
         return {**conf, **dict(self.conf), "spark.master": self.full_master}
 
 

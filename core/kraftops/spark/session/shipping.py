@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from kraftops.errors import KraftopsError
-from kraftops.spark.session import sent_native as sentnative
+from kraftops.spark.session import shipped_native
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -28,7 +28,7 @@ MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
 """What a worker must have."""
 
 
-class LacksModuleError(KraftopsError):
+class MissingModuleError(KraftopsError):
     """A worker lacks a module; the message names both."""
 
 
@@ -71,8 +71,10 @@ def packed() -> Iterator[Sent]:
                         archive.write(source, f"{package}/{source.relative_to(place)}")
             engine = _extension()
             if engine is not None:
-                archive.write(sentnative.__file__, f"{sentnative.NAME.replace('.', '/')}.py")
-        sent = None if engine is None else os.path.join(directory, sentnative.sent_name(engine))
+                archive.write(
+                    shipped_native.__file__, f"{shipped_native.NAME.replace('.', '/')}.py"
+                )
+        sent = None if engine is None else os.path.join(directory, shipped_native.sent_name(engine))
         if engine is not None and sent is not None:
             copyfile(engine, sent)
         yield Sent(path, sent)
@@ -84,7 +86,7 @@ def _extension() -> str | None:
 
     from kraftops.engine.choice import engine_name
 
-    found = find_spec(sentnative.NAME) if engine_name() == "native" else None
+    found = find_spec(shipped_native.NAME) if engine_name() == "native" else None
     return found.origin if found else None
 
 
@@ -95,7 +97,7 @@ def _here() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Equipped(Generic[T, R]):
+class ShippedWork(Generic[T, R]):
     """Does *work*, in a worker that has what it takes, where paths mean what they mean here.
 
     *slow* gathers which workers have not the compiled engine that was sent to them, and why.
@@ -109,7 +111,7 @@ class Equipped(Generic[T, R]):
         """Yield what the work makes.
 
         Raises:
-            LacksModuleError: a module is missing here.
+            MissingModuleError: a module is missing here.
         """
         for name in MODULES:
             try:
@@ -117,14 +119,14 @@ class Equipped(Generic[T, R]):
             except ImportError:
                 from socket import gethostname
 
-                raise LacksModuleError(lack_text(name, gethostname())) from None
+                raise MissingModuleError(missing_module_text(name, gethostname())) from None
         with _inside(self.directory):
             if self.slow is not None:
-                _tell_if_slow(self.slow)
+                _report_slow(self.slow)
             yield from self.work(things)
 
 
-def _tell_if_slow(slow: Accumulator[frozenset[str]]) -> None:
+def _report_slow(slow: Accumulator[frozenset[str]]) -> None:
     from socket import gethostname
 
     from kraftops.engine.choice import why_not_native  # not before it is known that it can be
@@ -152,7 +154,7 @@ def _inside(directory: str) -> Iterator[None]:
         os.chdir(home)
 
 
-def lack_text(module: str, host: str = "") -> str:
+def missing_module_text(module: str, host: str = "") -> str:
     """Return what to say of a worker that lacks a module."""
     wheel = module.partition(".")[0] if module != "backports.zstd" else module
     place = f" on {host}" if host else ""

@@ -12,7 +12,7 @@ from kraftops.dump.sources.names import Source
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
 from kraftops.spark.dump.targets import Target
-from kraftops.spark.jobs.jobs import look_at_workers
+from kraftops.spark.jobs.run import check_workers
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
 from kraftops.spark.sql.options import query_text
@@ -37,7 +37,7 @@ def log_table(session: Session, sources: Sequence[Source], query: Query) -> Data
     """
     from kraftops.spark.datasource import KraftopsDataSource
 
-    look_at_workers(session)
+    check_workers(session)
     spark = session.spark
     with job_errors():
         spark.dataSource.register(KraftopsDataSource)

@@ -1,4 +1,4 @@
-"""What a task of a dump does: it reads a split and writes its part of the output itself."""
+"""Task of a dump: read a split and write its part of the output."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import ParquetFile, arrow_batches, arrow_schema, scan_batches
 from kraftops.dump.scan.part_scan import PartMaker, row_text
 from kraftops.dump.small_files import is_small_file, small_file
 from kraftops.dump.sources.parts import Found
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import Chunks
 from kraftops.log.ranges import ByteRange
+from kraftops.query.csv_rows import csv_header
 from kraftops.query.query import Query
 from kraftops.spark.dump.targets import ENDINGS, Target, part_name
-from kraftops.spark.jobs.lost import is_last_try, lost_rows
 from kraftops.spark.jobs.planning import Split, query_of
+from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import Accumulator
 
 MOST_LINES = 1000
-"""Lines about what is damaged in a split, and as many about its offsets, that go to the driver."""
+"""Limit of lines about damage in a split, and of lines about its offsets, sent to the driver."""
 
 
-class Written(NamedTuple):
-    """What became of a split: the name of its part, and what was found besides.
+class WrittenPart(NamedTuple):
+    """Part that was written for a split, and the findings in the split.
 
-    *records* counts rows, of text lines.
+    *records* counts rows, in text lines.
     """
 
     number: int
@@ -41,13 +43,13 @@ class Written(NamedTuple):
     records: int
     found: tuple[Found, ...]
     more_lines: int
-    """About damage, that were not kept."""
+    """Lines about damage that were not kept."""
     more_offsets: int = 0
-    """That are not where they should be, as gaps, and were not kept."""
+    """Lines about offset gaps that were not kept."""
 
 
 class Counters(NamedTuple):
-    """What the driver sees while tasks run: records, and splits with damage in them."""
+    """Accumulators that the driver reads while tasks run."""
 
     records: Accumulator[int]
     damaged: Accumulator[int]
@@ -55,17 +57,17 @@ class Counters(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DumpWork:
-    """Dumps splits, one a call, in a worker."""
+    """Task that dumps splits."""
 
     query: Query
     target: Target
     splits: int
     tries: int
-    """How often a split is tried; the last time, it is not read any more."""
+    """Number of tries of a split; the last one reports instead of reading."""
     counters: Counters
 
-    def __call__(self, splits: Iterable[Split]) -> Iterator[Written]:
-        """Write the parts of splits; yield what became of them."""
+    def __call__(self, splits: Iterable[Split]) -> Iterator[WrittenPart]:
+        """Write the parts of splits; yield a description of each."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
@@ -73,26 +75,30 @@ class DumpWork:
         gc.disable()  # nothing here makes cycles
         try:
             for split in splits:
-                is_lost = is_last_try(self.tries)
-                yield self._write(split, context.taskAttemptId(), is_lost=is_lost)
+                is_last = is_last_try(self.tries)
+                yield self._write(split, context.taskAttemptId(), is_last=is_last)
         finally:
             gc.enable()
 
-    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
+    def _write(self, split: Split, attempt: int, *, is_last: bool) -> WrittenPart:
         ending = ENDINGS[self.query.form]
         name = self.target.attempt_name(part_name(split.number, self.splits), ending, attempt)
-        told = _Told()
+        findings = _SplitFindings()
         with self.target.writing(name) as file:
             write = self._parquet if self.query.form == "parquet" else self._text
-            records = write(split, file, told, is_lost=is_lost)
+            records = write(split, file, findings, is_last=is_last)
         self.counters.records.add(records)
-        if told.has_damage:
+        if findings.has_damage:
             self.counters.damaged.add(1)
-        found = tuple(told.found)
-        return Written(split.number, name, records, found, told.more_lines, told.more_offsets)
+        found = tuple(findings.found)
+        return WrittenPart(
+            split.number, name, records, found, findings.more_lines, findings.more_offsets
+        )
 
-    def _text(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> int:
-        """Write text, JSON or CSV; return how many lines."""
+    def _text(
+        self, split: Split, file: BinaryIO, findings: _SplitFindings, *, is_last: bool
+    ) -> int:
+        """Write text, JSON or CSV; return the number of lines."""
         lines = 0
 
         def sink(data: bytes) -> None:
@@ -102,31 +108,31 @@ class DumpWork:
 
         chunks = Chunks(sink)
         if self.query.form == "csv":
-            from kraftops.query.csv_rows import csv_header
-
             chunks.add(csv_header())
             lines -= 1
         makers: dict[str | None, PartMaker] = {}
         with ExitStack() as opened:
-            for part, decoder, *_ in split.pieces:
+            for part, decoder, *_ in split.ranges:
                 query = query_of(self.query, decoder)
-                if is_lost:
-                    made: Iterable[str | bytes] = self._lost_text(part, query, told)
+                if is_last:
+                    made: Iterable[str | bytes] = self._crash_chunks(part, query, findings)
                 elif query.form == "json" and is_small_file(part.path):
-                    made = _small_text(part, told)
+                    made = _small_text(part, findings)
                 else:
                     maker = makers.get(decoder)
                     if maker is None:
                         maker = makers[decoder] = opened.enter_context(closing(PartMaker(query)))
-                    made = maker(part, told.add)
+                    made = maker(part, findings.add)
                 for chunk in made:
                     chunks.add(chunk)
         chunks.flush()
         return lines
 
-    def _lost_text(self, part: ByteRange, query: Query, told: _Told) -> Iterator[str]:
+    def _crash_chunks(
+        self, part: ByteRange, query: Query, findings: _SplitFindings
+    ) -> Iterator[str]:
         report = Report()
-        rows = lost_rows(part, query, report, self.tries - 1)
+        rows = crash_rows(part, query, report, self.tries - 1)
         if query.form == "text":
             deque(rows, 0)
             if not part.start:
@@ -134,38 +140,38 @@ class DumpWork:
         else:
             for row in rows:
                 yield row_text(row, query.form)
-        told.add(Found(part, report, None, None, 0))
+        findings.add(Found(part, report, None, None, 0))
 
-    def _parquet(self, split: Split, file: BinaryIO, told: _Told, *, is_lost: bool) -> int:
-        """Write a Parquet file; return how many rows."""
-        from kraftops.dump.scan.arrow import ParquetFile
-
+    def _parquet(
+        self, split: Split, file: BinaryIO, findings: _SplitFindings, *, is_last: bool
+    ) -> int:
+        """Write a Parquet file; return the number of rows."""
         records = 0
         with ParquetFile(file) as parquet:
-            for batch in self._batches(split, told, is_lost=is_lost):
+            for batch in self._batches(split, findings, is_last=is_last):
                 parquet.add(batch)
                 records += batch.num_rows
         return records
 
-    def _batches(self, split: Split, told: _Told, *, is_lost: bool) -> Iterator[pa.RecordBatch]:
-        from kraftops.dump.scan.arrow import arrow_batches, arrow_schema, scan_batches
-
+    def _batches(
+        self, split: Split, findings: _SplitFindings, *, is_last: bool
+    ) -> Iterator[pa.RecordBatch]:
         schema = arrow_schema()
-        for part, decoder, *_ in split.pieces:
+        for part, decoder, *_ in split.ranges:
             query, report = query_of(self.query, decoder), Report()
             try:
-                if is_lost:
-                    rows = lost_rows(part, query, report, self.tries - 1)
+                if is_last:
+                    rows = crash_rows(part, query, report, self.tries - 1)
                     yield from arrow_batches(rows, schema)
                 else:
                     yield from scan_batches(part, query, report, schema)
             except (SourceError, UsageError) as error:
                 report.refusal(error.message)
-            told.add(Found(part, report, None, None, 0))
+            findings.add(Found(part, report, None, None, 0))
 
 
-def _small_text(part: ByteRange, told: _Told) -> Iterator[str]:
-    """Yield the line of a small file, as the local tool writes it."""
+def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
+    """Yield the line of JSON of a small file."""
     report = Report()
     try:
         found = small_file(part.path)
@@ -176,11 +182,11 @@ def _small_text(part: ByteRange, told: _Told) -> Iterator[str]:
         if found and "damage" in found:
             report.has_failed = True
             report.remark(f"{part.path}: {found['damage']}", is_damage=True)
-    told.add(Found(part, report, None, None, 0))
+    findings.add(Found(part, report, None, None, 0))
 
 
-class _Told:
-    """Keeps what is found in a split, as much as the driver should have."""
+class _SplitFindings:
+    """Findings in a split, limited to what the driver should receive."""
 
     def __init__(self) -> None:
         self.found: list[Found] = []
@@ -189,7 +195,7 @@ class _Told:
         self._left = self._left_offsets = MOST_LINES
 
     def add(self, found: Found) -> None:
-        """Keep what was found in some more of a part."""
+        """Keep the findings in some more of a byte range."""
         report = found.report
         self.has_damage |= report.has_failed or report.has_damage
         lines = report.take_lines()

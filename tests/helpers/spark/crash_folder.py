@@ -1,3 +1,3 @@
 """The directory of the file that kills who reads it."""
 
-VICTIM_NAME = "victim"
+CRASH_FOLDER = "crashing"

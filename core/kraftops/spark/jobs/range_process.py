@@ -1,4 +1,4 @@
-"""Read a piece of a split in a process of its own, so that what kills that kills no more."""
+"""Read a byte range in a process of its own, which may crash without the worker."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import arrow_batches, scan_batches
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.spark.jobs.lost import unreadable_row
+from kraftops.spark.jobs.worker_crashes import unreadable_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PROGRAM = "from kraftops.spark.jobs.piece_process import main; main()"
+_PROGRAM = "from kraftops.spark.jobs.range_process import main; main()"
 
 
-def piece_batches(part: ByteRange, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a part; of a file that cannot be read, one that says so."""
-    from kraftops.dump.scan.arrow import arrow_batches, scan_batches
-
+def range_batches(part: ByteRange, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a byte range, or a row that says why the file cannot be read."""
     try:
         yield from scan_batches(part, query, Report(), schema)
     except (SourceError, UsageError) as error:
@@ -33,9 +32,9 @@ def piece_batches(part: ByteRange, query: Query, schema: pa.Schema) -> Iterator[
 
 
 def spooled(part: ByteRange, query: Query, schema: pa.Schema) -> IO[bytes] | None:
-    """Return a file with the rows of a part, an Arrow stream; None if the process died."""
-    file = TemporaryFile()  # noqa: SIM115 - the caller's
-    done = subprocess.run(  # noqa: S603 - ourselves
+    """Return a file with the rows of a byte range, an Arrow stream; None if the process died."""
+    file = TemporaryFile()  # noqa: SIM115 - the caller closes it
+    done = subprocess.run(  # noqa: S603 - this module
         [sys.executable, "-c", _PROGRAM],
         input=pickle.dumps((part, query, schema)),
         stdout=file,
@@ -51,10 +50,10 @@ def spooled(part: ByteRange, query: Query, schema: pa.Schema) -> IO[bytes] | Non
 
 
 def main() -> None:
-    """Write the rows of the part that standard input describes to standard output."""
+    """Write the rows of the byte range on standard input to standard output."""
     import pyarrow as pa
 
-    part, query, schema = pickle.load(sys.stdin.buffer)  # noqa: S301 - of a worker of ours
+    part, query, schema = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by `spooled`
     with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
-        for batch in piece_batches(part, query, schema):
+        for batch in range_batches(part, query, schema):
             stream.write_batch(batch)

@@ -9,11 +9,11 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, TypeVar
 
-from kraftops.spark.jobs.lost import Lost, Narrowing
 from kraftops.spark.jobs.planning import Split
+from kraftops.spark.jobs.worker_crashes import CrashedSplit, RetryByRange
 from kraftops.spark.session.failures import SparkError, job_errors
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.shipping import Equipped
+from kraftops.spark.session.shipping import ShippedWork
 from kraftops.spark.session.status_tracker import Counts, Show, no_counts, watched
 from kraftops.uris import is_remote
 
@@ -32,14 +32,14 @@ def run(
     show: Show | None = None,
     counts: Counts = no_counts,
 ) -> list[R]:
-    """Return what *work* yields of things to read, in their order; each is a task of its own.
+    """Return the results of *work* on things, in their order; each thing is a task of its own.
 
     Args:
         session: where to run it.
-        things: splits or the like; nothing is done without any.
-        work: called in workers, so that it must be something that can be pickled.
-        show: is told what is done.
-        counts: what it is told of records and of damaged splits.
+        things: splits, for example; without any there is no job.
+        work: called in workers, must be picklable.
+        show: called with the progress.
+        counts: returns the numbers of records and of damaged splits for it.
 
     Raises:
         SparkError: the job failed.
@@ -48,76 +48,78 @@ def run(
     if not things:
         return []
     context = session.context
-    task = equipped(session, work)
-    with cancelled_by_keys(session), watched(context, len(things), show, counts):
+    task = shipped(session, work)
+    with cancelled_on_interrupt(session), watched(context, len(things), show, counts):
         made: list[Any] = context.parallelize(things, len(things)).mapPartitions(task).collect()
         return made
 
 
-def run_narrowed(
+def run_by_range(
     session: Session,
     splits: Sequence[Split],
     work: Callable[[Iterable[Split]], Iterable[R]],
     show: Show | None = None,
     counts: Counts = no_counts,
 ) -> list[R]:
-    """Return the same as `run` of work that makes one result a split.
+    """Return the results of work that makes one result a split, as `run` does.
 
-    Of a split of several pieces whose worker dies at every try, each piece is a task of a second
-    job: it has as many results as pieces, and only what the piece that kills is worth is lost.
+    A split of several byte ranges that crashes at every try is read again by a second job, each
+    range a task: it has a result for each, and only the range that crashes is not read.
 
     Raises:
         SparkError: the job failed.
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
-    narrowing = Narrowing(work, session.settings.tries)
-    made: list[R | Lost] = run(session, splits, narrowing, show, counts)
-    lost = [split for split, one in zip(splits, made, strict=True) if isinstance(one, Lost)]
-    pieces = [Split(split.number, (piece,), 0) for split in lost for piece in split.pieces]
-    again = iter(run(session, pieces, work, show, counts))
+    narrowing = RetryByRange(work, session.settings.tries)
+    made: list[R | CrashedSplit] = run(session, splits, narrowing, show, counts)
+    crashed = [
+        split for split, one in zip(splits, made, strict=True) if isinstance(one, CrashedSplit)
+    ]
+    ranges = [Split(split.number, (labelled,), 0) for split in crashed for labelled in split.ranges]
+    again = iter(run(session, ranges, work, show, counts))
     results: list[R] = []
     for split, one in zip(splits, made, strict=True):
-        results += islice(again, len(split.pieces)) if isinstance(one, Lost) else (one,)
+        results += islice(again, len(split.ranges)) if isinstance(one, CrashedSplit) else (one,)
     return results
 
 
-def equipped(
+def shipped(
     session: Session, work: Callable[[Iterable[T]], Iterable[R]]
 ) -> Callable[[Iterable[T]], Iterable[R]]:
-    """Return work that says what a worker lacks, where workers are not of this machine."""
-    return work if session.settings.is_local else Equipped(work, session.slow)
+    """Return work that names missing modules, where workers run on other machines."""
+    return work if session.settings.is_local else ShippedWork(work, session.slow)
 
 
-def look_at_workers(session: Session) -> None:
-    """Have workers of a cluster say what they lack, before Spark calls code of ours by itself.
+def check_workers(session: Session) -> None:
+    """Have workers of a cluster name missing modules, before Spark itself calls our code.
 
     Raises:
-        SparkError: they lack something.
+        SparkError: a module is missing.
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
     if session.settings.is_local:
         return
     tasks = range(session.cores)
-    look: Equipped[int, int] = Equipped(iter, session.slow)
-    with cancelled_by_keys(session):
+    look: ShippedWork[int, int] = ShippedWork(iter, session.slow)
+    with cancelled_on_interrupt(session):
         session.context.parallelize(tasks, len(tasks)).mapPartitions(look).collect()
 
 
-def is_done_here(session: Session, paths: Iterable[str]) -> bool:
-    """Tell whether work on files needs no job: no worker is nearer to them than this process."""
+def runs_here(session: Session, paths: Iterable[str]) -> bool:
+    """Tell whether this process is as near to the files as any worker, so that no job is needed."""
     return session.settings.is_local and not any(map(is_remote, paths))
 
 
 @contextmanager
 def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
-    """Run jobs that must read all of the log *names*, such that Ctrl-C ends them all.
+    """Run jobs that must read the whole log *names*; Ctrl-C ends them all.
 
     Raises:
-        SparkError: a job failed; it says so if workers died of it.
+        SparkError: a job failed; the message says so if workers crashed.
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
     try:
-        with cancelled_by_keys(session):
+        with cancelled_on_interrupt(session):
             yield
     except SparkError as error:
         if not _LOST_WORKER.search(error.message):
@@ -130,8 +132,8 @@ def reading_whole_log(session: Session, names: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def cancelled_by_keys(session: Session) -> Iterator[None]:
-    """Run jobs such that Ctrl-C ends them all.
+def cancelled_on_interrupt(session: Session) -> Iterator[None]:
+    """Run jobs; Ctrl-C ends them all.
 
     Raises:
         SparkError: a job failed.

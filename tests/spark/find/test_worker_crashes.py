@@ -9,32 +9,32 @@ import pytest
 
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.image import MetadataImage
-from kraftops.spark.find.find import Line, ask_log
+from kraftops.spark.find.search import Line, ask_log
 from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.session import Session
 from kraftops_cli.metadata_shell.spark_find import Find, State, printed
-from tests.spark.dump.test_lost_workers import tries
-from tests.spark.find.test_find import LOG, at_once
+from tests.spark.dump.test_worker_crashes import tries
+from tests.spark.find.test_search import LOG, at_once
 
 pytestmark = pytest.mark.spark
 
 
 @dataclass(frozen=True, slots=True)
-class DyingFind(Find):
+class CrashingFind(Find):
     """Kills its worker in the middle of a group, as often as it is told."""
 
-    deaths: int = 1
+    crashes: int = 1
 
     def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterator[Line]:
         for number, line in enumerate(Find.of_image(self, image, is_first=is_first)):
-            if number == 3 and tries() < self.deaths:
+            if number == 3 and tries() < self.crashes:
                 os.kill(os.getpid(), signal.SIGKILL)
             yield line
 
 
-def find(deaths: int) -> DyingFind:
+def find(crashes: int) -> CrashingFind:
     state = State(LOG, None, None, "kafka", False, False, "")
-    return DyingFind(("find", "/"), state, deaths)
+    return CrashingFind(("find", "/"), state, crashes)
 
 
 def kept(session: Session) -> tuple[int, list[str]]:

@@ -11,49 +11,49 @@ from kraftops.log.streams import OpenName
 from kraftops.spark.datasource import KraftopsDataSource, Reader, SplitPartition
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.sql.options import source_options
-from tests.helpers.spark.victim import VICTIM_NAME
+from tests.helpers.spark.crash_folder import CRASH_FOLDER
 
 
-class Bomb(OpenName):
+class CrashingName(OpenName):
     """The name of a file that kills whoever opens it."""
 
     __slots__ = ()
 
     def __new__(cls, name: str) -> Self:
         """Make one that looks like a file's."""
-        return super().__new__(cls, name, name, explode)
+        return super().__new__(cls, name, name, crash)
 
 
-def explode(_: str) -> LogFile:
+def crash(_: str) -> LogFile:
     """Kill the process."""
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError
 
 
-class DyingReader(Reader):
-    """Kills whatever process opens the victim."""
+class CrashingReader(Reader):
+    """Kills whatever process opens the crashing."""
 
     def partitions(self) -> list[SplitPartition]:
-        return [SplitPartition(with_bomb(one.split)) for one in super().partitions()]
+        return [SplitPartition(with_crash(one.split)) for one in super().partitions()]
 
 
-def with_bomb(split: Split | None) -> Split:
+def with_crash(split: Split | None) -> Split:
     assert split
-    pieces = [
-        piece._replace(part=piece.part._replace(path=Bomb(piece.part.path)))
-        if VICTIM_NAME in piece.part.path
-        else piece
-        for piece in split.pieces
+    ranges = [
+        labelled._replace(range=labelled.range._replace(path=CrashingName(labelled.range.path)))
+        if CRASH_FOLDER in labelled.range.path
+        else labelled
+        for labelled in split.ranges
     ]
-    return split._replace(pieces=tuple(pieces))
+    return split._replace(ranges=tuple(ranges))
 
 
-class DyingSource(KraftopsDataSource):
+class CrashingSource(KraftopsDataSource):
     """One whose workers die."""
 
     @classmethod
     def name(cls) -> str:
-        return "dying"
+        return "crashing"
 
     def reader(self, schema: StructType) -> Reader:
-        return DyingReader(source_options(self.options), schema)
+        return CrashingReader(source_options(self.options), schema)

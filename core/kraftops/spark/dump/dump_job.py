@@ -1,4 +1,4 @@
-"""Dump logs on Spark: text, JSON, CSV or Parquet, one part a split."""
+"""Dump logs on Spark as text, JSON, CSV or Parquet, one part a split."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import NamedTuple
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import Findings
 from kraftops.query.query import Query
+from kraftops.spark.dump.dump_task import Counters, DumpWork, WrittenPart
 from kraftops.spark.dump.joining import join, join_part
-from kraftops.spark.dump.targets import ENDINGS, Target, abandon, commit, part_name, prepared
-from kraftops.spark.dump.task import Counters, DumpWork, Written
-from kraftops.spark.jobs.jobs import run_narrowed
+from kraftops.spark.dump.targets import ENDINGS, Target, abandon, commit, part_name, prepared_target
 from kraftops.spark.jobs.planning import Split
+from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a dump goes: a directory of parts, or with *single_file* one file."""
+    """Output of a dump: a directory of parts, or with *single_file* one file."""
 
     path: str
     single_file: bool = False
@@ -29,9 +29,9 @@ class Output:
 
 
 class Outcome(NamedTuple):
-    """What a dump has written and found; *lines* are for standard error.
+    """Result of a dump; *lines* are for standard error.
 
-    *damaged* counts splits, or pieces of them where these were read one by one.
+    *damaged* counts splits, or their byte ranges where these were read one by one.
     """
 
     report: Report
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     records: int
     damaged: int
     more_offsets: int
-    """Gaps and the like that the report does not have."""
+    """Number of offset gaps that the report does not list."""
 
 
 def dump(
@@ -49,14 +49,14 @@ def dump(
     output: Output,
     show: Show | None = None,
 ) -> Outcome:
-    """Write what *query* asks for of all splits; each is read by a worker, which writes its part.
+    """Write the answer to *query*; a worker reads each split and writes its part.
 
     Raises:
         UsageError: the output is there already.
         OutputError: it cannot be written.
         SparkError: the job failed.
     """
-    target = prepared(output.path, overwrite=output.overwrite, is_file=output.single_file)
+    target = prepared_target(output.path, overwrite=output.overwrite, is_file=output.single_file)
     try:
         written = _written(session, splits, query, target, show)
         if output.single_file:
@@ -72,17 +72,17 @@ def dump(
 
 def _written(
     session: Session, splits: Sequence[Split], query: Query, target: Target, show: Show | None
-) -> list[Written]:
+) -> list[WrittenPart]:
     context = session.context
     counters = Counters(context.accumulator(0), context.accumulator(0))
     work = DumpWork(query, target, len(splits), session.settings.tries, counters)
-    return run_narrowed(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
+    return run_by_range(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
 
 
 def _parts(
-    written: Sequence[Written], target: Target, form: str, splits: int
+    written: Sequence[WrittenPart], target: Target, form: str, splits: int
 ) -> list[tuple[str, str]]:
-    """Return the parts by the names that they have and are to have; pieces of one are joined."""
+    """Return the present and final names of the parts; byte ranges of one split are joined."""
     parts = []
     for number, some in groupby(written, lambda one: one.number):
         part, ending, names = part_name(number, splits), ENDINGS[form], [one.name for one in some]
@@ -94,7 +94,7 @@ def _parts(
     return parts
 
 
-def _outcome(written: Sequence[Written]) -> Outcome:
+def _outcome(written: Sequence[WrittenPart]) -> Outcome:
     report = Report()
     findings = Findings(report)
     lines: list[str] = []

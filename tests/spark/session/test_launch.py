@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kraftops.spark.session.starting import _late_interrupts
+from kraftops.spark.session.launch import _deferred_interrupt
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +17,7 @@ def interruptible() -> Iterator[None]:
 
 
 def interrupted(times: int, reached: list[str]) -> None:
-    with _late_interrupts():
+    with _deferred_interrupt():
         for _ in range(times):
             signal.raise_signal(signal.SIGINT)
         reached.append("the end")

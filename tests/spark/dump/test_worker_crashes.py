@@ -11,21 +11,21 @@ import pytest
 from kraftops.dump.sources.names import Source
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.spark.dump import dump as dump_module
-from kraftops.spark.dump.checking import CheckWork
-from kraftops.spark.dump.counting import CountWork
-from kraftops.spark.dump.counting import count as count_splits
-from kraftops.spark.dump.dump import Outcome, Output, dump
-from kraftops.spark.dump.task import DumpWork, Written
+from kraftops.spark.dump import dump_job as dump_module
+from kraftops.spark.dump.check_job import CheckWork
+from kraftops.spark.dump.count_job import CountWork
+from kraftops.spark.dump.count_job import count as count_splits
+from kraftops.spark.dump.dump_job import Outcome, Output, dump
+from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
 from kraftops.spark.jobs.planning import Split, plan
 from kraftops.spark.jobs.topic_ids import topic_ids
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import parsed
 from tests.helpers.logs.segments import IN
-from tests.helpers.spark.victim import VICTIM_NAME
+from tests.helpers.spark.crash_folder import CRASH_FOLDER
 
 LOG = str(IN / "meta/00000000000000000000.log")
-VICTIM = 2
+CRASHING_SPLIT = 2
 
 pytestmark = pytest.mark.spark
 
@@ -40,58 +40,58 @@ def tries() -> int:
 
 
 @dataclass(frozen=True)
-class Dying(DumpWork):
+class CrashingOnce(DumpWork):
     """Kills its worker in the middle of a split, at the first of its tries or at all of them."""
 
-    deaths: int = 1
+    crashes: int = 1
 
-    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
-        if split.number == VICTIM and not is_lost and tries() < self.deaths:
+    def _write(self, split: Split, attempt: int, *, is_last: bool) -> WrittenPart:
+        if split.number == CRASHING_SPLIT and not is_last and tries() < self.crashes:
             name = self.target.attempt_name("part-00002", ".txt", attempt)
             with self.target.writing(name) as file:
                 file.write(b"half of it")
                 file.flush()
                 os.kill(os.getpid(), signal.SIGKILL)
-        return DumpWork._write(self, split, attempt, is_lost=is_lost)
+        return DumpWork._write(self, split, attempt, is_last=is_last)
 
 
 @dataclass(frozen=True)
-class DyingOften(Dying):
+class AlwaysCrashing(CrashingOnce):
     """One that never survives it."""
 
-    deaths: int = 1000
+    crashes: int = 1000
 
 
 @dataclass(frozen=True)
-class DyingOfPiece(DumpWork):
-    """Kills its worker whenever it comes to the file *VICTIM* of a split."""
+class CrashingInFolder(DumpWork):
+    """Kills its worker whenever it comes to the file *CRASHING_SPLIT* of a split."""
 
-    def _write(self, split: Split, attempt: int, *, is_lost: bool) -> Written:
-        if not is_lost and any(VICTIM_NAME in piece.part.path for piece in split.pieces):
+    def _write(self, split: Split, attempt: int, *, is_last: bool) -> WrittenPart:
+        if not is_last and any(CRASH_FOLDER in labelled.range.path for labelled in split.ranges):
             os.kill(os.getpid(), signal.SIGKILL)
-        return DumpWork._write(self, split, attempt, is_lost=is_lost)
+        return DumpWork._write(self, split, attempt, is_last=is_last)
 
 
 @dataclass(frozen=True)
-class DyingCheck(CheckWork):
-    """Kills its worker whenever a file of a split is the victim."""
+class CrashingCheck(CheckWork):
+    """Kills its worker whenever a file of a split is the crashing."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
         for split in splits:
-            names = [piece.part.path for piece in split.pieces]
-            if tries() < self.tries - 1 and any(VICTIM_NAME in name for name in names):
+            names = [labelled.range.path for labelled in split.ranges]
+            if tries() < self.tries - 1 and any(CRASH_FOLDER in name for name in names):
                 os.kill(os.getpid(), signal.SIGKILL)
             yield from CheckWork.__call__(self, [split])
 
 
 @dataclass(frozen=True)
-class DyingCount(CountWork):
-    """Kills its worker whenever a file of a split is the victim."""
+class CrashingCount(CountWork):
+    """Kills its worker whenever a file of a split is the crashing."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
         for split in splits:
-            names = [piece.part.path for piece in split.pieces]
-            if tries() < self.tries - 1 and any(VICTIM_NAME in name for name in names):
+            names = [labelled.range.path for labelled in split.ranges]
+            if tries() < self.tries - 1 and any(CRASH_FOLDER in name for name in names):
                 os.kill(os.getpid(), signal.SIGKILL)
             yield from CountWork.__call__(self, [split])
 
@@ -119,7 +119,7 @@ def test_worker_that_dies_once_costs_nothing(
 ) -> None:
     run(session, monkeypatch, DumpWork, tmp_path / "whole")
 
-    outcome = run(session, monkeypatch, Dying, tmp_path / "out")
+    outcome = run(session, monkeypatch, CrashingOnce, tmp_path / "out")
 
     names = sorted(os.listdir(tmp_path / "whole"))
     assert sorted(os.listdir(tmp_path / "out")) == names
@@ -134,15 +134,16 @@ def test_split_that_kills_every_worker_is_a_row_of_damage(
 ) -> None:
     run(session, monkeypatch, DumpWork, tmp_path / "whole", "json")
 
-    outcome = run(session, monkeypatch, DyingOften, tmp_path / "out", "json")
+    outcome = run(session, monkeypatch, AlwaysCrashing, tmp_path / "out", "json")
 
-    victim = splits_of(LOG)[VICTIM].pieces[0].part
+    crashing = splits_of(LOG)[CRASHING_SPLIT].ranges[0].range
     lost = parsed((tmp_path / "out/part-00002.json").read_text())
     assert [(row["kind"], row["file"], row["position"]) for row in lost] == [
-        ("damage", LOG, victim.start)
+        ("damage", LOG, crashing.start)
     ]
     assert (
-        f"up to position {victim.stop} was not read: its worker died at 3 tries" in lost[0]["error"]
+        f"up to position {crashing.stop} was not read: its worker died at 3 tries"
+        in lost[0]["error"]
     )
     assert outcome.damaged == 1
     assert outcome.report.has_failed
@@ -155,14 +156,14 @@ def test_split_that_kills_every_worker_is_a_row_of_damage(
 
 
 def packed(tmp_path: Path) -> list[Split]:
-    """Return splits of small files, of which one is the victim and lies among others."""
-    names = [f"{number}/00000000000000000000.log" for number in (0, 1, VICTIM_NAME, 3, 4)]
+    """Return splits of small files, and one in the middle crashes its reader."""
+    names = [f"{number}/00000000000000000000.log" for number in (0, 1, CRASH_FOLDER, 3, 4)]
     for name in names:
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(Path(LOG).read_bytes())
     sources = [Source(str(tmp_path / name), "metadata", None, None, 0) for name in names]
     splits = plan(sources, 2, size=310_000)
-    assert [len(split.pieces) for split in splits] == [3, 2]
+    assert [len(split.ranges) for split in splits] == [3, 2]
     return splits
 
 
@@ -172,9 +173,9 @@ def test_of_files_in_one_split_only_the_one_that_kills_is_lost(
 ) -> None:
     splits = packed(tmp_path)
     query = Query(decoder="metadata", deep_iteration=True, form=form)
-    path = splits[0].pieces[2].part.path
+    path = splits[0].ranges[2].range.path
     dump(session, splits, query, Output(str(tmp_path / "whole")))
-    monkeypatch.setattr(dump_module, "DumpWork", DyingOfPiece)
+    monkeypatch.setattr(dump_module, "DumpWork", CrashingInFolder)
 
     outcome = dump(session, splits, query, Output(str(tmp_path / "out")))
 
@@ -207,34 +208,34 @@ def records(path: Path) -> list[str]:
 
 def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
     from kraftops.spark.datasource import KraftopsDataSource
-    from tests.helpers.spark.bombs import DyingSource
+    from tests.helpers.spark.crashing_source import CrashingSource
 
     splits = packed(tmp_path)
-    paths = [piece.part.path for split in splits for piece in split.pieces]
-    session.spark.dataSource.register(DyingSource)
+    paths = [labelled.range.path for split in splits for labelled in split.ranges]
+    session.spark.dataSource.register(CrashingSource)
     session.spark.dataSource.register(KraftopsDataSource)
     options = {"decoder": "metadata", "splitBytes": "310000", "tries": "4"}
     whole = session.spark.read.format("kraftops").options(**options).load(paths).collect()
 
-    found = session.spark.read.format("dying").options(**options).load(paths).collect()
+    found = session.spark.read.format("crashing").options(**options).load(paths).collect()
 
-    victim = splits[0].pieces[2].part.path
-    (lost,) = [row for row in found if row.file == victim]
+    crashing = splits[0].ranges[2].range.path
+    (lost,) = [row for row in found if row.file == crashing]
     assert (lost.kind, lost.position) == ("damage", 0)
     assert "its worker died at 3 tries" in lost.error
-    assert [row for row in found if row.file != victim] == [
-        row for row in whole if row.file != victim
+    assert [row for row in found if row.file != crashing] == [
+        row for row in whole if row.file != crashing
     ]
 
 
 def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) -> None:
-    from tests.helpers.spark.bombs import with_bomb
+    from tests.helpers.spark.crashing_source import with_crash
 
     splits = packed(tmp_path)
     query = Query(decoder="metadata", filter=Filter(topics=frozenset({"a.gzip"})))
     whole = topic_ids(session, splits, query)
 
-    found = topic_ids(session, list(map(with_bomb, splits)), query)
+    found = topic_ids(session, list(map(with_crash, splits)), query)
 
     assert found == whole
     assert found.topic_ids
@@ -243,18 +244,18 @@ def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) ->
 def test_check_loses_no_more(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kraftops.spark.dump import checking
+    from kraftops.spark.dump import check_job as checking
 
     splits = packed(tmp_path)
     other = tmp_path / "3/00000000000000000000.log"
     other.write_bytes(other.read_bytes()[:-5])
-    monkeypatch.setattr(checking, "CheckWork", DyingCheck)
+    monkeypatch.setattr(checking, "CheckWork", CrashingCheck)
 
     found = checking.check(session, splits, Query(decoder="metadata", check=True))
 
-    victim = splits[0].pieces[2].part.path
+    crashing = splits[0].ranges[2].range.path
     assert [(row.file, "its worker died" in str(row.error)) for row in found.rows] == [
-        (victim, True),
+        (crashing, True),
         (str(other), False),
     ]
 
@@ -262,11 +263,11 @@ def test_check_loses_no_more(
 def test_summary_loses_no_more(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kraftops.spark.dump import counting
+    from kraftops.spark.dump import count_job as counting
 
     splits, query = packed(tmp_path), Query(decoder="metadata")
     (whole,) = count_splits(session, splits, query).summaries.values()
-    monkeypatch.setattr(counting, "CountWork", DyingCount)
+    monkeypatch.setattr(counting, "CountWork", CrashingCount)
 
     found = count_splits(session, splits, query)
 

@@ -1,4 +1,4 @@
-"""Splits whose worker died at every try: what stands for them, so that all others can be had."""
+"""Worker crashes: results that stand for splits which crashed at every try."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ from kraftops.spark.jobs.planning import Split
 R = TypeVar("R")
 
 
-class Lost(NamedTuple):
-    """Stands for the result of a split of this number, whose pieces are to be read one by one."""
+class CrashedSplit(NamedTuple):
+    """Result of a split that crashed; its byte ranges are to be read one by one."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing(Generic[R]):
-    """Does work on splits, but for those of several pieces that are at their last try."""
+class RetryByRange(Generic[R]):
+    """Task that leaves out splits of several byte ranges at their last try."""
 
     work: Callable[[Iterable[Split]], Iterable[R]]
     tries: int
 
-    def __call__(self, splits: Iterable[Split]) -> Iterator[R | Lost]:
+    def __call__(self, splits: Iterable[Split]) -> Iterator[R | CrashedSplit]:
         """Yield a result of each split."""
         for split in splits:
-            if len(split.pieces) > 1 and is_last_try(self.tries):
-                yield Lost(split.number)
+            if len(split.ranges) > 1 and is_last_try(self.tries):
+                yield CrashedSplit(split.number)
             else:
                 yield from self.work([split])
 
 
 def is_last_try(tries: int) -> bool:
-    """Tell, in a worker, whether its task was tried so often that it should not read any more."""
+    """Tell, in a worker, whether this is the last try, which reports instead of reading."""
     return tries > 1 and _attempt() >= tries - 1
 
 
 def is_try_before_last(tries: int) -> bool:
-    """Tell, in a worker, whether its task has died before, and is tried twice at most."""
+    """Tell, in a worker, whether this is a second or later try, and the last that reads."""
     return 0 < _attempt() == tries - 2
 
 
 def _attempt() -> int:
-    """Return how often the task was tried before; outside of workers it was not."""
+    """Return how often the task was tried before, 0 outside of workers."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     return context.attemptNumber() if context else 0
 
 
-def lost_detail(part: ByteRange, tries: int) -> str:
-    """Return what became of a part that nobody survived to read, in words."""
+def crash_text(part: ByteRange, tries: int) -> str:
+    """Return the text about a byte range that crashed its worker."""
     end = "the end" if part.stop is None else f"position {part.stop}"
     return f"what is here up to {end} was not read: its worker died at {tries} tries"
 
 
-def lost_rows(part: ByteRange, query: Query, report: Report, tries: int) -> Iterator[Row]:
-    """Yield the row of damage of such a part, and report it."""
-    detail = lost_detail(part, tries)
+def crash_rows(part: ByteRange, query: Query, report: Report, tries: int) -> Iterator[Row]:
+    """Yield the row of damage of a byte range that crashed its worker, and report it."""
+    detail = crash_text(part, tries)
     report.failure(part.path, part.start, detail)
     row = damage_row(file_text(part.path), part.start, None, f"position {part.start}: {detail}")
     if query.filter.matches(row):

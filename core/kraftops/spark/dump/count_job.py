@@ -1,4 +1,4 @@
-"""Summaries on Spark: each worker counts splits, the driver puts the numbers together."""
+"""Summarise logs on Spark: workers count splits, the driver merges the numbers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError
 from kraftops.query.query import Query
-from kraftops.spark.jobs.jobs import run_narrowed
-from kraftops.spark.jobs.lost import is_last_try, lost_detail
-from kraftops.spark.jobs.planning import Piece, Split, query_of
+from kraftops.spark.jobs.planning import LabelledRange, Split, query_of
+from kraftops.spark.jobs.run import run_by_range
+from kraftops.spark.jobs.worker_crashes import crash_text, is_last_try
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show
 
 Log = tuple[str, str | None, int | None]
-"""A decoder, and topic and partition where a directory tells them: what has a summary."""
+"""Decoder, topic and partition of a summary; the last two are None where no directory says them."""
 
 
 class Counted(NamedTuple):
-    """What was counted: a summary for each log, in order, and files that cannot be read."""
+    """Summaries by log, in order, and the reasons why files cannot be read."""
 
     summaries: dict[Log, Summary]
     refusals: list[str]
@@ -29,28 +29,28 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CountWork:
-    """Counts splits in a worker."""
+    """Task that counts splits."""
 
     query: Query
     tries: int
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Counted]:
-        """Yield what was counted of each split."""
+        """Yield the counts of each split."""
         for split in splits:
             found = Counted({}, [])
-            for piece in split.pieces:
+            for labelled in split.ranges:
                 try:
-                    _add(found.summaries, _log(piece, self.query), self._count(piece))
+                    _add(found.summaries, _log(labelled, self.query), self._count(labelled))
                 except SourceError as error:
                     found.refusals.append(error.message)
             yield found
 
-    def _count(self, piece: Piece) -> Summary:
-        part, query = piece.part, query_of(self.query, piece.decoder)
+    def _count(self, labelled: LabelledRange) -> Summary:
+        part, query = labelled.range, query_of(self.query, labelled.decoder)
         if is_last_try(self.tries):
             summary = Summary(query.decoder or "user")
-            size = 0 if part.stop is None else part.stop - part.start
-            summary.add_damage(part.path, part.start, size, lost_detail(part, self.tries - 1))
+            size = 0 if part.stop is None else part.size
+            summary.add_damage(part.path, part.start, size, crash_text(part, self.tries - 1))
             return summary
         return summarise(
             part.path,
@@ -66,14 +66,14 @@ class CountWork:
 def count(
     session: Session, splits: Sequence[Split], query: Query, show: Show | None = None
 ) -> Counted:
-    """Return the summaries of all logs; of a file that cannot be read, one line of why.
+    """Return the summaries of all logs, and a line for each file that cannot be read.
 
     Raises:
         SparkError: the job failed.
     """
     found = Counted({}, [])
     work = CountWork(query, session.settings.tries)
-    for counted in run_narrowed(session, splits, work, show):
+    for counted in run_by_range(session, splits, work, show):
         for log, summary in counted.summaries.items():
             _add(found.summaries, log, summary)
         found.refusals.extend(one for one in counted.refusals if one not in found.refusals)
@@ -86,6 +86,6 @@ def _add(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:
         known.merge(summary)
 
 
-def _log(piece: Piece, query: Query) -> Log:
-    decoder = query_of(query, piece.decoder).decoder or "user"
-    return decoder, piece.topic, piece.partition
+def _log(labelled: LabelledRange, query: Query) -> Log:
+    decoder = query_of(query, labelled.decoder).decoder or "user"
+    return decoder, labelled.topic, labelled.partition

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.engine.choice import engine_name
-from kraftops.spark.jobs.jobs import run
+from kraftops.spark.jobs.run import run
 from kraftops.spark.session.session import Session, started
 from kraftops.spark.session.settings import Settings
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed

@@ -24,7 +24,7 @@ _PORTS = {"https": 443, "http": 80}
 _MASTERS = "as spark://host:7077 or k8s://https://host:6443"
 _CONNECT_SECONDS = 5.0
 _STOP_SECONDS = 10.0
-_SAY_NOTHING = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal exception")
+_NOISE = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal exception")
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
     if settings.is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     if not settings.verbose:
-        _hush()
+        _silence_loggers()
     conf = SparkConf(loadDefaults=False).setAll(list(settings.all_conf().items()))
     with _log(settings) as log:
         streams = {} if log is None else {"stdout": log, "stderr": log}
@@ -52,25 +52,25 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
         context = None
         try:
             try:
-                with _late_interrupts():
+                with _deferred_interrupt():
                     gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
             except PySparkException as error:
                 raise SparkError(f"Spark does not start: {_last_line(log) or error}") from error
             except OSError as error:
                 hint = "unset SPARK_HOME" if "SPARK_HOME" in os.environ else None
                 raise SparkError(f"Spark does not start: {error}", hint) from error
-            with _own_interrupts(), job_errors("Spark does not start"):
+            with _kept_interrupt_handler(), job_errors("Spark does not start"):
                 context = SparkContext(conf=conf, gateway=gateway)
-                _check_taken(context, settings)
+                _check_registered(context, settings)
             yield context
         finally:
             if context is not None:
                 with suppress(Exception):
                     context.stop()
-            _end(gateway)
+            _stop_jvm(gateway)
 
 
-def _check_taken(context: SparkContext, settings: Settings) -> None:
+def _check_registered(context: SparkContext, settings: Settings) -> None:
     """Look whether a standalone master has given the application an id; Spark goes on without.
 
     Raises:
@@ -87,7 +87,7 @@ def _check_taken(context: SparkContext, settings: Settings) -> None:
 
 
 @contextmanager
-def _late_interrupts() -> Iterator[None]:
+def _deferred_interrupt() -> Iterator[None]:
     """Let a first Ctrl-C wait until the JVM is known that has to be ended."""
     kept = signal.getsignal(signal.SIGINT)
     if not callable(kept) or current_thread() is not main_thread():
@@ -110,7 +110,7 @@ def _late_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _own_interrupts() -> Iterator[None]:
+def _kept_interrupt_handler() -> Iterator[None]:
     """Keep our reaction to Ctrl-C: that of Spark talks to the JVM in the middle of a talk."""
     kept = signal.getsignal(signal.SIGINT)
     try:
@@ -120,7 +120,7 @@ def _own_interrupts() -> Iterator[None]:
             signal.signal(signal.SIGINT, kept)
 
 
-def _hush() -> None:
+def _silence_loggers() -> None:
     """Let libraries not log what is raised anyway."""
     import logging
 
@@ -145,11 +145,11 @@ def _last_line(log: IO[bytes] | None) -> str:
         return ""
     log.seek(0)
     lines = log.read(1 << 20).decode("utf-8", "replace").splitlines()
-    told = [line.strip() for line in lines if line.strip() and not line.startswith(_SAY_NOTHING)]
+    told = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
     return without_class(told[-1]) if told else ""
 
 
-def _end(gateway: Any) -> None:
+def _stop_jvm(gateway: Any) -> None:
     """End the JVM, and wait until it is gone with what it left in its directories."""
     if gateway is None:
         return

@@ -11,7 +11,7 @@ from kraftops.image.load.sources import Piece, files_of, plans
 from kraftops.image.replay.replay import Limits
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.ranges import ByteRange, cut_file
-from kraftops.spark.jobs.jobs import is_done_here, reading_whole_log, run
+from kraftops.spark.jobs.run import reading_whole_log, run, runs_here
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show
 
@@ -61,7 +61,7 @@ def runs_of_parts(
     pieces, _ = next(plans(files_of(names), limits), ([], []))
     cut = CutWork(session.settings.split_bytes or _SPLIT_BYTES)
     with reading_whole_log(session, names):
-        is_here = is_done_here(session, (piece.path for piece in pieces))
+        is_here = runs_here(session, (piece.path for piece in pieces))
         found = list(cut(pieces)) if is_here else run(session, pieces, cut)
     cuts = {piece: splits for piece, splits in zip(pieces, found, strict=True) if splits}
     splits = [(split, piece.is_snapshot) for piece in cuts for split in cuts[piece]]

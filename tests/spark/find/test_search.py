@@ -20,7 +20,10 @@ from kraftops.image.replay.replay import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
-from kraftops.spark.find.find import (
+from kraftops.spark.find.partitioner import FIRST
+from kraftops.spark.find.prescan_job import CutWork, PartWork
+from kraftops.spark.find.scan_job import make_first_pass
+from kraftops.spark.find.search import (
     NOTHING,
     Answer,
     Failed,
@@ -30,9 +33,6 @@ from kraftops.spark.find.find import (
     ShareWork,
     cut_stretches,
 )
-from kraftops.spark.find.log_parts import CutWork, PartWork
-from kraftops.spark.find.partitioner import FIRST
-from kraftops.spark.find.scan_job import make_first_pass
 from kraftops.spark.find.shard_replay import Noted, image_of_findings
 from kraftops.tree.layout import Has, tree_of
 from kraftops_cli.metadata_shell.spark_find import Find, State, printed

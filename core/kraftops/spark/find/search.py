@@ -20,11 +20,11 @@ from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import open_log
-from kraftops.spark.find.log_parts import runs_of_parts
 from kraftops.spark.find.partitioner import FIRST, Router, Share, Topics, shares
+from kraftops.spark.find.prescan_job import runs_of_parts
 from kraftops.spark.find.scan_job import FirstPass, make_first_pass
 from kraftops.spark.find.shard_replay import Dealt, Noted, image_of, image_of_findings
-from kraftops.spark.jobs.jobs import equipped, reading_whole_log, run
+from kraftops.spark.jobs.run import reading_whole_log, run, shipped
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show, watched
 
@@ -276,13 +276,13 @@ def _replayed(
     context = session.context
     known, size = context.broadcast(first_pass), context.accumulator(0)
     dealt = context.parallelize(pieces, max(1, len(pieces))).mapPartitions(
-        equipped(session, ShareWork(known, count, dialect))
+        shipped(session, ShareWork(known, count, dialect))
     )
     first = context.parallelize([(FIRST, NOTHING)], 1)  # that group is always asked
     made = (
         dealt.union(first)
         .partitionBy(count, int)
-        .mapPartitions(equipped(session, ReplayWork(known, count, dialect, ask, size)))
+        .mapPartitions(shipped(session, ReplayWork(known, count, dialect, ask, size)))
     )
     return _Replayed(made.persist(StorageLevel.DISK_ONLY), known, size)
 
