@@ -30,7 +30,7 @@ from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_ja
 
 MAIN_CLASS = "org.apache.kafka.tools.DumpLogSegments"
 RESULTS = HERE / "RESULTS.md"
-MAKERS = (
+GENERATORS = (
     "make_logs.py",
     "logs/batches.py",
     "logs/cluster.py",
@@ -50,7 +50,7 @@ class Bench:
     def __init__(self, jars: Path, logs: Path, scratch: Path, before: Path | None) -> None:
         self.jars = jars
         # Other code, other logs: a stale one must never be measured.
-        sources = b"".join((HERE / name).read_bytes() for name in MAKERS)
+        sources = b"".join((HERE / name).read_bytes() for name in GENERATORS)
         self.logs = logs / f"logs-{zlib.crc32(sources):08x}"
         self.scratch = scratch
         self.output = scratch / "output"
@@ -63,7 +63,7 @@ class Bench:
         directory = self.logs / re.sub(r"\W+", "-", words)
         for segment in directory.glob("*.log"):
             return segment
-        progress(f"making {words}")
+        progress(f"writing {words}")
         command = [sys.executable, str(HERE / "make_logs.py"), kind, str(directory), *options]
         # In a process of its own, whose memory is not counted among that of the tools.
         made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
@@ -161,8 +161,8 @@ def progress(text: str) -> None:
 def conditions(load: float, scratch: Path | None) -> str:
     """Return what the numbers depend on; *load* is the load average at the start."""
     words = [str(SCRIPTS / "kraftops"), "--version"]
-    told = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
-    version = ", ".join(told.stdout.strip().split("\n"))
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
+    version = ", ".join(done.stdout.strip().split("\n"))
     return f"{machine(load)}- {version}\n- outputs in {scratch or tempfile.gettempdir()}\n"
 
 

@@ -58,7 +58,7 @@ from tests.helpers.kafka.jvm.jars import cache_directory, java_command, kafka_ja
 
 MAIN_CLASS = "org.apache.kafka.shell.MetadataShell"
 RESULTS = HERE / "RESULTS-shell.md"
-MAKERS = ("make_snapshots.py", "make_logs.py", "logs/cluster.py")
+GENERATORS = ("make_snapshots.py", "make_logs.py", "logs/cluster.py")
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 SHELL, DUMP_LOG = str(SCRIPTS / "kafka-metadata-shell"), str(SCRIPTS / "kafka-dump-log")
 OUR_FORM = ("--format", "json")
@@ -72,7 +72,7 @@ class Bench:
     """Runs commands on files that are made once, in a directory outside the repository."""
 
     def __init__(self, jars: Path, scratch: Path, seed: int) -> None:
-        sources = b"".join((HERE / name).read_bytes() for name in MAKERS)
+        sources = b"".join((HERE / name).read_bytes() for name in GENERATORS)
         self.jars = jars
         self.seed = seed
         self.scratch = scratch
@@ -95,7 +95,7 @@ class Bench:
         for found in directory.glob("0*"):
             if found.suffix != ".part":
                 return found
-        progress(f"making {words}")
+        progress(f"writing {words}")
         return self._made(words, directory)
 
     def measure(self, chosen: Iterable[Case], runs: int) -> dict[Command, list[Usage]]:
@@ -155,13 +155,13 @@ class Bench:
 
     def _check(self, shape: MatrixShape, path: Path) -> None:
         """Hold our summary against the shape."""
-        told = json.loads(self._told(path, "summary", "--format", "json"))
-        if told["partitions"] != 100_000 or told["findings"]:
-            raise SystemExit(f"{shape.title}: summary: {told}")
-        if bool(told["underReplicated"]) != bool(shape.percent):
-            raise SystemExit(f"{shape.title}: {told['underReplicated']} under-replicated")
+        summary = json.loads(self._output(path, "summary", "--format", "json"))
+        if summary["partitions"] != 100_000 or summary["findings"]:
+            raise SystemExit(f"{shape.title}: summary: {summary}")
+        if bool(summary["underReplicated"]) != bool(shape.percent):
+            raise SystemExit(f"{shape.title}: {summary['underReplicated']} under-replicated")
 
-    def _told(self, path: Path, *words: str) -> str:
+    def _output(self, path: Path, *words: str) -> str:
         command = [SHELL, *OUR_FORM, "-s", str(path), *words]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -202,7 +202,7 @@ class Bench:
 
     def _topic(self, path: Path) -> str:
         if path not in self._topics:
-            names = self._told(path, "ls", "/image/topics/byName").split()
+            names = self._output(path, "ls", "/image/topics/byName").split()
             self._topics[path] = names[len(names) // 2]
         return self._topics[path]
 

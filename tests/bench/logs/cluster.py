@@ -64,14 +64,14 @@ class Cluster:
         yield framed("FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": 30})
         for topic in self.topics:
             yield self._topic(topic)
-        makers: dict[str, Callable[[], bytes]] = {
+        generators: dict[str, Callable[[], bytes]] = {
             "change": self._change,
             "partition": self._partition,
             "topic": self._created_topic,
             "config": self._config,
             "other": self._other,
         }
-        kinds, weights = [makers[kind] for kind in MIX], list(MIX.values())
+        kinds, weights = [generators[kind] for kind in MIX], list(MIX.values())
         while True:
             for make in self.random.choices(kinds, weights, k=100):
                 yield make()

@@ -37,12 +37,12 @@ class Written(NamedTuple):
 def group_batches(mix: str, seed: int) -> Iterator[Made]:
     """Yield batches without end: commits and groups that changed, some of it in transactions."""
     random = Random(seed)
-    makers: dict[str, Callable[[], Sequence[_Pair]]] = {
+    generators: dict[str, Callable[[], Sequence[_Pair]]] = {
         "usual": Classic(random).pairs,
         "other": Others(random).pairs,
     }
     compact = Compaction(random, SURVIVES[mix])
-    for written in transacted(makers[mix], random):
+    for written in transacted(generators[mix], random):
         made = compact(written)
         if made:
             yield made

@@ -92,5 +92,5 @@ def serving(jars: Path, folder: Path, planted: Path) -> Iterator[Node]:
 def _told(command: Sequence[str]) -> list[object]:
     words = [*command, "--format", "json", "summary", "--format", "json"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
-    told = json.loads(done.stdout)
-    return [told[name] for name in COMPARED]
+    answer = json.loads(done.stdout)
+    return [answer[name] for name in COMPARED]

@@ -90,18 +90,18 @@ def rows(case: Case, used: Mapping[Command, list[Usage]]) -> Iterator[Row]:
         of = MEASURES[bar.measure]
         ours = [of(usage) for usage in used[case.ours]]
         if not bar.peer:
-            told = f"{bar.measure} ≤ {_amount(bar, bar.most)}"
+            bound = f"{bar.measure} ≤ {_amount(bar, bar.most)}"
             most = max(ours)
             yield _row(
-                case.name, told, (_amount(bar, most), ""), _amount(bar, most), most / bar.most
+                case.name, bound, (_amount(bar, most), ""), _amount(bar, most), most / bar.most
             )
             continue
         peer = [of(usage) for usage in used[bar.peer]]
         achieved = median(mine / theirs for mine, theirs in zip(ours, peer, strict=True))
         whose = _WHOSE.get(bar.peer.tool, f"that of `{bar.peer.words}`")
-        told = f"{bar.measure} ≤ {fraction(bar.most)} {'times' if bar.most > 1 else 'of'} {whose}"
+        bound = f"{bar.measure} ≤ {fraction(bar.most)} {'times' if bar.most > 1 else 'of'} {whose}"
         taken = _amount(bar, median(ours)), _amount(bar, median(peer))
-        yield _row(case.name, told, taken, fraction(achieved), achieved / bar.most)
+        yield _row(case.name, bound, taken, fraction(achieved), achieved / bar.most)
 
 
 def matrix_rows(measured: Sequence[Measured], start: float) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""The logs of the corpus as rows: which decoder reads which, and two ways to the JSON of a row."""
+"""The logs of the corpus as rows, with their decoders, and JSON in two ways."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ EVERY_LOG = sorted(
     path for path in IN.rglob("*") if path.suffix in (".log", ".checkpoint") and path.is_file()
 )
 LOGS = [path for path in EVERY_LOG if "dmg" not in path.parts]
-"""Those that nobody has damaged in the bytes; some hold odd records."""
+"""The logs without damaged bytes; some hold odd records."""
 
 
 def name_of(path: Path) -> str:
@@ -61,7 +61,7 @@ def rows(path: Path | str, query: Query | None = None) -> list[Row]:
 
 
 def engine_json(path: Path | str, query: Query) -> str:
-    """Return the JSON of a file, or its CSV, as the engine makes it that is used."""
+    """Return the JSON or CSV of a file by the engine in use."""
     return b"".join(text_chunks(str(path), query, Report())).decode()
 
 
@@ -71,7 +71,7 @@ def json_of_rows(path: Path | str, query: Query) -> str:
 
 
 def reference_json(path: Path | str, query: Query) -> str:
-    """Return the JSON of a file as the reference makes it."""
+    """Return the JSON of a file by the reference engine."""
     with using("reference"):
         return engine_json(path, query)
 
@@ -82,7 +82,7 @@ def parsed(text: str) -> list[dict[str, Any]]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return lines that only a newline ends: JSON may hold what Python takes for the end of one."""
+    """Split at newlines only: `splitlines` also splits at characters that JSON may hold."""
     lines = text.split("\n")
     assert lines.pop() == ""
     return lines

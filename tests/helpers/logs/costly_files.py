@@ -1,4 +1,4 @@
-"""Files that are small and cost much to read, and what they cost."""
+"""Small files that cost much memory or time to read, and their measured cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARKERS = {SNAPSHOT_HEADER: "SnapshotHeaderRecord", SNAPSHOT_FOOTER: "SnapshotF
 
 @cache
 def inflating_to(size: int, codec: str) -> bytes:
-    """Return a batch with one record, of *size* bytes of zeros."""
+    """Return a batch with one record of *size* zero bytes."""
     return packed(plain_record(0, bytes(size)), codec)
 
 
@@ -39,7 +39,7 @@ def packed(
 
 @cache
 def broker_with_endpoints(size: int) -> bytes:
-    """Return a registration of about *size* bytes with as many endpoints as they can have."""
+    """Return a registration of about *size* bytes, with as many endpoints as fit."""
     endpoint = {"name": "", "host": "", "port": 0, "securityProtocol": 0}
     record = made("RegisterBrokerRecord", brokerId=1, incarnationId=uuid(1), endPoints=[endpoint])
     assert record.value is not None
@@ -48,14 +48,14 @@ def broker_with_endpoints(size: int) -> bytes:
 
 @cache
 def leader_with_voters(size: int) -> bytes:
-    """Return what a LeaderChange of about *size* bytes says, with as many voters as they can be."""
+    """Return the value of a LeaderChange of about *size* bytes, with as many voters as fit."""
     data = {"version": 0, "leaderId": 1, "voters": [{"voterId": 16_909_060}], "grantingVoters": []}
     value = compiled(MESSAGES["LeaderChangeMessage"], 0).write(data)
     return _swollen(value, b"\1\2\3\4\0", size)
 
 
 def _swollen(value: bytes, element: bytes, size: int) -> bytes:
-    """Return a message that has an element of a list as often as *size* bytes allow, not once."""
+    """Return a message with an element of a list repeated up to *size* bytes."""
     count = size // len(element)
     before, after = value.split(uvarint_bytes(2) + element)
     return before + uvarint_bytes(count + 1) + element * count + after
@@ -78,7 +78,7 @@ def _marker(number: int, offset: int) -> bytes:
     return batch_bytes([Record(offset, 0, control_key(number), value)], attributes=CONTROL)
 
 
-# Run by a Python that has held nothing: a new process begins with the peak of what it comes from.
+# Run by a fresh Python: a child process starts with the peak memory of its parent.
 _MEASURED = """
 import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE)
@@ -89,7 +89,7 @@ sys.exit(done.returncode)
 
 
 def measured(engine: str, program: str, *args: str) -> tuple[Done, int]:
-    """Run a tool with an engine; return also how many bytes were resident at most."""
+    """Run a tool with an engine; return the result and the peak resident size in bytes."""
     done = run_command(
         *("-c", _MEASURED, program, *args),
         program=sys.executable,

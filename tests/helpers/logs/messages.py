@@ -1,4 +1,4 @@
-"""Every message of every table, data for it, and the plainest way to its bytes and its JSON.
+"""Every message of every table, random data for it, and a plain encoder to bytes and JSON.
 
 What is here is written from the formats (KIP-482, KIP-893, Kafka's JSON converters), not from the
 code under test, and cares for nothing but being obvious.
@@ -88,7 +88,7 @@ def is_flexible(message: Message, version: int) -> bool:
 
 
 def default(field: Field, version: int) -> Any:
-    """Return what a field holds that nobody has set."""
+    """Return the default value of a field."""
     if field.default is None:
         return None
     if field.array:
@@ -199,7 +199,7 @@ def uvarint(number: int) -> bytes:
 def encoded(
     message: Message, version: int, data: Mapping[str, Any], *, with_defaults: bool = False
 ) -> bytes:
-    """Return the bytes of a message; *with_defaults* also those of tagged fields nobody set."""
+    """Return the bytes of a message; *with_defaults* writes tagged fields with defaults too."""
     flexible = is_flexible(message, version)
     return _encoded_struct(message.fields, version, data, flexible, with_defaults)
 
@@ -260,7 +260,7 @@ def _encoded_value(
 
 
 def as_json(message: Message, version: int, data: Mapping[str, Any]) -> object:
-    """Return what Kafka's JSON of a message holds: objects as tuples of (name, value).
+    """Return the content of Kafka's JSON of a message: objects as tuples of (name, value).
 
     Doubles that are numbers are ("double", their digits).
     """

@@ -1,4 +1,4 @@
-"""Batches made by hand, right or wrong, and the real ones of the corpus."""
+"""Batches made by hand, valid or not, and the segments of the corpus."""
 
 import struct
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ ATTRIBUTES_AT, LAST_DELTA_AT, COUNT_AT = 21, 23, 57
 
 
 def segments(pattern: str = "*/*.log") -> list[Path]:
-    """Return the undamaged real files of a pattern; those in `dmg` and `idx` are made wrong."""
+    """Return the undamaged files that match a pattern; files in `dmg` and `idx` are damaged."""
     found = sorted(p for p in IN.rglob(pattern) if p.is_file() and "dmg" not in p.parts)
     assert found, pattern
     return found
@@ -28,12 +28,12 @@ def batches_of(data: bytes) -> list[Batch]:
 
 
 def reader_of(data: bytes, block: int = 1 << 30) -> LogReader:
-    """Return the walk over a segment in memory that gives at most *block* bytes at a time."""
+    """Return a reader of a segment in memory that reads at most *block* bytes at a time."""
     return LogReader(source_of(data, block), 0, len(data))
 
 
 def source_of(data: bytes, block: int = 1 << 30) -> Callable[[int], bytes]:
-    """Return a function that reads on in *data*, at most *block* bytes at a time."""
+    """Return a function that reads *data*, at most *block* bytes at a time."""
     position = 0
 
     def read(size: int) -> bytes:
@@ -53,12 +53,12 @@ def walk(path: Path) -> Iterator[Batch]:
 
 
 def patched(data: bytes, at: int, replacement: bytes) -> bytes:
-    """Return *data* with other bytes at a position."""
+    """Return *data* with some bytes replaced."""
     return data[:at] + replacement + data[at + len(replacement) :]
 
 
 def resealed(batch: bytes) -> bytes:
-    """Return a batch of magic 2 with the checksum that its bytes have."""
+    """Return a batch of magic 2 with a correct checksum."""
     return patched(batch, 17, crc32c(batch[21:]).to_bytes(4))
 
 
@@ -72,7 +72,7 @@ def batch_around(
     max_timestamp: int | None = None,
     base_sequence: int = -1,
 ) -> bytes:
-    """Return a batch of magic 2 that says to hold *count* records in *body*, whatever that is."""
+    """Return a batch of magic 2 with any *body* and a record count of *count*."""
     tail = struct.pack(
         ">hiqqqhii",
         attributes,
@@ -90,7 +90,7 @@ def batch_around(
 
 
 def record_around(fields: bytes) -> bytes:
-    """Return a record with this inside: its length before it."""
+    """Return a record: the length of *fields*, then *fields*."""
     return varint_bytes(len(fields)) + fields
 
 

@@ -1,4 +1,4 @@
-"""Cases that hold what Kafka's own tools printed, and how a run of ours is compared with them.
+"""Cases with the recorded output of Kafka's own tools, and a comparison with ours.
 
 A corpus is a folder with `cases.jsonl`, `in/` (real files) and `out/` (what Kafka printed). A case
 runs with `in/`, or a copy of it, as its working directory; its fields are those of `Case`.
@@ -24,7 +24,7 @@ SHELL = DATA / "shell"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One run of Kafka's tool *tool*; a field that the corpus has and this class not is an error.
+    """One run of Kafka's tool *tool*; any other field in the corpus is an error.
 
     Its exit code may be one of several. Without *out*, standard output does not matter. The masks
     (regular expression, replacement) are applied to both sides. Lines may be *sorted* first. With
@@ -51,14 +51,14 @@ class Case:
 
     @property
     def expected(self) -> str | None:
-        """What Kafka's tool printed, masked."""
+        """The output of Kafka's tool, masked."""
         if self.out is None:
             return None
         raw = (self.folder / self.out).read_bytes()
         return self.masked(gzip.decompress(raw) if self.out.endswith(".gz") else raw)
 
     def masked(self, raw: bytes) -> str:
-        """Return output as text, without what may differ."""
+        """Return output as text, masked."""
         text = raw.decode("utf-8", "surrogateescape")
         for pattern, replacement in self.mask:
             text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
@@ -82,7 +82,7 @@ def chains(cases: Iterable[Case]) -> dict[str, list[Case]]:
 
 
 def listing(root: Path) -> dict[str, tuple[int, int]]:
-    """Return size and time of change of all files, to see later whether any has changed."""
+    """Return size and modification time of all files, to detect later changes."""
     found = {}
     for path in root.rglob("*"):
         status = path.stat()
@@ -91,7 +91,7 @@ def listing(root: Path) -> dict[str, tuple[int, int]]:
 
 
 def differences(case: Case, done: Done, root: Path) -> Iterator[str]:
-    """Yield in words what a run in *root* did other than the case says."""
+    """Yield the differences between a run in *root* and its case, as text."""
     allowed = [case.exit] if isinstance(case.exit, int) else case.exit
     if done.code not in allowed:
         yield f"exit code {done.code} instead of {case.exit}; standard error: {done.err[-500:]}"

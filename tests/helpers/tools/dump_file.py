@@ -1,4 +1,4 @@
-"""Dump a file without a command line, and take apart what comes out."""
+"""Dump a file without a command line, and split the output."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +29,12 @@ QUERIES = {
         value_decoder="org.apache.kafka.tools.api.LongDecoder",
     ),
 }
-"""What can be asked of a log, by a name for people."""
+"""Queries by a readable name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """The text of a file and what was reported of it."""
+    """The text of a file and its report."""
 
     text: str
     notes: list[str]
@@ -43,7 +43,7 @@ class Dump:
 
     @property
     def lines(self) -> list[str]:
-        """The lines behind the two of the file."""
+        """The lines after the two lines about the file."""
         return self.text.splitlines()[2:]
 
 

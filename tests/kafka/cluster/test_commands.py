@@ -1,4 +1,4 @@
-"""`kafka-cluster` with real brokers and controllers: what it does, and what it refuses."""
+"""`kafka-cluster` with real brokers and controllers: actions and refusals."""
 
 import json
 import signal
@@ -30,8 +30,8 @@ def cluster(*args: str) -> Done:
     return done
 
 
-def told(*args: str) -> dict:  # type: ignore[type-arg]
-    """Return what our tool tells as JSON."""
+def printed_json(*args: str) -> dict:  # type: ignore[type-arg]
+    """Return the JSON that our tool prints."""
     done = cluster(*args, "--format", "json")
     assert (done.code, done.err) == (0, "")
     assert done.text.count("\n") == 1
@@ -53,7 +53,7 @@ def create_topics(addresses: str, *names: str, brokers: tuple[int, ...] = (101,)
 
 @pytest.fixture(scope="module")
 def live(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A controller, and brokers of which 102 holds a replica of a topic, and 103 has ended."""
+    """A controller and three brokers: 102 holds a replica of a topic, and 103 has stopped."""
     with running_cluster(jars, tmp_path_factory.mktemp("live"), Shape(brokers=3)) as found:
         create_topics(found.brokers, "orders", "mail", brokers=(101, 102))
         found.nodes[103].kill()
@@ -64,7 +64,7 @@ def live(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
 
 @pytest.fixture(params=["-b", "-C"])
 def asking(request: pytest.FixtureRequest, live: Cluster) -> tuple[str, str]:
-    """The option and the addresses by which a cluster is asked, in both ways."""
+    """The option and the addresses of the brokers, then of the controllers."""
     place = live.brokers.split(",")[0] if request.param == "-b" else live.controllers
     return request.param, place
 
@@ -72,7 +72,7 @@ def asking(request: pytest.FixtureRequest, live: Cluster) -> tuple[str, str]:
 def test_id_is_told_as_json(asking: tuple[str, str]) -> None:
     expected = {"command": "cluster-id", "formatVersion": 1, "clusterId": CLUSTER_ID}
 
-    assert told("id", *asking) == expected
+    assert printed_json("id", *asking) == expected
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_broker_that_is_needed_is_refused(
 
 def test_one_that_is_refused_keeps_all(asking: tuple[str, str]) -> None:
     assert cluster("unregister", *asking, "-i", "103", "-i", "101").code == 1
-    assert len(told("describe", *asking)["brokers"]) == 3
+    assert len(printed_json("describe", *asking)["brokers"]) == 3
 
 
 def test_dry_run_changes_nothing(asking: tuple[str, str]) -> None:
     done = cluster("unregister", *asking, "-i", "103", "--dry-run")
-    data = told("unregister", *asking, "-i", "103", "-i", "102", "--force", "--dry-run")
+    data = printed_json("unregister", *asking, "-i", "103", "-i", "102", "--force", "--dry-run")
 
     assert (done.code, done.text) == (0, "Broker 103 would be unregistered.\n")
     assert data["changed"] is False
@@ -137,23 +137,23 @@ def test_dry_run_changes_nothing(asking: tuple[str, str]) -> None:
         {"id": 103, "wasRegistered": True},
         {"id": 102, "wasRegistered": True},
     ]
-    assert len(told("describe", *asking)["brokers"]) == 3
+    assert len(printed_json("describe", *asking)["brokers"]) == 3
 
 
 def test_unknown_one_may_be_missing(asking: tuple[str, str]) -> None:
     done = cluster("unregister", *asking, "-i", "999", "--if-registered")
 
     assert (done.code, done.text) == (0, "Broker 999 is not registered.\n")
-    assert told("unregister", *asking, "-i", "999", "--if-registered")["changed"] is False
+    assert printed_json("unregister", *asking, "-i", "999", "--if-registered")["changed"] is False
 
 
 def test_broker_is_unregistered_by_force_and_registers_again(
     live: Cluster, asking: tuple[str, str]
 ) -> None:
-    assert told("unregister", *asking, "-i", "103")["changed"] is True
+    assert printed_json("unregister", *asking, "-i", "103")["changed"] is True
     done = cluster("unregister", *asking, "-i", "102", "--force", "--yes")
     assert (done.code, done.text) == (0, "Broker 102 is no longer registered.\n")
-    assert [each["id"] for each in told("describe", *asking)["brokers"]] == [101]
+    assert [each["id"] for each in printed_json("describe", *asking)["brokers"]] == [101]
 
     for node in (102, 103):
         restarted(live, node)
@@ -179,7 +179,7 @@ def test_dead_controller_is_not_waited_for_long(jars: Path, tmp_path: Path) -> N
 
 
 def test_description_is_complete_by_a_controller(live: Cluster) -> None:
-    data = told("describe", "-C", live.controllers)
+    data = printed_json("describe", "-C", live.controllers)
 
     states = {each["id"]: (each["state"], each["replicas"]) for each in data["brokers"]}
     assert states == {
@@ -196,7 +196,7 @@ def test_description_is_complete_by_a_controller(live: Cluster) -> None:
 
 
 def test_description_has_dashes_by_a_broker(live: Cluster) -> None:
-    data = told("describe", "-b", live.brokers)
+    data = printed_json("describe", "-b", live.brokers)
     text = cluster("describe", "-b", live.brokers).text
 
     assert data["snapshot"] is None
@@ -232,7 +232,7 @@ def test_watch_goes_on_until_it_is_interrupted(live: Cluster) -> None:
 
 
 def test_api_versions_are_those_of_each_node(live: Cluster) -> None:
-    data = told("api-versions", "-C", live.controllers)
+    data = printed_json("api-versions", "-C", live.controllers)
     served = {each["name"]: each for each in data["nodes"][0]["apis"]}
 
     assert served["FetchSnapshot"]["key"] == 59

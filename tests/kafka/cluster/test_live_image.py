@@ -1,4 +1,4 @@
-"""Live metadata are those of the controllers' own files, whatever happens meanwhile."""
+"""Live metadata equals the controllers' own files, also while the quorum changes."""
 
 import json
 import signal
@@ -53,7 +53,7 @@ def live_image(cluster: Cluster, **options: Any) -> LiveImage:
 
 
 def leaves(image: MetadataImage) -> dict[str, str]:
-    """Return all but the provenance, which is another one where all is from a snapshot."""
+    """Return all leaves but the provenance, which differs after a snapshot."""
     root = tree_of(image, form=Has.OURS, show_secrets=True)
     found = {path: leaf.text for path, leaf in leaves_below(root)}
     del found["image/provenance"]
@@ -61,7 +61,7 @@ def leaves(image: MetadataImage) -> dict[str, str]:
 
 
 def in_files(node: Node, image: MetadataImage) -> MetadataImage:
-    """Return the image of a node's files, at the offset of another one."""
+    """Return the image of a node's files at the offset of *image*."""
     images = []
 
     def is_there() -> bool:

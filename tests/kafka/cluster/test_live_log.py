@@ -1,4 +1,4 @@
-"""The metadata log over the wire is the one in the controllers' files."""
+"""The metadata log over the wire equals the controllers' files."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
 class Reader(threading.Thread):
-    """Follows a log, and keeps what it gives."""
+    """A thread that follows a log and keeps its batches."""
 
     def __init__(self, addresses: str) -> None:
         super().__init__(daemon=True)

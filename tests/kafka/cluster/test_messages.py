@@ -1,4 +1,4 @@
-"""Our definitions of requests and answers are Kafka's."""
+"""Our definitions of requests and answers equal Kafka's."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Real listeners that want TLS, certificates and passwords, and what goes wrong with them."""
+"""Real listeners with TLS, certificates and passwords, and their errors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

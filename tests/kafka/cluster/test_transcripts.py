@@ -1,4 +1,4 @@
-"""`kafka-cluster` beside what Kafka's tool did with clusters of the same shapes."""
+"""`kafka-cluster` beside recorded runs of Kafka's tool with clusters of the same shapes."""
 
 import time
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def killed(*nodes: int) -> Step:
 
 
 def fenced(count: int) -> Step:
-    """Wait until only so many brokers are unfenced, as every broker and the controller see it."""
+    """Wait until all nodes report this number of unfenced brokers."""
 
     def step(cluster: Cluster) -> None:
         alive = [node for node in cluster.nodes.values() if node.exit_code is None]
@@ -91,7 +91,7 @@ STEPS: dict[str, Step] = {
 
 
 def values(cluster: Cluster) -> dict[str, str]:
-    """Return what the placeholders of the cases stand for."""
+    """Return the values of the placeholders in the cases."""
     found = {
         "B": cluster.brokers.split(",")[0],
         "C": cluster.controllers.split(",")[0],
@@ -105,7 +105,7 @@ def values(cluster: Cluster) -> dict[str, str]:
 
 
 def differences(jars: Path, folder: Path, shape: Shape, chosen: list[Case]) -> list[str]:
-    """Run cases against a cluster, and what happens between them; return those that differ."""
+    """Run cases, and the steps between them, against a cluster; return the differences."""
     found = []
     files = folder / "files"
     files.mkdir()

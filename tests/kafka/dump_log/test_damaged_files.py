@@ -1,4 +1,4 @@
-"""`kafka-dump-log` and Kafka's own tool agree about damaged and odd files too."""
+"""`kafka-dump-log` and Kafka's own tool print the same for damaged and odd files."""
 
 import os
 import re
@@ -23,7 +23,7 @@ MOST_FAILURES = 5
 
 
 class Known(NamedTuple):
-    """A difference that is wanted, or none of ours."""
+    """An intended difference, or one caused by Kafka's tool."""
 
     reason: str
     applies: Callable[[Case, Dumped, Done], bool]
@@ -62,7 +62,7 @@ KNOWN = (
 
 
 def test_tools_agree_about_damaged_files(kafka_dump: KafkaDump, tmp_path: Path) -> None:
-    """The seed and the number of a case make it again, as does the text of its file."""
+    """The seed and the number of a case reproduce it."""
     failures: list[str] = []
     number = 0
     end = time.monotonic() + SECONDS

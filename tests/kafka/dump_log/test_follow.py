@@ -1,4 +1,4 @@
-"""`kafka-dump-log --follow` beside a real broker: nothing of what it writes is lost or repeated."""
+"""`kafka-dump-log --follow` beside a real broker: no record is lost or repeated."""
 
 import json
 import signal
@@ -30,7 +30,7 @@ _INTERRUPTED = 130
 
 @pytest.fixture(scope="module")
 def node(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """A node whose logs roll often."""
+    """A node with small segments."""
     config = combined(tmp_path_factory.mktemp("followed"), static=True).changed(_SMALL_SEGMENTS)
     for directory in config.log_dirs:
         directory.mkdir(parents=True)
@@ -65,7 +65,7 @@ class Follower:
         return self._err.read_text()
 
     def interrupt(self) -> int:
-        """Do as Ctrl-C does; return the exit code."""
+        """Send the signal of Ctrl-C; return the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(10)
 

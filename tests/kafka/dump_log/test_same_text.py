@@ -1,4 +1,4 @@
-"""`kafka-dump-log` and Kafka's own tool print the same of what our writers write."""
+"""`kafka-dump-log` and Kafka's own tool print the same for files by our writers."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -120,7 +120,7 @@ def batches_of(path: str) -> list[Batch]:
 
 
 def rewritten(batch: Batch, codec: int) -> bytes:
-    """Return a batch of magic 2 that holds the same, compressed otherwise."""
+    """Return a batch of magic 2 with the same records and another codec."""
     header = batch.header
     if not header.record_count:
         return batch.data  # only compaction makes these

@@ -1,4 +1,4 @@
-"""The directory of a running node is read at any moment, as some state that the node was in."""
+"""The directory of a running node, loaded at any moment, gives a state of that node."""
 
 import os
 import threading
@@ -35,7 +35,7 @@ BUSY = {
     "metadata.max.idle.interval.ms": "50",
     "auto.create.topics.enable": "false",
 }
-"""Segments that roll often, and snapshots as often, of which none is deleted."""
+"""Small segments, frequent snapshots, and no deletion of snapshots."""
 LOADS = 120
 LEAST_CHANGES = 60
 PROVENANCE = "/image/provenance"
@@ -54,7 +54,7 @@ def node(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]
 
 
 class Writer:
-    """Creates, changes and deletes topics, as fast as the node does it."""
+    """A thread that creates, changes and deletes topics as fast as the node can."""
 
     def __init__(self, port: int) -> None:
         self.changes = 0
@@ -112,7 +112,7 @@ class Writer:
 
 
 def shown(image: MetadataImage) -> dict[str, str]:
-    """Return all that Kafka's form shows, but where the image ends."""
+    """Return the leaves of Kafka's form, except the provenance."""
     root = tree_of(image, form=Has.KAFKA)
     return {
         path: leaf.text
@@ -122,7 +122,7 @@ def shown(image: MetadataImage) -> dict[str, str]:
 
 
 def last_offset(image: MetadataImage) -> int:
-    """Return the last offset that an image covers: a snapshot's own offsets are none of the log."""
+    """Return the last offset of an image; offsets inside a snapshot file do not count."""
     header = image.quorum.snapshot_header
     end = 0 if header is None else image.store.place(header)[2] or 0
     return max(image.provenance.offset, end - 1)
@@ -131,7 +131,7 @@ def last_offset(image: MetadataImage) -> int:
 def test_every_load_is_a_state_that_was(
     node: Node, jars: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing but reading, of nothing but the log."""
+    """The load only reads, and only files of the log."""
     directory = node.config.log_dirs[0]
     folder = directory / METADATA_PARTITION
     opened: list[tuple[str, int]] = []

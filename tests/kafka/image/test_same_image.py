@@ -1,4 +1,4 @@
-"""Kafka's own image classes make of any log what ours do, and its shell's nodes show the same."""
+"""Kafka's own image classes give the same image of any log, and its shell the same tree."""
 
 import os
 import re
@@ -45,7 +45,7 @@ WITHOUT_DEFECTS = Taste(
     mixed_scram=False,
     odd_quotas=False,
 )
-"""Logs of which Kafka gets nothing wrong."""
+"""Logs that Kafka reads without errors of its own."""
 T, U = uuid(1), uuid(2)
 TOPIC = made("TopicRecord", topicId=T, name="a")
 REMOVAL = made("RemoveTopicRecord", topicId=T)
@@ -81,7 +81,7 @@ def their_leaves(shown: Shown) -> dict[str, str]:
 
 
 def differing(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
-    """Return in words what differs."""
+    """Return the differences as text."""
     return [
         f"{path}\nKafka: {theirs.get(path)}\n ours: {ours.get(path)}"
         for path in sorted(theirs.keys() | ours.keys())
@@ -111,7 +111,7 @@ def unseen(log: Sequence[Lot]) -> set[int]:
 
 
 def findings_differing(log: Sequence[Lot], shown: Shown, image: MetadataImage) -> list[str]:
-    """Return in words which records one of us leaves out, and the other not."""
+    """Return as text the records that only one of the two images skips."""
     if any(not record.name for lot in log for record in lot.records):
         return []  # Kafka's offsets do not count what it cannot read
     found = (re.search(r"record from offset (\d+)", fault) for fault in shown.faults)
@@ -151,7 +151,7 @@ def test_real_files_have_kafkas_tree(path: Path, kafka: KafkaImages) -> None:
 
 @pytest.mark.parametrize("path", REPLAYS, ids=lambda path: path.stem)
 def test_crafted_logs_have_kafkas_tree(path: Path, kafka: KafkaImages) -> None:
-    """But where Kafka is wrong."""
+    """Except the cases with known errors in Kafka."""
     theirs = kafka(path.read_bytes())
 
     wrong = differing(their_leaves(theirs), our_leaves(load(path)))
@@ -205,7 +205,7 @@ KNOWN = {
         {"/image/configs/TOPIC:a/retention.ms"},
     ),
 }
-"""Where Kafka is wrong, or at odds with itself: batches, and a few of the paths that differ."""
+"""Known errors in Kafka: batches, and some of the paths that differ."""
 
 
 @pytest.mark.parametrize("name", KNOWN)

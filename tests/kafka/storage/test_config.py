@@ -1,4 +1,4 @@
-"""Server configurations and properties files mean to us what they mean to Kafka."""
+"""Server configurations and properties files are read as Kafka reads them."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ MOST_FAILURES = 5
 
 
 class Known(NamedTuple):
-    """A difference that is wanted, or that only a JVM could mend."""
+    """An intended difference, or one that only a JVM could avoid."""
 
     reason: str
     applies: Callable[[list[Field], list[Field]], bool]
@@ -54,7 +54,7 @@ KNOWN = (
 
 
 class Compared:
-    """What both make of configurations, and where they differ in unknown ways."""
+    """The results of both readers, and their unknown differences."""
 
     def __init__(self, kafka: KafkaSettings, directory: Path) -> None:
         self._kafka = kafka
@@ -62,7 +62,7 @@ class Compared:
         self.differences: list[str] = []
 
     def compare(self, settings: Settings) -> None:
-        """Have both read a configuration."""
+        """Read a configuration with both."""
         data = properties_bytes(settings.items())
         self._path.write_bytes(data)
         wanted = self._kafka.config(data)
@@ -130,7 +130,7 @@ def test_every_key_has_kafkas_limits(compared: Compared) -> None:
 
 
 def test_defaults_are_kafkas(compared: Compared) -> None:
-    """Every key is compared, and none is given."""
+    """All keys are compared; the file gives none."""
     for shape in SHAPES:
         compared.compare(shape)
 

@@ -1,4 +1,4 @@
-"""A real Kafka goes on from what `kafka-storage recover` has made of the logs that were left."""
+"""A real Kafka continues from the logs that `kafka-storage recover` wrote."""
 
 import json
 import shlex
@@ -52,7 +52,7 @@ def running_cluster(jars: Path, folder: Path, shape: Shape) -> Iterator[Cluster]
 
 
 def recover(config: Config, *args: str) -> dict[str, Any]:
-    """Recover a node; return what is told."""
+    """Recover a node; return the JSON that is printed."""
     done = tried(config, *args)
     assert done.code == 0, done.text + done.err
     found: dict[str, Any] = json.loads(done.text)
@@ -85,17 +85,17 @@ def kill(cluster: Cluster, *ids: int) -> None:
 
 
 def leads(node: Node, limit: float = 60) -> Quorum:
-    """Wait until a controller leads; return what it says of the quorum."""
+    """Wait until a controller leads; return its description of the quorum."""
     node.wait_ready(1, limit)
     assert until(lambda: node.cluster().controller == node.config.node_id, limit)
     return node.quorum()
 
 
-def follow(jars: Path, cluster: Cluster, told: Mapping[str, Any], node_id: int) -> None:
-    """Do what a recovery has said of a lost controller, on that one's host."""
-    survivor = cluster.nodes[told["nodeId"]].config
+def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
+    """Run the next steps of a recovery for a lost controller, on its host."""
+    survivor = cluster.nodes[plan["nodeId"]].config
     config = cluster.nodes[node_id].config
-    for step in told["next"]:
+    for step in plan["next"]:
         if step["nodeId"] != node_id or not step["command"]:
             continue
         command = step["command"].replace(str(survivor.log_dirs[0]), str(config.log_dirs[0]))
@@ -136,16 +136,16 @@ def test_survivor_goes_on_and_others_join_again(jars: Path, tmp_path: Path) -> N
         before = contents(cluster.brokers)
         kill(cluster, 2, 3, 1)  # in an order in which the first has all that was committed
 
-        told = recover(cluster.nodes[1].config, "--voters", "self")
+        plan = recover(cluster.nodes[1].config, "--voters", "self")
         cluster.nodes[1].start()
 
         assert leads(cluster.nodes[1]).voters == {1}
-        assert told["lostVoters"] == [2, 3]
+        assert plan["lostVoters"] == [2, 3]
         for broker in (FIRST_BROKER, FIRST_BROKER + 1):
             cluster.nodes[broker].wait_ready(2)
         assert contents(cluster.brokers) == before
         for node_id in (2, 3):
-            follow(jars, cluster, told, node_id)
+            follow(jars, cluster, plan, node_id)
         assert votes(cluster.nodes[1], {1, 2, 3})
 
         kill(cluster, 1)  # a second failure
@@ -169,7 +169,7 @@ def test_all_controllers_are_lost_and_a_broker_has_the_log(jars: Path, tmp_path:
         format_node(first, no_initial_controllers=True)
         dirs = [str(broker.config.log_dirs[0]) for broker in brokers]
 
-        told = recover(
+        plan = recover(
             first,
             "--voters",
             "self",
@@ -184,17 +184,17 @@ def test_all_controllers_are_lost_and_a_broker_has_the_log(jars: Path, tmp_path:
             cluster.nodes[node_id].start()
 
         assert leads(cluster.nodes[1]).voters == {1}
-        assert told["strays"] == []
+        assert plan["strays"] == []
         for broker in brokers:
             broker.wait_ready(2)
         assert contents(cluster.brokers) == before
         assert not list(tmp_path.rglob("*-stray"))
-        follow(jars, cluster, told, 2)
+        follow(jars, cluster, plan, 2)
         assert votes(cluster.nodes[1], {1, 2})
 
 
 def moved(configs: list[Config]) -> tuple[list[Config], str]:
-    """Have controllers listen elsewhere; return their configurations, and what to tell recover."""
+    """Have controllers listen elsewhere; return their configurations, and the option for recover."""
     fresh = controllers(configs[0].path.parent / "elsewhere", len(configs))
     pairs = []
     found = []
@@ -231,8 +231,8 @@ def test_same_voters_at_other_addresses(jars: Path, tmp_path: Path) -> None:
         assert refused(configs[2], "--listener-hosts", pairs) == "minority"
         first = recover(configs[0], "--listener-hosts", pairs, *others)
         for config in configs[1:]:
-            told = recover(config, "--listener-hosts", pairs, f"--from={log_of(configs[0])}")
-            assert told["offset"] is None
+            plan = recover(config, "--listener-hosts", pairs, f"--from={log_of(configs[0])}")
+            assert plan["offset"] is None
         again = recover(configs[1], "--listener-hosts", pairs, *others)
 
         assert (first["changed"], again["changed"]) == (True, False)
@@ -294,10 +294,10 @@ def test_only_voter_has_another_directory_id(jars: Path, tmp_path: Path) -> None
         config = cluster.nodes[1].config
         with_properties({"directory.id": "3Db5QLSqSZieL3rJBUUegA"})(config)
 
-        told = recover(config, "--voters", "self")
+        plan = recover(config, "--voters", "self")
         cluster.nodes[1].start()
 
-        assert told["voters"][0]["directoryId"] == "3Db5QLSqSZieL3rJBUUegA"
+        assert plan["voters"][0]["directoryId"] == "3Db5QLSqSZieL3rJBUUegA"
         assert leads(cluster.nodes[1]).voters == {1}
         cluster.nodes[FIRST_BROKER].wait_ready(1)
         assert contents(cluster.brokers) == before
@@ -350,13 +350,13 @@ class TestSurvivorIsBehind:
             config = cluster.nodes[1].config
 
             alone = recover(config, "--voters", "self", strays, "--dry-run")
-            told = recover(config, "--voters", "self", strays, *sources)
+            plan = recover(config, "--voters", "self", strays, *sources)
             for node_id in (1, FIRST_BROKER, FIRST_BROKER + 1):
                 cluster.nodes[node_id].start()
 
             assert len(alone["strays"]) == 6
-            assert told["strays"] == []
-            assert not told["logs"][0]["isOwn"]
+            assert plan["strays"] == []
+            assert not plan["logs"][0]["isOwn"]
             for node_id in (FIRST_BROKER, FIRST_BROKER + 1):
                 cluster.nodes[node_id].wait_ready(2)
             assert contents(cluster.brokers) == before
@@ -364,19 +364,19 @@ class TestSurvivorIsBehind:
     def test_shorter_log_goes_on_where_brokers_forget_theirs(
         self, jars: Path, tmp_path: Path
     ) -> None:
-        """With the survivor's log alone; a broker may know of a leader of its very epoch."""
+        """With the survivor's log alone; a broker may know a leader of the same epoch."""
         with running_cluster(jars, tmp_path, grown()) as cluster:
             self.behind(cluster)
             config = cluster.nodes[1].config
             brokers = [FIRST_BROKER, FIRST_BROKER + 1]
 
-            told = recover(config, "--voters", "self")
+            plan = recover(config, "--voters", "self")
             for broker in brokers:
                 shutil.move(log_of(cluster.nodes[broker].config), tmp_path / f"away-{broker}")
             for node_id in (1, *brokers):
                 cluster.nodes[node_id].start()
 
-            assert "brokers-not-given" in {note["code"] for note in told["notes"]}
+            assert "brokers-not-given" in {note["code"] for note in plan["notes"]}
             for broker in brokers:
                 cluster.nodes[broker].wait_ready(2)
             assert contents(cluster.brokers)["topics"] == ["kept"]
@@ -416,16 +416,16 @@ def test_two_survivors_of_five(jars: Path, tmp_path: Path) -> None:
         kill(cluster, 3, 4, 5, 1)
         configs = {node_id: cluster.nodes[node_id].config for node_id in (1, 2)}
 
-        told = recover(configs[2], "--voters", "self", f"--from={log_of(configs[1])}")
+        plan = recover(configs[2], "--voters", "self", f"--from={log_of(configs[1])}")
         cluster.nodes[2].start()
 
-        assert told["lostVoters"] == [1, 3, 4, 5]
+        assert plan["lostVoters"] == [1, 3, 4, 5]
         assert leads(cluster.nodes[2]).voters == {2}
         for node_id in (FIRST_BROKER, FIRST_BROKER + 1):
             cluster.nodes[node_id].wait_ready(2)
         assert contents(cluster.brokers) == before
         for node_id in (1, 3):
-            follow(jars, cluster, told, node_id)
+            follow(jars, cluster, plan, node_id)
         assert votes(cluster.nodes[2], {1, 2, 3})
 
 
@@ -436,18 +436,18 @@ def test_survivor_of_an_older_release(older_jars: Path, tmp_path: Path) -> None:
         before = contents(cluster.brokers)
         kill(cluster, 2, 3, 1)
 
-        told = recover(cluster.nodes[1].config, "--voters", "self")
+        plan = recover(cluster.nodes[1].config, "--voters", "self")
         cluster.nodes[1].start()
 
         assert leads(cluster.nodes[1]).voters == {1}
         cluster.nodes[FIRST_BROKER].wait_ready(1)
         assert contents(cluster.brokers) == before
-        follow(older_jars, cluster, told, 2)
+        follow(older_jars, cluster, plan, 2)
         assert votes(cluster.nodes[1], {1, 2})
 
 
 def elsewhere(node: Node) -> int | None:
-    """Return the controller that a node takes for the leader; None if it tells of none."""
+    """Return the leader that a node knows, or None."""
     try:
         return node.cluster().controller
     except (OSError, AnswerError):
@@ -455,11 +455,11 @@ def elsewhere(node: Node) -> int | None:
 
 
 class TestOldControllersStartAgain:
-    """What the lost ones do when they come back with the disks that they had."""
+    """The lost controllers start again with their old disks."""
 
     @pytest.fixture
     def cluster(self, jars: Path, tmp_path: Path) -> Iterator[Cluster]:
-        """A quorum of three of which the first was recovered, and nothing runs."""
+        """A stopped quorum of three; the first was recovered."""
         shape = Shape(controllers=3, is_dynamic=True)
         with running_cluster(jars, tmp_path, shape) as cluster:
             kill(cluster, 2, 3, 1)

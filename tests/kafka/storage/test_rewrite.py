@@ -1,4 +1,4 @@
-"""A real Kafka starts on what `rewrite` has rewritten, and on what `format --ensure` left alone."""
+"""A real Kafka starts after `rewrite`, and after `format --ensure` on formatted directories."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ def storage(command: str, config: Config, *args: str) -> Done:
     return run_command(command, "-c", str(config.path), *args, program=STORAGE)
 
 
-def told(done: Done) -> dict[str, Any]:
+def printed_json(done: Done) -> dict[str, Any]:
     assert done.code == 0, done.err
     found: dict[str, Any] = json.loads(done.text)
     return found
@@ -36,7 +36,7 @@ def told(done: Done) -> dict[str, Any]:
 
 @contextmanager
 def started(jars: Path, config: Config) -> Iterator[Node]:
-    """Start a node of which verify says that it would start."""
+    """Check a node with verify, and start it."""
     done = storage("verify", config)
     assert done.code == 0, done.text
     with running(jars, config) as node:
@@ -102,7 +102,7 @@ def test_ensure_leaves_a_node_alone_that_has_run(jars: Path, used: Config) -> No
 
     done = storage("format", used, "-t", CLUSTER_ID, "-s", "--ensure", "--format", "json")
 
-    assert told(done)["changed"] is False
+    assert printed_json(done)["changed"] is False
     assert [properties(used, f"{name}/{META}") for name in ("d1", "d2")] == before
     with started(jars, used) as node:
         assert node.topics() == {"kept"}
@@ -114,7 +114,7 @@ def test_ensure_formats_an_empty_disk_of_a_node_that_has_run(jars: Path, used: C
 
     done = storage("format", used, "-t", CLUSTER_ID, "-s", "--ensure", "--format", "json")
 
-    found = told(done)
+    found = printed_json(done)
     assert found["changed"] is True
     assert [one["action"] for one in found["directories"]] == ["keep", "formatted"]
     with started(jars, used) as node:

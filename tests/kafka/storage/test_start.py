@@ -1,4 +1,4 @@
-"""A real Kafka starts from what `kafka-storage` formats, and each tool reads what the other wrote."""
+"""A real Kafka starts after `kafka-storage format`, and each tool reads the other's files."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ def formatted(config: Config, *options: str) -> Config:
 
 @pytest.fixture(scope="module")
 def standalone(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """A node that is broker and only controller, and knows the user alice."""
+    """A node that is broker and controller, with the SCRAM user alice."""
     config = combined(tmp_path_factory.mktemp("standalone"), scram=True)
     formatted(config, "--standalone", "-S", "SCRAM-SHA-256=[name=alice,password=in-wonderland]")
     with running(jars, config) as node:

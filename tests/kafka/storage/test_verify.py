@@ -1,4 +1,4 @@
-"""`verify` agrees with whether a real Kafka starts, on sound directories and on spoilt ones."""
+"""`verify` predicts whether a real Kafka starts, on sound and damaged directories."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers.kafka.cases.damaged_directories import (
     OTHER_ID,
-    Spoil,
+    Change,
     all_of,
     at,
     configured,
@@ -20,7 +20,7 @@ from tests.helpers.kafka.cases.damaged_directories import (
     format_node,
     with_properties,
 )
-from tests.helpers.kafka.cases.start_trials import Workshop
+from tests.helpers.kafka.cases.start_trials import StartTrials
 from tests.helpers.kafka.cases.verify import CASES, STARTS, storage
 from tests.helpers.kafka.nodes.configs import (
     CLUSTER_ID,
@@ -37,24 +37,24 @@ pytestmark = pytest.mark.kafka
 
 
 @pytest.fixture(scope="module")
-def workshop(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
-    """A workshop, beside which a quorum runs that others can join."""
-    folder = tmp_path_factory.mktemp("workshop")
+def trials(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartTrials]:
+    """Trials of nodes, beside which a quorum runs that others can join."""
+    folder = tmp_path_factory.mktemp("trials")
     live = format_node(controllers(folder / "live", 1)[0], standalone=True)
     with running(jars, live) as node:
         node.wait_ready()
-        shop = Workshop(jars, folder, live)
+        trials = StartTrials(jars, folder, live)
         try:
-            yield shop
+            yield trials
         finally:
-            shop.close()
+            trials.close()
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_verify_agrees_with_the_server(workshop: Workshop, name: str) -> None:
+def test_verify_agrees_with_the_server(trials: StartTrials, name: str) -> None:
     case = CASES[name]
 
-    trial = workshop.trial(name)
+    trial = trials.trial(name)
 
     assert trial.outcome is case.outcome, trial.log[-4000:]
     lines = [f"{finding}; {finding.cure}" for finding in trial.findings if finding.stops]
@@ -104,7 +104,7 @@ def test_directory_that_cannot_be_written_is_found(jars: Path, tmp_path: Path) -
 
 @pytest.fixture(scope="module")
 def quorum(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Config]:
-    """Three controllers that have run together; verify had nothing against them before."""
+    """Three controllers that have run together, without findings."""
     configs = controllers(tmp_path_factory.mktemp("quorum"), 3)
     for config in configs:
         format_node(config, initial_controllers=initial_controllers(configs))
@@ -117,7 +117,7 @@ def quorum(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Config]
 
 
 @pytest.fixture(params=["formatted", "used"])
-def trio(request: pytest.FixtureRequest, tmp_path: Path) -> list[Config]:
+def three_controllers(request: pytest.FixtureRequest, tmp_path: Path) -> list[Config]:
     """Three controllers that were formatted together, and maybe have run."""
     if request.param == "used":
         used = request.getfixturevalue("quorum")
@@ -136,31 +136,31 @@ def verdict(configs: Sequence[Config]) -> tuple[int, list[str]]:
     """Return the exit code of verify for several nodes, and its findings."""
     paths = [argument for config in configs for argument in ("-c", str(config.path))]
     done = storage("verify", *paths, "--format", "json")
-    told = json.loads(done.text)
-    assert told["isSound"] == (done.code == 0)
-    return done.code, [f"{one['path']}: {one['problem']}" for one in told["findings"]]
+    answer = json.loads(done.text)
+    assert answer["isSound"] == (done.code == 0)
+    return done.code, [f"{one['path']}: {one['problem']}" for one in answer["findings"]]
 
 
-def test_controllers_that_were_formatted_together_fit(trio: list[Config]) -> None:
-    assert verdict(trio) == (0, [])
-    for config in trio:
+def test_controllers_that_were_formatted_together_fit(three_controllers: list[Config]) -> None:
+    assert verdict(three_controllers) == (0, [])
+    for config in three_controllers:
         assert verdict([config]) == (0, [])
 
 
 def own_quorum(config: Config) -> None:
-    """Format it anew, with itself as the only voter."""
+    """Format a controller again, with itself as the only voter."""
     shutil.rmtree(config.log_dirs[0])
     format_node(config, standalone=True)
 
 
 def no_voters(config: Config) -> None:
-    """Format it anew, so that it joins."""
+    """Format a controller again, without voters."""
     shutil.rmtree(config.log_dirs[0])
     format_node(config, no_initial_controllers=True)
 
 
 @pytest.mark.parametrize(
-    ("spoil", "says"),
+    ("change", "says"),
     [
         pytest.param(
             with_properties({"cluster.id": OTHER_ID}),
@@ -200,10 +200,12 @@ def no_voters(config: Config) -> None:
         ),
     ],
 )
-def test_controller_that_does_not_fit_is_found(trio: list[Config], spoil: Spoil, says: str) -> None:
-    spoil(trio[2])
+def test_controller_that_does_not_fit_is_found(
+    three_controllers: list[Config], change: Change, says: str
+) -> None:
+    change(three_controllers[2])
 
-    code, lines = verdict(trio)
+    code, lines = verdict(three_controllers)
 
     assert code == 2
     assert any(re.search(says, line) for line in lines), lines

@@ -1,4 +1,4 @@
-"""Server configurations, good and bad, that Kafka and we must read alike."""
+"""Random server configurations, valid and invalid, that both tools must read alike."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -59,7 +59,7 @@ _POOLS = {
 
 
 def values(random: Random, key: str) -> str:
-    """Return a value for a key: of its pool, or about its limits."""
+    """Return a value for a key, from its pool or near its limits."""
     found = server_keys()[key]
     low, dots, high = found.check.partition("..")
     if dots and random.random() < 0.4:
@@ -69,13 +69,13 @@ def values(random: Random, key: str) -> str:
 
 
 def one_key(random: Random) -> Settings:
-    """A working configuration with another value for one key."""
+    """Return a valid configuration with another value for one key."""
     key = random.choice(list(server_keys()))
     return random.choice(SHAPES) | {key: values(random, key)}
 
 
 def some_keys(random: Random) -> Settings:
-    """A working configuration with other values for several keys, and others left away."""
+    """Return a valid configuration with several keys changed and others removed."""
     settings = dict(random.choice(SHAPES))
     for key in random.sample(list(server_keys()), random.randint(2, 5)):
         settings[key] = values(random, key)
@@ -89,7 +89,7 @@ _GROUP_KEYS = sorted({word for rule in GROUP_RULES.splitlines() for word in rule
 
 
 def groups(random: Random) -> Settings:
-    """Limits of groups that contradict each other, or not."""
+    """Return group limits, some of them contradictory."""
     keys = [key for key in _GROUP_KEYS if key in server_keys()]
     start = random.randrange(len(keys))
     family = [key for key in keys if key.split(".")[1] == keys[start].split(".")[1]]
@@ -146,7 +146,7 @@ _PAIRS = {
 
 
 def pairs(random: Random) -> Settings:
-    """Keys that are bound by rules between them."""
+    """Return values for keys with rules between them."""
     settings = dict(random.choice(SHAPES))
     keys = list(_PAIRS)
     start = random.randrange(len(keys))
@@ -218,7 +218,7 @@ _LISTENER_KEYS: Mapping[str, Callable[[Random], str]] = {
 
 
 def listeners(random: Random) -> Settings:
-    """Listeners, what is advertised, their protocols, SASL."""
+    """Return listeners, advertised listeners, protocols and SASL settings."""
     settings = dict(random.choice(SHAPES))
     for key in random.sample(list(_LISTENER_KEYS), random.randint(1, 5)):
         settings[key] = _LISTENER_KEYS[key](random)
@@ -228,7 +228,7 @@ def listeners(random: Random) -> Settings:
 
 
 def shared_ports(random: Random) -> Settings:
-    """Listeners of few ports."""
+    """Return listeners that share ports."""
     protocols = ",".join(f"L{number}:PLAINTEXT" for number in range(8))
     ports = ("9092", "9093", "1", "17", "65537") if random.random() < 0.5 else ("9092",)
     text = ",".join(
@@ -244,7 +244,7 @@ def shared_ports(random: Random) -> Settings:
 
 
 def many_names(random: Random) -> Settings:
-    """More listeners than a small set of Scala's holds."""
+    """Return more listeners than a small set of Scala holds: their order is that of hashes."""
     names = [f"N{random.randrange(1000)}" for _ in range(random.randint(3, 12))] + ["C"]
     names = list(dict.fromkeys(names))
     advertised = random.sample(names, random.randint(1, len(names)))
@@ -281,7 +281,7 @@ def voter_list(random: Random) -> str:
 
 
 def quorum(random: Random) -> Settings:
-    """Voters and bootstrap servers."""
+    """Return voters and bootstrap servers."""
     settings = dict(random.choice(SHAPES))
     if random.random() < 0.8:
         settings["controller.quorum.voters"] = voter_list(random)
@@ -315,7 +315,7 @@ _SIGNS = ":/@,.[]%-+ _=0129afXé٣\t\x01\u2028"
 
 
 def mutated(random: Random) -> Settings:
-    """Good values with a few characters changed."""
+    """Return valid values with a few characters changed."""
     settings = random.choice(SHAPES) | dict(random.sample(sorted(_WHOLE.items()), 2))
     for key in random.sample([key for key in settings if key in _WHOLE], 1):
         text = settings[key]
@@ -328,13 +328,13 @@ def mutated(random: Random) -> Settings:
 
 
 ENVIRONMENT = {"KRAFTOPS_ID": "1", "KRAFTOPS_ROLE": "broker", "KRAFTOPS_EMPTY": "", "OTHER": "7"}
-"""What the JVM and we both see."""
+"""Environment variables of the JVM and of our tool."""
 
 _CLASS = "org.apache.kafka.common.config.provider.{}ConfigProvider"
 
 
 def make_secrets(directory: Path) -> None:
-    """Make the files that placeholders of `placeholders` name."""
+    """Write the files that `placeholders` refers to."""
     (directory / "in" / "sub").mkdir(parents=True)
     (directory / "out").mkdir()
     (directory / "in" / "a.properties").write_text("id=1\nrole = broker\\u002ccontroller\né=ß\n")
@@ -347,7 +347,7 @@ def make_secrets(directory: Path) -> None:
 
 
 def placeholders(random: Random, directory: Path) -> Settings:
-    """Placeholders, and the providers that resolve them or do not."""
+    """Return placeholders, and providers that resolve some of them."""
     names = ["env", "file", "dir"]
     settings = dict(random.choice(SHAPES))
     listed = random.sample(names, random.randint(1, 3))
@@ -388,7 +388,7 @@ def placeholders(random: Random, directory: Path) -> Settings:
 
 
 def properties_file(random: Random) -> bytes:
-    """Return a properties file of odd syntax."""
+    """Return a properties file with odd syntax."""
     parts = (
         b"a", b"b", b"key", b"=", b":", b" ", b"\t", b"\f", b"\\", b"\n", b"\r", b"\r\n", b"#", b"!",
         b"\\\n", b"\\\r\n  ", b"\\u0041", b"\\u00e9", b"\\uD83D\\uDE00", b"\\uD800", b"\\n", b"\\t",

@@ -1,4 +1,4 @@
-"""Formatted directories of nodes, and what may have become of them."""
+"""Changes of formatted directories: files removed, cut, flipped, replaced."""
 
 import shutil
 import struct
@@ -27,8 +27,8 @@ from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.uuids import from_text
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER, Config
 
-Spoil = Callable[[Config], Config | None]
-"""It returns the configuration where that has changed."""
+Change = Callable[[Config], Config | None]
+"""A change of directories; it returns the configuration if it changes that."""
 
 OTHER_ID = "vOKEv8VrQAyGbyFDxfFCwA"
 META, BOOTSTRAP = "meta.properties", "bootstrap.checkpoint"
@@ -58,19 +58,19 @@ def copy_node(used: Config, fresh: Config) -> Config:
 
 
 def at(config: Config, name: str) -> Path:
-    """Return the path of *name*, as d1/meta.properties."""
+    """Return the path of *name*, for example d1/meta.properties."""
     return config.log_dirs[0].parent / name
 
 
 def matching(config: Config, pattern: str) -> list[Path]:
-    """Return the paths that match *pattern*, in order; there are some."""
+    """Return the paths that match *pattern*, in order; at least one."""
     found = sorted(config.log_dirs[0].parent.glob(pattern))
     assert found, pattern
     return found
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file, also where it is for reading only."""
+    """Write a file, also a read-only one."""
     path.unlink(missing_ok=True)
     path.write_bytes(data)
 
@@ -84,60 +84,60 @@ def properties(config: Config, name: str = f"d1/{META}") -> dict[str, str]:
 # What may have happened to them
 
 
-def removed(pattern: str) -> Spoil:
+def removed(pattern: str) -> Change:
     """Remove files and directories."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         for path in matching(config, pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    return spoil
+    return change
 
 
-def made(name: str) -> Spoil:
+def made(name: str) -> Change:
     """Make a directory, in the place of a file if there is one."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         at(config, name).unlink(missing_ok=True)
         at(config, name).mkdir(parents=True)
 
-    return spoil
+    return change
 
 
-def written(name: str, data: bytes) -> Spoil:
+def written(name: str, data: bytes) -> Change:
     """Write a file, in the place of a directory if there is one."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         path = at(config, name)
         if path.is_dir():
             shutil.rmtree(path)
         write(path, data)
 
-    return spoil
+    return change
 
 
-def appended(name: str, data: bytes) -> Spoil:
+def appended(name: str, data: bytes) -> Change:
     """Append to a file."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         write(at(config, name), at(config, name).read_bytes() + data)
 
-    return spoil
+    return change
 
 
-def cut(name: str, count: int) -> Spoil:
+def cut(name: str, count: int) -> Change:
     """Take away the last *count* bytes of a file."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         write(at(config, name), at(config, name).read_bytes()[:-count])
 
-    return spoil
+    return change
 
 
-def flipped(pattern: str, batch: int = 0) -> Spoil:
+def flipped(pattern: str, batch: int = 0) -> Change:
     """Flip a bit in the records of a batch of the last file that matches."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         path = matching(config, pattern)[-1]
         with LogFile(str(path)) as log:
             position = [found.position for found in log.batches()][batch]
@@ -145,89 +145,89 @@ def flipped(pattern: str, batch: int = 0) -> Spoil:
         data[position + HEADER_SIZE + 4] ^= 1
         write(path, bytes(data))
 
-    return spoil
+    return change
 
 
-def replaced(name: str, old: bytes, new: bytes) -> Spoil:
-    """Put other bytes in the place of the first such ones of a file."""
+def replaced(name: str, old: bytes, new: bytes) -> Change:
+    """Replace the first occurrence of *old* in a file."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         data = at(config, name).read_bytes()
         assert old in data
         write(at(config, name), data.replace(old, new, 1))
 
-    return spoil
+    return change
 
 
-def copied(source: str, target: str) -> Spoil:
+def copied(source: str, target: str) -> Change:
     """Copy a file or directory; *source* is a pattern, and so a part of *target* may be its name."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         path = matching(config, source)[0]
         place = at(config, target.format(name=path.name))
         place.unlink(missing_ok=True) if place.is_file() else None
         shutil.copytree(path, place) if path.is_dir() else shutil.copy(path, place)
 
-    return spoil
+    return change
 
 
-def with_properties(given: Mapping[str, str | None], name: str = f"d1/{META}") -> Spoil:
-    """Change keys of a meta.properties, or take them out."""
+def with_properties(given: Mapping[str, str | None], name: str = f"d1/{META}") -> Change:
+    """Change or remove keys of a meta.properties."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         found = {**properties(config, name), **given}
         text = "".join(f"{key}={value}\n" for key, value in found.items() if value is not None)
         at(config, name).write_text(text)
 
-    return spoil
+    return change
 
 
-def configured(given: Mapping[str, str | None]) -> Spoil:
-    """Change keys of the configuration, or take them out; `{d1}` and `{port}` stand for its own."""
+def configured(given: Mapping[str, str | None]) -> Change:
+    """Change or remove keys of the configuration; `{d1}` and `{port}` stand for its own."""
 
-    def spoil(config: Config) -> Config:
+    def change(config: Config) -> Config:
         folder = config.log_dirs[0].parent
         words = {"folder": folder, "port": config.ports[CONTROLLER]}
         every = {**config.settings, **given}
         texts = {key: text.format(**words) for key, text in every.items() if text is not None}
         return replace(config, settings={}).changed(texts)
 
-    return spoil
+    return change
 
 
-def all_of(*spoils: Spoil) -> Spoil:
-    """Do one after the other."""
+def all_of(*changes: Change) -> Change:
+    """Make several changes in order."""
 
-    def spoil(config: Config) -> Config:
-        for one in spoils:
+    def change(config: Config) -> Config:
+        for one in changes:
             config = one(config) or config
         return config
 
-    return spoil
+    return change
 
 
-def bootstrapped(levels: Mapping[str, int], level: int = LATEST_PRODUCTION.level) -> Spoil:
-    """Write a bootstrap.checkpoint of other features."""
+def bootstrapped(levels: Mapping[str, int], level: int = LATEST_PRODUCTION.level) -> Change:
+    """Write a bootstrap.checkpoint with other feature levels."""
     version = LATEST_PRODUCTION._replace(level=level)
     return written(f"d1/{BOOTSTRAP}", bootstrap_bytes(Bootstrap(version, levels, ()), 0))
 
 
-def voting(*voters: tuple[int, str | None]) -> Spoil:
-    """Write the snapshot of other voters, ids of nodes and directories; of this node if None."""
+def voting(*voters: tuple[int, str | None]) -> Change:
+    """Write a snapshot of other voters: ids of nodes and directories, None for this node's own."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         own = properties(config)["directory.id"]
         port = config.ports[CONTROLLER]
         given = [Voter(node, from_text(place or own), "localhost", port) for node, place in voters]
         write(at(config, VOTERS_SNAPSHOT), voters_snapshot_bytes(given, CONTROLLER, 0))
 
-    return spoil
+    return change
 
 
-def with_record(value: bytes) -> Spoil:
+def with_record(value: bytes) -> Change:
     """Append a batch to the metadata log."""
 
-    def spoil(config: Config) -> None:
+    def change(config: Config) -> None:
         path = matching(config, f"{LOG}/*.log")[-1]
         with LogFile(str(path)) as log:
             last = [batch.header for batch in log.batches()][-1]
@@ -235,7 +235,7 @@ def with_record(value: bytes) -> Spoil:
         batch = batch_bytes([record], leader_epoch=last.leader_epoch)
         write(path, path.read_bytes() + batch)
 
-    return spoil
+    return change
 
 
 def feature_record(name: str, level: int) -> bytes:
@@ -244,7 +244,7 @@ def feature_record(name: str, level: int) -> bytes:
 
 
 def end_of_log(config: Config) -> int:
-    """Return the offset after the last whole batch of the metadata log, damaged ones before or not."""
+    """Return the offset after the last whole batch of the metadata log, even after damaged ones."""
     end = 0
     for path in sorted(at(config, LOG).glob("*.log")):
         if not path.is_file():

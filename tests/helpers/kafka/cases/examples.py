@@ -20,7 +20,7 @@ Pair = tuple[bytes | None, bytes | None]
 
 
 def examples(strategy: SearchStrategy[Any], count: int = EXAMPLES) -> list[Any]:
-    """Return data of a strategy, always the same."""
+    """Return examples of a strategy, the same in each run."""
     found: list[Any] = []
 
     @settings(max_examples=count, derandomize=True, database=None, phases=[Phase.generate])
@@ -52,7 +52,7 @@ def framed(name: str) -> Iterator[list[Pair]]:
 
 
 def plausible(data: dict[str, Any]) -> dict[str, Any]:
-    """Return remote log metadata that Kafka's classes do not refuse."""
+    """Return remote log metadata that Kafka's classes accept."""
     changed = dict(data)
     for state in ("remoteLogSegmentState", "remotePartitionDeleteState"):
         if state in data:
@@ -82,7 +82,7 @@ def keyed(name: str) -> Iterator[list[Pair]]:
 
 
 def members() -> Iterator[list[Pair]]:
-    """Yield groups of consumers, whose members' bytes are messages of the consumer protocol."""
+    """Yield consumer groups; the bytes of their members are consumer protocol messages."""
     group = table("group")["GroupMetadataValue"]
     key = b"\0\2\0\5group"
     for message in table("consumer").values():
@@ -118,7 +118,7 @@ def controls() -> Iterator[list[Pair]]:
 
 
 def segment(batches: Sequence[Sequence[Pair]], attributes: int = 0) -> bytes:
-    """Return a log whose batches hold these keys and values."""
+    """Return a log with these batches of keys and values."""
     offset, out = 0, []
     for pairs in batches:
         records = [

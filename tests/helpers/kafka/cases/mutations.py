@@ -1,4 +1,4 @@
-"""Small changes of bytes and of batches, checksums put right again or not."""
+"""Small changes of bytes and batches, with or without corrected checksums."""
 
 import struct
 import zlib
@@ -142,7 +142,7 @@ def _cut(rng: Random, batches: list[bytes]) -> None:
 
 
 def with_crc(raw: bytes) -> bytes:
-    """Return a batch with its length and its checksum put right."""
+    """Return a batch with a correct length and checksum."""
     if len(raw) <= CRC_START:
         return raw
     raw = raw[:8] + struct.pack(">i", len(raw) - LOG_OVERHEAD) + raw[12:]

@@ -204,7 +204,7 @@ def _legacy(rng: Random) -> Case:
 
 
 def _index(rng: Random) -> Case:
-    """Return an index of a good log, its entries changed or swapped."""
+    """Return an index of a good log with changed or swapped entries."""
     stems = [str(path)[: -len(".log")] for path in _indexed()]
     stem = rng.choice(stems)
     log, index, times = (Path(stem + end).read_bytes() for end in (".log", ".index", ".timeindex"))

@@ -1,4 +1,4 @@
-"""Spoil, start and cure many nodes, some side by side."""
+"""Trials of nodes: a directory is changed, the node started, then repaired and started again."""
 
 import re
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,7 +44,7 @@ TRUNCATED = re.compile(r"Corruption found in segment \d+, truncating to offset (
 
 
 class Trial(NamedTuple):
-    """What verify said of a node, what became of its start, and of both when it was cured."""
+    """The findings of verify and the outcome of a start, before and after the repair."""
 
     findings: list[Finding]
     outcome: Outcome
@@ -53,19 +53,19 @@ class Trial(NamedTuple):
 
 
 def has_lost(log: str, end: int) -> bool:
-    """Tell whether a node that is ready has dropped something; *end* is that of its log before."""
+    """Tell whether a node that is ready has dropped data; its log ended at offset *end* before."""
     truncated = TRUNCATED.search(log)
     return OFFLINE.search(log) is not None or bool(truncated and int(truncated[1]) < end)
 
 
 def will_wait(log: str) -> bool:
-    """Tell whether a node waits for ever, if no other comes."""
+    """Tell whether a node waits forever if no other node starts."""
     is_observer = ELECTION not in log and log.count(NO_LEADER) >= PATIENCE
     return is_observer or WAITING.search(log) is not None
 
 
-class Workshop:
-    """Nodes of all shapes, and a pool in which they are spoilt, started and cured."""
+class StartTrials:
+    """A pool of threads that runs the trials of all cases."""
 
     def __init__(self, jars: Path, folder: Path, live: Config) -> None:
         self._jars = jars
@@ -82,7 +82,7 @@ class Workshop:
         self._pool.shutdown(cancel_futures=True)
 
     def trial(self, name: str) -> Trial:
-        """Try a case; those after it are begun too."""
+        """Return the trial of a case; the next cases are started too."""
         names = [*CASES]
         first = names.index(name)
         for number, each in enumerate(names[first : first + 2 * SIDE_BY_SIDE], first):
@@ -92,8 +92,8 @@ class Workshop:
 
     def _try(self, number: int, case: Case) -> Trial:
         config = self._node(case.shape, number)
-        if case.spoil:
-            config = case.spoil(config) or config
+        if case.change:
+            config = case.change(config) or config
         trial = self._start(config, case)
         if case.cure:
             config = case.cure(config) or config

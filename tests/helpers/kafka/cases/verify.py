@@ -1,4 +1,4 @@
-"""Nodes, sound and spoilt, and what becomes of their start."""
+"""Nodes, sound and damaged, and the outcome of their start."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ from tests.helpers.kafka.cases.damaged_directories import (
     OTHER_ID,
     QUORUM_STATE,
     VOTERS_SNAPSHOT,
-    Spoil,
+    Change,
     all_of,
     appended,
     bootstrapped,
@@ -46,7 +46,7 @@ GARBAGE = b"\xff garbage " * 30
 
 
 class Outcome(Enum):
-    """What became of a start."""
+    """The outcome of a start."""
 
     STARTS = "it is ready, with all that it had"
     LOSES = "it is ready, without a directory, topics or records"
@@ -63,8 +63,8 @@ class Case(NamedTuple):
     shape: str
     outcome: Outcome
     says: str = ""
-    spoil: Spoil | None = None
-    cure: Spoil | None = None
+    change: Change | None = None
+    cure: Change | None = None
 
     @property
     def is_alone(self) -> bool:
@@ -84,8 +84,8 @@ def verified(config: Config) -> list[Finding]:
     return [*verify_node(read_node(load_config(str(config.path))))]
 
 
-def as_told(config: Config) -> None:
-    """Run the commands in the texts of the cures."""
+def run_hints(config: Config) -> None:
+    """Run the commands in the hints of the findings."""
     for finding in verified(config):
         command = re.search(r"kafka-storage (.*?)(?: formats it|$)", finding.cure)
         if finding.stops and command:
@@ -95,28 +95,28 @@ def as_told(config: Config) -> None:
 
 
 def voter_with_its_directory(config: Config) -> None:
-    """Set the directory id that the text of the cure names."""
-    told = " ".join(finding.cure for finding in verified(config))
-    found = re.search(r"set directory.id=(\S+) if", told)
+    """Set the directory id that the hint of the finding names."""
+    text = " ".join(finding.cure for finding in verified(config))
+    found = re.search(r"set directory.id=(\S+) if", text)
     assert found
     with_properties({"directory.id": found[1]})(config)
 
 
-def formatted_anew(config: Config) -> None:
-    """Format the metadata directory of an only controller again."""
+def format_again(config: Config) -> None:
+    """Format the metadata directory of the only controller again."""
     removed(f"d1/{META}")(config)
     removed(LOG)(config)
     format_node(config, standalone=True)
 
 
-def in_partition(name: str, data: bytes) -> Spoil:
+def in_partition(name: str, data: bytes) -> Change:
     """Write a file into the directory of a partition."""
     return lambda config: write(matching(config, "d1/kept-*")[0] / name, data)
 
 
-def in_last_segment(spoil: Callable[[str], Spoil]) -> Spoil:
-    """Spoil the segment to which a server would write."""
-    return lambda config: spoil(f"{LOG}/{matching(config, f'{LOG}/*.log')[-1].name}")(config)
+def in_last_segment(change: Callable[[str], Change]) -> Change:
+    """Change the active segment."""
+    return lambda config: change(f"{LOG}/{matching(config, f'{LOG}/*.log')[-1].name}")(config)
 
 
 def without_copy(config: Config) -> None:
@@ -150,28 +150,28 @@ CASES = {
     "node that has run": Case("used", STARTS),
     "controller with snapshots": Case("grown", STARTS),
     # meta.properties
-    "directory missing": Case("two", ENDS, "d2: it does not exist", removed("d2"), as_told),
+    "directory missing": Case("two", ENDS, "d2: it does not exist", removed("d2"), run_hints),
     "directory not formatted": Case("two", ENDS, "d2: it is not formatted", removed(f"d2/{META}")),
     "directory is a file": Case(
         "two",
         LOSES,
         "d2: it is not a directory",
         all_of(removed("d2"), written("d2", b"")),
-        all_of(removed("d2"), as_told),
+        all_of(removed("d2"), run_hints),
     ),
     "other cluster in one directory": Case(
         "two",
         ENDS,
         f"d2: its cluster id is {OTHER_ID}, not {CLUSTER_ID}",
         with_properties({"cluster.id": OTHER_ID}, f"d2/{META}"),
-        as_told,
+        run_hints,
     ),
     "other node": Case(
         "two",
         ENDS,
         "d2: it is of node 2, the configuration of node 1",
         with_properties({"node.id": "2"}, f"d2/{META}"),
-        as_told,
+        run_hints,
     ),
     "reserved directory id": Case(
         "static",
@@ -208,7 +208,7 @@ CASES = {
         ENDS,
         "d1: its meta.properties has no node id and no cluster id",
         written(f"d1/{META}", b"version=0\n"),
-        as_told,
+        run_hints,
     ),
     "version 2": Case(
         "static",
@@ -271,14 +271,14 @@ CASES = {
         removed(f"d1/{BOOTSTRAP}"),
     ),
     "future metadata.version": Case(
-        "controller", ENDS, "metadata.version=99 is not what", bootstrapped({}, 99), formatted_anew
+        "controller", ENDS, "metadata.version=99 is not what", bootstrapped({}, 99), format_again
     ),
     "future metadata.version for a cluster that has begun": Case(
         "used", STARTS, "", bootstrapped({}, 99)
     ),
     # Voters
     "no voters": Case(
-        "controller", WAITS, "d1: it has no voters", removed(VOTERS_SNAPSHOT), formatted_anew
+        "controller", WAITS, "d1: it has no voters", removed(VOTERS_SNAPSHOT), format_again
     ),
     "bad CRC in the voters": Case(
         "controller", ENDS, "CRC does not match", flipped(VOTERS_SNAPSHOT)

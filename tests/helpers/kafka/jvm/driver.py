@@ -1,4 +1,4 @@
-"""A driver of Kafka's classes in a JVM that is kept running, and asked through pipes."""
+"""A JVM that stays running and answers questions through pipes."""
 
 import subprocess
 import threading
@@ -16,7 +16,7 @@ A = TypeVar("A")
 
 
 class Driver(ABC, Generic[A]):
-    """Answers what it is asked; a context manager."""
+    """A running JVM that answers questions; a context manager."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Find the jars of a Kafka release, by Maven and once, and the command lines that run its tools."""
+"""The jars of a Kafka release, fetched once by Maven, and the command lines of its tools."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ PERFORMANCE_OPTIONS = (
 
 
 def cache_directory() -> Path:
-    """Return the directory outside the repository for what tests and benchmarks keep, made."""
+    """Return the cache directory of tests and benchmarks, created if missing."""
     if named := os.environ.get("KRAFTOPS_TEST_CACHE"):
         wanted = Path(named)
     elif base := os.environ.get("XDG_CACHE_HOME"):
@@ -54,7 +54,7 @@ def java_command(jars: Path, main_class: str, *arguments: str, heap: str = "256M
 
 
 class MissingJarsError(Exception):
-    """What it takes to find the jars is missing."""
+    """Java, Maven or the network is missing."""
 
 
 def resolved_jars(version: str) -> Path:

@@ -1,4 +1,4 @@
-"""How tests run Kafka's classes in a JVM."""
+"""The installed Java, and the class path of a Kafka release."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ def classpath(jars: Path) -> str:
 
 @cache
 def java_version() -> str:
-    """Return what the installed Java says it is, and whether it can compile."""
+    """Return the version text of the installed Java and of its compiler, if any."""
     version, modules = (
         subprocess.run(["java", option], capture_output=True, text=True, check=False)
         for option in ("-version", "--list-modules")
@@ -27,7 +27,7 @@ def java_version() -> str:
 
 
 def java_release() -> int:
-    """Return the number of the installed Java's release; 0 if it is none that counts like that."""
+    """Return the feature release of the installed Java; 0 if it is unknown."""
     found = re.search(r'version "(\d+)', java_version())
     return int(found[1]) if found else 0
 

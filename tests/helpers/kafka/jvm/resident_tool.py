@@ -1,4 +1,4 @@
-"""A tool of Kafka's, kept running in one JVM: a run costs milliseconds instead of a second."""
+"""A tool of Kafka's in a JVM that stays running: a run costs milliseconds, not a second."""
 
 import os
 from pathlib import Path
@@ -15,8 +15,8 @@ _OPTIONS = (
 )
 
 
-class Ran(NamedTuple):
-    """What a run of Kafka's tool left behind; its code is 1 where an exception ended it."""
+class ToolResult(NamedTuple):
+    """Exit code and output of a run of Kafka's tool; the code is 1 after an exception."""
 
     code: int
     out: bytes
@@ -33,7 +33,7 @@ class Ran(NamedTuple):
         return self.out.decode("utf-8", "surrogateescape")
 
 
-class KeptTool(Driver[Ran]):
+class ResidentTool(Driver[ToolResult]):
     """A tool that runs when it is called; a context manager.
 
     All runs share the working directory of this process, and what the tool keeps in static fields.
@@ -45,13 +45,13 @@ class KeptTool(Driver[Ran]):
         environment.pop("COLUMNS", None)  # which sets how wide a usage is
         super().__init__(jars, DRIVER, main_class, options=_OPTIONS, environment=environment)
 
-    def __call__(self, *args: str) -> Ran:
+    def __call__(self, *args: str) -> ToolResult:
         """Run the tool; errors are those of `ask`."""
         return self.ask(("\t".join(args) if args else "\0").encode() + b"\n")
 
-    def answer(self) -> Ran:
-        """Read what a run left behind."""
+    def answer(self) -> ToolResult:
+        """Read the result of a run."""
         code = int.from_bytes(self.read(4), signed=True)
         out = self.read(int.from_bytes(self.read(4)))
         err = self.read(int.from_bytes(self.read(4)))
-        return Ran(code, out, err.decode("utf-8", "replace"))
+        return ToolResult(code, out, err.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What users have in a cluster: put it there, and tell it again.
+"""The data of users in a cluster: written, and read back.
 
 kafka-python does so, in a process of its own: it warns where tests allow no warnings.
 """

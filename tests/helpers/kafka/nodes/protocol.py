@@ -29,7 +29,7 @@ class AnswerError(Exception):
 
 
 class Cluster(NamedTuple):
-    """What DescribeCluster tells: at a broker the unfenced brokers, at a controller the controllers.
+    """The answer to DescribeCluster: a broker's unfenced brokers, or a controller's controllers.
 
     The *controller* is the quorum's leader when a controller answered, any broker otherwise.
     """
@@ -40,7 +40,7 @@ class Cluster(NamedTuple):
 
 
 class Quorum(NamedTuple):
-    """Who votes on the metadata log, and who only reads it."""
+    """The voters and observers of the metadata log."""
 
     leader: int
     voters: frozenset[int]
@@ -110,7 +110,7 @@ class Connection:
         self._socket.close()
 
     def cluster(self, *, of_controllers: bool = False) -> Cluster:
-        """Describe the cluster as a broker, or as a controller sees it."""
+        """Describe the cluster as seen by a broker or a controller."""
         # Version 1 says which (KIP-919); the brokers of releases before know only version 0.
         version, body = (1, b"\0\2\0") if of_controllers else (0, b"\0\0")
         answer = self._ask(_DESCRIBE_CLUSTER, version, body, flexible=True)

@@ -1,4 +1,4 @@
-"""Kafka's own reading of server configurations, in one JVM, and how ours is compared with it."""
+"""Kafka's own configuration classes in one JVM, and a comparison with ours."""
 
 import os
 import struct
@@ -25,7 +25,7 @@ class KafkaSettings(Driver[list[Field]]):
         )
 
     def config(self, data: bytes) -> list[Field]:
-        """Return what Kafka makes of a server configuration; one field where it refuses it."""
+        """Return the values that Kafka reads from a configuration; one field if it refuses the file."""
         return self._ask(b"c", data)
 
     def properties(self, data: bytes) -> list[str]:
@@ -35,7 +35,7 @@ class KafkaSettings(Driver[list[Field]]):
         return field
 
     def stored(self, values: Iterable[tuple[str, str]]) -> bytes:
-        """Return what Java stores of these keys and values."""
+        """Return the properties file that Java writes."""
         texts = "".join(f"{key}\0{value}\0" for key, value in values)
         field = self._ask(b"s", texts.encode())[0]
         assert field
@@ -61,7 +61,7 @@ class KafkaSettings(Driver[list[Field]]):
 
 
 def our_answer(path: Path, environment: Mapping[str, str]) -> tuple[str, list[Field]]:
-    """Return what `load_config` makes of a file, as Kafka's answer is, and the error's place."""
+    """Return the result of `load_config` in the form of Kafka's answer, and the error's line."""
     try:
         config = load_config(str(path), (), environment)
     except ConfigError as error:
@@ -101,7 +101,7 @@ def _texts(value: object) -> Field:
 
 
 def difference(kafka: list[Field], ours: list[Field]) -> str | None:
-    """Say where our answer is another than Kafka's."""
+    """Return the first difference between our answer and Kafka's, or None."""
     if len(kafka) == 1 or len(ours) == 1:
         wanted, got = kafka[0], ours[0]
         assert wanted

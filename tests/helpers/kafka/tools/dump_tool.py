@@ -1,19 +1,19 @@
-"""Kafka's own dump tool, kept running in one JVM, and how ours is compared with it."""
+"""Kafka's own dump tool in one JVM, and a comparison with ours."""
 
 import re
 from pathlib import Path
 
-from tests.helpers.kafka.jvm.resident_tool import KeptTool, Ran
+from tests.helpers.kafka.jvm.resident_tool import ResidentTool, ToolResult
 from tests.helpers.tools.console import Done
 
-Dumped = Ran
+Dumped = ToolResult
 
 
-class KafkaDump(KeptTool):
+class KafkaDump(ResidentTool):
     """Kafka's `DumpLogSegments`; a context manager."""
 
     def __init__(self, jars: Path) -> None:
-        """Start the JVM; see `KeptTool`."""
+        """Start the JVM; see `ResidentTool`."""
         super().__init__(jars, "org.apache.kafka.tools.DumpLogSegments")
 
 
@@ -47,7 +47,7 @@ def summary(err: str) -> list[str]:
 
 
 def common_start(one: bytes, other: bytes) -> bytes:
-    """Return what both begin with."""
+    """Return the longest common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
 

@@ -1,4 +1,4 @@
-"""Kafka's image and tree of a log, by the classes of its metadata shell, in a JVM kept running."""
+"""Kafka's own image and tree of a log, by the classes of its metadata shell in one JVM."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,13 +9,13 @@ DRIVER = Path(__file__).with_name("ImageDriver.java")
 
 
 class Shown(NamedTuple):
-    """What Kafka's shell would show of a log."""
+    """The tree that Kafka's shell would show."""
 
     leaves: dict[str, str]
     """Texts by path."""
     directories: list[str]
     faults: list[str]
-    """What it logged of records and batches that it left out."""
+    """Its log lines about records and batches that it skipped."""
 
 
 class KafkaImages(Driver[str]):

@@ -1,13 +1,13 @@
-"""Kafka's own storage tool, kept running in one JVM."""
+"""Kafka's own storage tool in one JVM."""
 
 from pathlib import Path
 
-from tests.helpers.kafka.jvm.resident_tool import KeptTool
+from tests.helpers.kafka.jvm.resident_tool import ResidentTool
 
 
-class KafkaStorage(KeptTool):
+class KafkaStorage(ResidentTool):
     """Kafka's `StorageTool`; a context manager. Paths in its arguments are absolute."""
 
     def __init__(self, jars: Path) -> None:
-        """Start the JVM; see `KeptTool`."""
+        """Start the JVM; see `ResidentTool`."""
         super().__init__(jars, "kafka.tools.StorageTool")
