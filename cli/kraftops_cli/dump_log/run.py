@@ -30,7 +30,7 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kraftops.parallel.ordered import Make
+    from kraftops.parallel.ordered import OpenProducer
 
 DAMAGED = 2
 _POLL_SECONDS = 0.2
@@ -329,7 +329,7 @@ def _run_parts(
     fd: int,
     report: Report,
     terminal: Terminal,
-    make: Make[ByteRange, Any] | None = None,
+    make: OpenProducer[ByteRange, Any] | None = None,
     on_batch: Callable[[Any], None] | None = None,
 ) -> None:
     """Write the text of all parts, or hand on the batches that what *make* makes tells besides."""

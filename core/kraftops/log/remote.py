@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import SourceError, UsageError
+from kraftops.parallel.background import BackgroundCall
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -38,41 +39,12 @@ class Entry(NamedTuple):
         return self.uri.rstrip("/").rpartition("/")[2]
 
 
-class _Ahead:
-    """A range of a file that a thread fetches, while something else is done."""
+class _NextRange(NamedTuple):
+    """A range of a file that a thread fetches; *call* returns its bytes."""
 
-    def __init__(self, fetch: Callable[[int, int], bytes], start: int, size: int) -> None:
-        """Fetch *size* bytes from *start* on, by a call with both."""
-        from threading import Thread
-
-        self.start = start
-        self.size = size
-        self._block = b""
-        self._error: Exception | None = None
-        arguments = (fetch, start, size)
-        self._thread = Thread(target=self._run, args=arguments, name=AHEAD, daemon=True)
-        self._thread.start()
-
-    def _run(self, fetch: Callable[[int, int], bytes], start: int, size: int) -> None:
-        try:
-            self._block = fetch(start, size)
-        except Exception as error:  # noqa: BLE001 - who waits for it has it
-            self._error = error
-
-    def block(self) -> bytes:
-        """Wait for the bytes.
-
-        Raises:
-            OSError: they cannot be had.
-        """
-        self.join()
-        if self._error:
-            raise self._error
-        return self._block
-
-    def join(self) -> None:
-        """Wait until the thread is gone."""
-        self._thread.join()
+    start: int
+    size: int
+    call: BackgroundCall[bytes]
 
 
 class RemoteFile:
@@ -98,7 +70,7 @@ class RemoteFile:
         self._block = b""
         self._base = 0
         self._next = -1  # where the last range ended; nothing was read in order before
-        self._ahead: _Ahead | None = None
+        self._ahead: _NextRange | None = None
 
     def expect(self, start: int, stop: int) -> None:
         """Know that the bytes from *start* to *stop* are read in order, and none behind them."""
@@ -151,7 +123,9 @@ class RemoteFile:
             self._base, self._block = start, self._fetch(start, wanted)
         self._next = self._base + len(self._block)
         if is_in_order and self._next < self._stop:
-            self._ahead = _Ahead(self._fetch, self._next, min(_RANGE, self._stop - self._next))
+            size = min(_RANGE, self._stop - self._next)
+            fetch = partial(self._fetch, self._next, size)
+            self._ahead = _NextRange(self._next, size, BackgroundCall(fetch, name=AHEAD))
 
     def _take_ahead(self, position: int) -> bool:
         """Have the range that was fetched ahead in the block, if it holds a byte."""
@@ -159,7 +133,7 @@ class RemoteFile:
         if ahead is None or not ahead.start <= position < ahead.start + ahead.size:
             return False
         self._ahead = None
-        self._base, self._block = ahead.start, ahead.block()
+        self._base, self._block = ahead.start, ahead.call.result()
         return True
 
     def _fetch(self, start: int, size: int) -> bytes:
@@ -168,7 +142,7 @@ class RemoteFile:
     def _drop_ahead(self) -> None:
         ahead, self._ahead = self._ahead, None
         if ahead:
-            ahead.join()
+            ahead.call.wait()
 
 
 def filesystem(uri: str) -> tuple[FileSystem, str]:

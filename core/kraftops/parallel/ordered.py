@@ -1,6 +1,6 @@
-"""Work on tasks in several threads; what they write comes out in the order of the tasks.
+"""Ordered thread pool: tasks run in several threads, and their output keeps the tasks' order.
 
-The compiled engine holds no lock of Python's while it works, so that threads use all cores.
+The compiled engine releases Python's lock while it works, so that threads use all cores.
 """
 
 from __future__ import annotations
@@ -18,122 +18,124 @@ from kraftops.fileio.writing import Chunks, write_all
 
 T = TypeVar("T")
 R = TypeVar("R")
-Tell = Callable[[R], None]
-Produce = Callable[[T, Tell[R]], Iterable[bytes]]
-"""Yields the output of a task, and gives its second argument what is found besides."""
+Emit = Callable[[R], None]
+Produce = Callable[[T, Emit[R]], Iterable[bytes]]
+"""Yields the output of a task, and calls its second argument with other results."""
 
-Make = Callable[[], AbstractContextManager[Produce[T, R]]]
+OpenProducer = Callable[[], AbstractContextManager[Produce[T, R]]]
 
-HELD_BYTES = 32 << 20
-_END_SECONDS = 2
+_MAX_PENDING_BYTES = 32 << 20
+"""Bytes of output, and of results with `nbytes`, that wait before threads wait, too."""
+_JOIN_SECONDS = 2
+_LARGEST_FREED_BLOCK = 30 << 20
 
 
 def run_ordered(
     tasks: Iterable[T],
-    make: Make[T, R],
+    open_producer: OpenProducer[T, R],
     fd: int,
     jobs: int,
-    on_result: Tell[R],
-    *,
-    held_bytes: int = HELD_BYTES,
+    on_result: Emit[R],
 ) -> None:
     """Write the output of all tasks to a file descriptor, as if they were done one by one.
 
-    *jobs* threads work on the next task that is left; where there is but one task or job, this one
-    does. What a producer tells is given to *on_result* in this thread in its order among all
-    output: what comes before it is written by then, and the output of the next task is not.
+    *jobs* threads take tasks in turn; one task, or one job, is done in this thread. *on_result* is
+    called in this thread, in the order of the output: earlier output is written by then, and later
+    output is not.
 
     Args:
-        tasks: What there is to do; asked for no more than can be worked on.
-        make: Makes what does tasks, for each thread: it is called with some of them, in order.
-        fd: Where the output goes.
-        jobs: How many threads may work.
-        on_result: Takes what is found besides output.
-        held_bytes: How much output, and results with `nbytes`, may wait before threads do, too.
+        tasks: Iterated only as far as threads can take tasks.
+        open_producer: Called once a thread; its producer is called with some of the tasks, in
+            their order.
+        fd: The output.
+        jobs: Number of threads.
+        on_result: Takes the results that are not output.
 
     Raises:
         OSError: the output cannot be written; `BrokenPipeError`, if nobody reads it.
-        Exception: what a producer raised, when the output before that is written, or *on_result*,
-            or the iteration over *tasks*.
+        Exception: an error of a producer, after the output before it is written; of *on_result*;
+            or of the iteration over *tasks*.
     """
     _keep_freed_memory()
-    left = iter(tasks)
-    first = list(islice(left, 2)) if jobs > 1 else []
-    tasks = chain(first, left)
+    remaining = iter(tasks)
+    first = list(islice(remaining, 2)) if jobs > 1 else []
+    tasks = chain(first, remaining)
     chunks = Chunks(lambda data: write_all(fd, data))
 
-    def tell(result: R) -> None:
+    def emit(result: R) -> None:
         chunks.flush()
         on_result(result)
 
     try:
-        if len(first) < 2 or not _Workers(tasks, make, held_bytes).run(jobs, chunks.add, tell):
-            _run_here(tasks, make, chunks.add, tell)
+        if len(first) < 2 or not _ThreadPool(tasks, open_producer).run(jobs, chunks.add, emit):
+            _run_here(tasks, open_producer, chunks.add, emit)
     finally:
         chunks.flush()
 
 
 def _run_here(
-    tasks: Iterable[T], make: Make[T, R], add: Callable[[bytes], None], tell: Tell[R]
+    tasks: Iterable[T],
+    open_producer: OpenProducer[T, R],
+    write: Callable[[bytes], None],
+    emit: Emit[R],
 ) -> None:
-    with make() as produce:
+    with open_producer() as produce:
         for task in tasks:
-            for chunk in produce(task, tell):
-                add(chunk)
+            for chunk in produce(task, emit):
+                write(chunk)
 
 
 def _keep_freed_memory() -> None:
-    """Let the C library keep memory that is freed: to get it anew takes 3% of a dump.
+    """Let the C library keep freed memory: to allocate it anew takes 3% of a dump.
 
-    glibc learns from the largest block that it has seen freed; more than this it does not learn.
+    glibc adapts to the largest block that was ever freed, up to 32 MiB.
     """
     with suppress(MemoryError):
-        bytes(30 << 20)  # no page of it is touched
+        bytes(_LARGEST_FREED_BLOCK)  # no page of it is touched
 
 
 @dataclass(frozen=True, slots=True)
 class _Result(Generic[R]):
-    """What is found besides output."""
+    """A result that is not output."""
 
     result: R
 
 
 @dataclass(slots=True)
-class _Line(Generic[R]):
-    """What a task has made that waits for its turn."""
+class _TaskOutput(Generic[R]):
+    """The output and results of a task that wait for their turn."""
 
-    made: deque[bytes | _Result[R]] = field(default_factory=deque)
+    pending: deque[bytes | _Result[R]] = field(default_factory=deque)
     is_done: bool = False
     error: BaseException | None = None
 
 
-def _size(one: bytes | _Result[R]) -> int:
-    """Return how many bytes wait: of a result, those that it says it has."""
-    if isinstance(one, _Result):
-        return int(getattr(one.result, "nbytes", 0))
-    return len(one)
+def _size(piece: bytes | _Result[R]) -> int:
+    """Return the bytes of a piece: the length of output, the `nbytes` of a result, or 0."""
+    if isinstance(piece, _Result):
+        return int(getattr(piece.result, "nbytes", 0))
+    return len(piece)
 
 
-class _Over(Exception):
-    """Nobody wants what is made any more."""
+class _PoolClosed(Exception):
+    """Nobody waits for output any more."""
 
 
-class _Workers(Generic[T, R]):
-    """Threads that do tasks; all that they share is looked at with *_changed* held."""
+class _ThreadPool(Generic[T, R]):
+    """Threads that do tasks; all shared state is guarded by *_changed*."""
 
-    def __init__(self, tasks: Iterable[T], make: Make[T, R], held_bytes: int) -> None:
+    def __init__(self, tasks: Iterable[T], open_producer: OpenProducer[T, R]) -> None:
         self._changed = Condition()
         self._tasks = iter(tasks)
-        self._make = make
-        self._most = held_bytes
-        self._lines: deque[_Line[R]] = deque()  # of the tasks that were begun, in order
-        self._held = 0
-        self._working = 0
-        self._most_lines = 0
-        self._is_over = False
+        self._open_producer = open_producer
+        self._outputs: deque[_TaskOutput[R]] = deque()  # of the tasks that were begun, in order
+        self._pending_bytes = 0
+        self._active_threads = 0
+        self._max_outputs = 0
+        self._is_closed = False
 
-    def run(self, count: int, add: Callable[[bytes], None], tell: Tell[R]) -> bool:
-        """Hand on what *count* threads make, in the order of the tasks.
+    def run(self, count: int, write: Callable[[bytes], None], emit: Emit[R]) -> bool:
+        """Hand on the output of *count* threads, in the order of the tasks.
 
         Return False, with nothing done, where the system allows no thread.
         """
@@ -142,116 +144,123 @@ class _Workers(Generic[T, R]):
             for _ in range(count):
                 thread = Thread(target=self._work, daemon=True)
                 with self._changed:
-                    self._working += 1
-                    self._most_lines += 2
+                    self._active_threads += 1
+                    self._max_outputs += 2
                 try:
                     thread.start()
                 except RuntimeError:  # the system allows no more
                     with self._changed:
-                        self._working -= 1
+                        self._active_threads -= 1
                     break
                 threads.append(thread)
-            while (line := self._first()) is not None:
-                for one in self._line(line):
-                    if isinstance(one, _Result):
-                        tell(one.result)
+            while (output := self._next_output()) is not None:
+                for piece in self._pieces(output):
+                    if isinstance(piece, _Result):
+                        emit(piece.result)
                     else:
-                        add(one)
+                        write(piece)
         finally:
             with self._changed:
-                self._is_over = True
+                self._is_closed = True
                 self._changed.notify_all()
             for thread in threads:
-                thread.join(_END_SECONDS)
+                thread.join(_JOIN_SECONDS)
         return bool(threads)
 
-    def _first(self) -> _Line[R] | None:
-        """Wait for the next task that was begun; there is none when all threads are done."""
+    def _next_output(self) -> _TaskOutput[R] | None:
+        """Wait for the next task that was begun; return None when all threads are done."""
         with self._changed:
-            self._changed.wait_for(lambda: self._lines or not self._working)
-            return self._lines[0] if self._lines else None
+            self._changed.wait_for(lambda: self._outputs or not self._active_threads)
+            return self._outputs[0] if self._outputs else None
 
-    def _line(self, line: _Line[R]) -> Iterator[bytes | _Result[R]]:
-        """Yield what a task makes, as it is made; then the next one is the first."""
+    def _pieces(self, output: _TaskOutput[R]) -> Iterator[bytes | _Result[R]]:
+        """Yield the pieces of the first output as they come; remove it at its end."""
         is_done = False
         while not is_done:
             with self._changed:
-                self._changed.wait_for(lambda: line.made or line.is_done)
-                made, line.made = line.made, deque()
-                is_done = line.is_done
-                self._held -= sum(map(_size, made))
+                self._changed.wait_for(lambda: output.pending or output.is_done)
+                pending, output.pending = output.pending, deque()
+                is_done = output.is_done
+                self._pending_bytes -= sum(map(_size, pending))
                 if is_done:
-                    self._lines.popleft()
+                    self._outputs.popleft()
                 self._changed.notify_all()
-            yield from made
-        if line.error:
-            raise line.error
+            yield from pending
+        if output.error:
+            raise output.error
 
     def _work(self) -> None:
         try:
-            with self._make() as produce:
-                while (begun := self._begin()) is not None:
-                    task, line = begun
+            with self._open_producer() as produce:
+                while (begun := self._begin_task()) is not None:
+                    task, output = begun
                     try:
-                        for chunk in produce(task, partial(self._tell, line)):
-                            self._put(line, chunk)
-                    except _Over:
+                        for chunk in produce(task, partial(self._emit, output)):
+                            self._put(output, chunk)
+                    except _PoolClosed:
                         return
-                    except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-                        self._end(line, error)
+                    except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+                        self._finish(output, error)
                     else:
-                        self._end(line)
+                        self._finish(output)
         finally:
             with self._changed:
-                self._working -= 1
+                self._active_threads -= 1
                 self._changed.notify_all()
 
-    def _begin(self) -> tuple[T, _Line[R]] | None:
-        """Return the next task and what is to hold what it makes; None if there is none."""
+    def _begin_task(self) -> tuple[T, _TaskOutput[R]] | None:
+        """Return the next task with its empty output; None if there is no task."""
         with self._changed:
             self._changed.wait_for(
                 lambda: (
-                    self._is_over
-                    or not self._lines
-                    or (self._held < self._most and len(self._lines) < self._most_lines)
+                    self._is_closed
+                    or not self._outputs
+                    or (
+                        self._pending_bytes < _MAX_PENDING_BYTES
+                        and len(self._outputs) < self._max_outputs
+                    )
                 )
             )
-            if self._is_over:
+            if self._is_closed:
                 return None
-            line: _Line[R] = _Line()
+            output: _TaskOutput[R] = _TaskOutput()
             try:
                 task = next(self._tasks)
             except StopIteration:
                 return None
-            except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-                line.error, line.is_done = error, True
+            except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+                output.error, output.is_done = error, True
                 self._tasks = iter(())
-                self._lines.append(line)
+                self._outputs.append(output)
                 self._changed.notify_all()
                 return None
-            self._lines.append(line)
-            return task, line
+            self._outputs.append(output)
+            return task, output
 
-    def _tell(self, line: _Line[R], result: R) -> None:
-        self._put(line, _Result(result))
+    def _emit(self, output: _TaskOutput[R], result: R) -> None:
+        self._put(output, _Result(result))
 
-    def _put(self, line: _Line[R], one: bytes | _Result[R]) -> None:
-        """Hand something on, when there is room or it is its turn.
+    def _put(self, output: _TaskOutput[R], piece: bytes | _Result[R]) -> None:
+        """Add a piece, when there is room, or when *output* is the first.
 
         Raises:
-            _Over: nobody wants it.
+            _PoolClosed: nobody waits for it.
         """
         with self._changed:
             self._changed.wait_for(
-                lambda: self._is_over or self._held < self._most or self._lines[0] is line
+                lambda: (
+                    self._is_closed
+                    or self._pending_bytes < _MAX_PENDING_BYTES
+                    or self._outputs[0] is output
+                )
             )
-            if self._is_over:
-                raise _Over
-            line.made.append(one)
-            self._held += _size(one)
+            if self._is_closed:
+                raise _PoolClosed
+            output.pending.append(piece)
+            self._pending_bytes += _size(piece)
             self._changed.notify_all()
 
-    def _end(self, line: _Line[R], error: BaseException | None = None) -> None:
+    def _finish(self, output: _TaskOutput[R], error: BaseException | None = None) -> None:
         with self._changed:
-            line.error, line.is_done = error, True
+            output.error, output.is_done = error, True
             self._changed.notify_all()

@@ -1,79 +1,122 @@
-"""Ask for what comes next in a thread, while what is there is worked on."""
+"""Iteration in a thread: it asks for later items while the caller works on earlier ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from queue import Empty, Full, Queue
-from threading import Event as Flag
-from threading import Thread
-from typing import TypeVar
+from threading import Event, Thread
+from typing import Generic, Self, TypeVar
 
 T = TypeVar("T")
 
-_LISTS = 8  # that wait to be worked on
-_WEIGHT = 1 << 20  # of a list: to hand things over one by one takes longer than most of them
-_PATIENCE = 0.1  # seconds, after which a thread looks whether it is wanted still
+_GROUP_BYTES = 1 << 20  # to hand over each item alone takes longer than most of the work
+_PATIENCE = 0.1  # seconds, after which each side looks whether the other still waits
 
 
-@contextmanager
-def ahead(
-    things: Iterator[T], weight: Callable[[T], int], is_last: Callable[[T], bool]
-) -> Iterator[Iterator[T]]:
-    """Give an iterator of the same things, which end behind the first that *is_last*.
+class Prefetch(Generic[T]):
+    """Items of an iterator that a thread asks for; a context manager that ends the thread.
 
-    What raises in the thread is raised by the iterator. Leaving it early, *things* may be asked for
-    one more; otherwise they can be gone on with.
-
-    Args:
-        things: asked for in the thread.
-        weight: of each, in bytes.
-        is_last: tells of each whether to ask for no more.
+    Iteration, and `poll`, raise an error of the iterator after the items before it. The iterator
+    may yield None where it has nothing new, so that the thread can end in time.
     """
-    waiting: Queue[list[T] | BaseException | None] = Queue(_LISTS)
-    is_over = Flag()
 
-    def hand_over(one: list[T] | BaseException | None) -> None:
-        while not is_over.is_set():
-            with suppress(Full):
-                waiting.put(one, timeout=_PATIENCE)
-                break
+    def __init__(
+        self,
+        items: Iterator[T | None],
+        *,
+        max_groups: int = 8,
+        size: Callable[[T], int] | None = None,
+        is_last: Callable[[T], bool] = lambda _: False,
+    ) -> None:
+        """Start the thread.
 
-    def run() -> None:
-        found: list[T] = []
-        size = 0
+        Args:
+            items: The iterator; after the last item here it can be used again. A generator is
+                closed if this is closed before.
+            max_groups: Groups of items that may wait; after that, the thread waits.
+            size: Returns the bytes of an item: small items wait in one group until they have
+                1 MiB together. Without it each item is a group.
+            is_last: Tells whether to ask for no more items.
+        """
+        self._items = items
+        self._size = size
+        self._is_last = is_last
+        self._queue: Queue[list[T] | BaseException | None] = Queue(max_groups)
+        self._group: deque[T] = deque()
+        self._has_ended = False
+        self._is_closed = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[T]:
+        """Yield the items, waiting for each."""
+        while not self._has_ended:
+            while self._group:
+                yield self._group.popleft()
+            # A wait without end would not notice Ctrl-C on every system.
+            with suppress(Empty):
+                self._receive(self._queue.get(timeout=_PATIENCE))
+
+    def poll(self) -> T | None:
+        """Return the next item that waits; None if none does."""
+        if not self._group and not self._has_ended:
+            with suppress(Empty):
+                self._receive(self._queue.get_nowait())
+        return self._group.popleft() if self._group else None
+
+    def close(self) -> None:
+        """End the thread; it may still ask for one more item."""
+        self._is_closed.set()
+        self._thread.join(2 * _PATIENCE)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread still asks for items."""
+        return self._thread.is_alive()
+
+    def _receive(self, group: list[T] | BaseException | None) -> None:
+        if isinstance(group, list):
+            self._group.extend(group)
+            return
+        self._has_ended = True
+        if group is not None:
+            raise group
+
+    def _run(self) -> None:
+        group: list[T] = []
+        group_bytes = 0
         try:
-            for thing in things:
-                found.append(thing)
-                size += weight(thing)
-                if is_over.is_set() or is_last(thing):
+            for item in self._items:
+                if self._is_closed.is_set():
+                    if isinstance(self._items, Generator):
+                        self._items.close()
+                    return
+                if item is None:
+                    continue
+                group.append(item)
+                group_bytes += self._size(item) if self._size else _GROUP_BYTES
+                if self._is_last(item):
                     break
-                if size >= _WEIGHT:
-                    hand_over(found)
-                    found, size = [], 0
-        except Exception as error:  # noqa: BLE001 - raised again where things are worked on
-            hand_over(found)
-            hand_over(error)
+                if group_bytes >= _GROUP_BYTES:
+                    self._put(group)
+                    group, group_bytes = [], 0
+        except Exception as error:  # noqa: BLE001 - raised in the caller's thread
+            self._put(group)
+            self._put(error)
         else:
-            hand_over(found)
-            hand_over(None)
+            self._put(group)
+            self._put(None)
 
-    def come() -> Iterator[T]:
-        while True:
-            try:
-                found = waiting.get(timeout=_PATIENCE)
-            except Empty:  # a wait without end would not notice Ctrl-C on every system
-                continue
-            if found is None:
-                return
-            if isinstance(found, BaseException):
-                raise found
-            yield from found
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        yield come()
-    finally:
-        is_over.set()
-        thread.join(2 * _PATIENCE)
+    def _put(self, group: list[T] | BaseException | None) -> None:
+        while not self._is_closed.is_set():
+            with suppress(Full):
+                self._queue.put(group, timeout=_PATIENCE)
+                break

@@ -1,4 +1,4 @@
-"""Tasks done in several threads: output, results, errors and ends are as if done in one."""
+"""Tasks in several threads: output, results and errors are as those of one thread."""
 
 import errno
 import os
@@ -22,25 +22,23 @@ from tests.helpers.tools.console import ENVIRONMENT
 
 SECONDS = 20  # until something counts as hung
 
-Tell = Callable[[Any], None]
-Produce = Callable[[Any, Tell], Iterable[bytes]]
+Emit = Callable[[Any], None]
+Produce = Callable[[Any, Emit], Iterable[bytes]]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays_behind() -> Iterator[None]:
+def _threads_end() -> Iterator[None]:
     before = threading.active_count()
     yield
     wait_for(lambda: threading.active_count() == before)
 
 
-def run(
-    tasks: Iterable[Any], produce: Produce, path: Path, jobs: int, **limits: int
-) -> tuple[bytes, list[Any]]:
-    """Return the output of tasks and what was told."""
-    told: list[Any] = []
+def run(tasks: Iterable[Any], produce: Produce, path: Path, jobs: int) -> tuple[bytes, list[Any]]:
+    """Return the output of tasks and their results."""
+    results: list[Any] = []
     with path.open("wb", buffering=0) as out:
-        run_ordered(tasks, lambda: nullcontext(produce), out.fileno(), jobs, told.append, **limits)
-    return path.read_bytes(), told
+        run_ordered(tasks, lambda: nullcontext(produce), out.fileno(), jobs, results.append)
+    return path.read_bytes(), results
 
 
 def wait_for(condition: Callable[[], object], seconds: float = SECONDS) -> None:
@@ -50,25 +48,28 @@ def wait_for(condition: Callable[[], object], seconds: float = SECONDS) -> None:
         time.sleep(0.001)
 
 
-def uneven(task: int, tell: Tell) -> Iterator[bytes]:
-    """Write much or little or nothing, and tell things on the way."""
+def uneven(task: int, emit: Emit) -> Iterator[bytes]:
+    """Yield much or little or nothing, and emit results on the way."""
     for number in range(task * 7 % 11):
         yield b"%d.%d " % (task, number) * (task * task % 301)
         if number % 3 == 0:
-            tell((task, number))
+            emit((task, number))
         yield b"\xff" * (task % 5)
-    tell((task, None))
+    emit((task, None))
 
 
 # Output and results
 
 
-@pytest.mark.parametrize("held", [0, 1, 1000, 1 << 20])
+@pytest.mark.parametrize("pending", [0, 1, 1000, 1 << 20])
 @pytest.mark.parametrize("jobs", [2, 3, 4])
-def test_output_and_results_are_those_of_one_thread(jobs: int, held: int, tmp_path: Path) -> None:
+def test_output_and_results_are_those_of_one_thread(
+    jobs: int, pending: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = run(range(60), uneven, tmp_path / "one", 1)
+    monkeypatch.setattr(parallel, "_MAX_PENDING_BYTES", pending)
 
-    assert run(range(60), uneven, tmp_path / "many", jobs, held_bytes=held) == expected
+    assert run(range(60), uneven, tmp_path / "many", jobs) == expected
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
@@ -76,9 +77,9 @@ def test_no_tasks_are_no_output(jobs: int, tmp_path: Path) -> None:
     assert run([], uneven, tmp_path / "out", jobs) == (b"", [])
 
 
-def test_one_task_is_done_here(tmp_path: Path) -> None:
-    def produce(_: int, tell: Tell) -> Iterator[bytes]:
-        tell(threading.get_ident())
+def test_one_task_is_done_in_the_callers_thread(tmp_path: Path) -> None:
+    def produce(_: int, emit: Emit) -> Iterator[bytes]:
+        emit(threading.get_ident())
         yield b"x"
 
     assert run([3], produce, tmp_path / "out", 4) == (b"x", [threading.get_ident()])
@@ -87,22 +88,22 @@ def test_one_task_is_done_here(tmp_path: Path) -> None:
 def test_tasks_are_done_at_the_same_time(tmp_path: Path) -> None:
     together = threading.Barrier(3)
 
-    def meet(task: int, tell: Tell) -> Iterator[bytes]:
+    def meet(task: int, emit: Emit) -> Iterator[bytes]:
         together.wait(SECONDS)
-        tell(threading.get_ident())
+        emit(threading.get_ident())
         yield b"%d" % task
 
-    got, told = run([1, 2, 3], meet, tmp_path / "out", 3)
+    got, results = run([1, 2, 3], meet, tmp_path / "out", 3)
 
     assert got == b"123"
-    assert len(set(told)) == 3
+    assert len(set(results)) == 3
 
 
 def test_each_thread_has_a_producer_of_its_own(tmp_path: Path) -> None:
     users: dict[int, set[int]] = {}
 
     def make() -> nullcontext[Produce]:
-        def produce(task: int, _: Tell) -> Iterator[bytes]:
+        def produce(task: int, _: Emit) -> Iterator[bytes]:
             users.setdefault(id(produce), set()).add(threading.get_ident())
             yield b"%d\n" % task
 
@@ -114,7 +115,7 @@ def test_each_thread_has_a_producer_of_its_own(tmp_path: Path) -> None:
     assert all(len(threads) == 1 for threads in users.values())
 
 
-def test_output_goes_to_where_the_file_stands(tmp_path: Path) -> None:
+def test_output_goes_to_the_position_of_the_file(tmp_path: Path) -> None:
     """As of a shell's `>>`, or after a header."""
     path = tmp_path / "out"
     path.write_bytes(b"first\n")
@@ -127,7 +128,7 @@ def test_output_goes_to_where_the_file_stands(tmp_path: Path) -> None:
     assert path.read_text().split() == ["first", *map(str, range(20)), "last"]
 
 
-def test_what_is_told_comes_after_the_output_before_it(tmp_path: Path) -> None:
+def test_result_comes_after_the_output_before_it(tmp_path: Path) -> None:
     """And before that of the next task."""
     path = tmp_path / "out"
     sizes: list[tuple[int, int]] = []
@@ -136,7 +137,7 @@ def test_what_is_told_comes_after_the_output_before_it(tmp_path: Path) -> None:
         with path.open("wb", buffering=0) as out:
             run_ordered(
                 range(50),
-                lambda: nullcontext(lambda task, tell: [b"x" * 99, tell(task) or b"y"]),
+                lambda: nullcontext(lambda task, emit: [b"x" * 99, emit(task) or b"y"]),
                 out.fileno(),
                 jobs,
                 lambda task: sizes.append((task, path.stat().st_size)),
@@ -147,7 +148,10 @@ def test_what_is_told_comes_after_the_output_before_it(tmp_path: Path) -> None:
         assert task * 100 <= size <= (task + 1) * 100
 
 
-def test_tasks_are_asked_for_as_they_are_needed(tmp_path: Path) -> None:
+def test_tasks_are_asked_for_as_they_are_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_MAX_PENDING_BYTES", 5000)
     asked = 0
     ahead = []
 
@@ -160,23 +164,25 @@ def test_tasks_are_asked_for_as_they_are_needed(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out:
         run_ordered(
             tasks(),
-            lambda: nullcontext(lambda task, tell: [b"x" * 1000, tell(task) or b""]),
+            lambda: nullcontext(lambda task, emit: [b"x" * 1000, emit(task) or b""]),
             out.fileno(),
             2,
             lambda task: ahead.append(asked - task),
-            held_bytes=5000,
         )
 
     assert asked == 100
     assert max(ahead) <= 6
 
 
-def test_thread_holds_no_more_than_it_may(tmp_path: Path) -> None:
-    """It stops, and goes on when its turn comes."""
+def test_thread_waits_when_too_much_output_is_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on when its turn comes."""
+    monkeypatch.setattr(parallel, "_MAX_PENDING_BYTES", 6 << 20)
     made = 0
     end = threading.Event()
 
-    def produce(task: int, tell: Tell) -> Iterator[bytes]:
+    def produce(task: int, emit: Emit) -> Iterator[bytes]:
         nonlocal made
         if not task:
             wait_for(lambda: made > 5)
@@ -186,13 +192,13 @@ def test_thread_holds_no_more_than_it_may(tmp_path: Path) -> None:
             return
         for _ in range(100):
             made += 1
-            tell(end.is_set())
+            emit(end.is_set())
             yield b"x" * (1 << 20)
 
-    got, told = run([0, 1], produce, tmp_path / "out", 2, held_bytes=6 << 20)
+    got, results = run([0, 1], produce, tmp_path / "out", 2)
 
     assert len(got) == 100 << 20
-    assert told.index(True) <= 9
+    assert results.index(True) <= 9
 
 
 # Where output goes
@@ -213,7 +219,7 @@ def test_pipe_without_a_reader_is_a_broken_pipe(jobs: int) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize("jobs", [1, 2, 4])
-def test_full_disk_is_told(jobs: int) -> None:
+def test_full_disk_is_reported(jobs: int) -> None:
     with open("/dev/full", "wb") as full, pytest.raises(OSError, match="No space") as caught:
         run_ordered(range(9), lambda: nullcontext(lambda *_: [b"x"]), full.fileno(), jobs, print)
 
@@ -222,7 +228,7 @@ def test_full_disk_is_told(jobs: int) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_closed_descriptor_is_told(jobs: int) -> None:
+def test_closed_descriptor_is_reported(jobs: int) -> None:
     fd = os.open(os.devnull, os.O_WRONLY)
     os.close(fd)
 
@@ -233,7 +239,7 @@ def test_closed_descriptor_is_told(jobs: int) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_pipe_that_does_not_wait_is_waited_for(jobs: int) -> None:
+def test_non_blocking_pipe_is_waited_for(jobs: int) -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     got = bytearray()
@@ -259,9 +265,9 @@ def test_pipe_that_does_not_wait_is_waited_for(jobs: int) -> None:
 
 
 def failing(error: BaseException) -> Produce:
-    def produce(task: int, tell: Tell) -> Iterator[bytes]:
+    def produce(task: int, emit: Emit) -> Iterator[bytes]:
         yield b"before %d\n" % task
-        tell(task)
+        emit(task)
         if task == 5:
             yield b"last\n"
             raise error
@@ -280,22 +286,24 @@ def test_error_comes_after_the_output_before_it(
     error: Exception, jobs: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "out"
-    told: list[int] = []
+    results: list[int] = []
     with path.open("wb") as out, pytest.raises(type(error)) as caught:
-        run_ordered(range(20), lambda: nullcontext(failing(error)), out.fileno(), jobs, told.append)
+        run_ordered(
+            range(20), lambda: nullcontext(failing(error)), out.fileno(), jobs, results.append
+        )
 
     lines = [f"{when} {n}" for n in range(6) for when in ("before", "after")]
     assert path.read_text().splitlines() == [*lines[:-1], "last"]
-    assert told == list(range(6))
+    assert results == list(range(6))
     assert caught.value is error
 
 
-def test_exit_in_a_task_is_an_exit_here(tmp_path: Path) -> None:
+def test_exit_in_a_task_is_an_exit_of_the_caller(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out, pytest.raises(SystemExit):
         run_ordered(range(20), lambda: nullcontext(failing(SystemExit(3))), out.fileno(), 2, print)
 
 
-def test_error_in_a_result_ends_all(tmp_path: Path) -> None:
+def test_error_of_the_result_handler_ends_all(tmp_path: Path) -> None:
     def fail(task: int) -> None:
         if task == 3:
             raise ZeroDivisionError
@@ -305,7 +313,7 @@ def test_error_in_a_result_ends_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_error_in_the_tasks_ends_all(jobs: int, tmp_path: Path) -> None:
+def test_error_of_the_task_iterator_ends_all(jobs: int, tmp_path: Path) -> None:
     def tasks() -> Iterator[int]:
         yield from range(4)
         raise ZeroDivisionError
@@ -341,7 +349,7 @@ def test_interrupt_ends_all_at_once() -> None:
         from contextlib import nullcontext
         from kraftops.parallel.ordered import run_ordered
 
-        def produce(task, tell):
+        def produce(task, emit):
             while True:
                 yield b"x"
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from functools import partial, wraps
+from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
+from kraftops.parallel.background import background_work
 from kraftops.spark.session.failures import SparkError
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def watched(
     if show is None:
         yield
         return
-    with _thread(_watch, context, total, show, counts):
+    with background_work(partial(_watch, context, total, show, counts)):
         yield
 
 
@@ -62,7 +64,7 @@ def workers_awaited(context: SparkContext, patience: int) -> Iterator[None]:
         SparkError: so it was.
     """
     is_in_vain = Event()
-    with _thread(_await, context, patience, is_in_vain):
+    with background_work(partial(_await, context, patience, is_in_vain)):
         try:
             yield
         except SparkError as error:
@@ -72,27 +74,21 @@ def workers_awaited(context: SparkContext, patience: int) -> Iterator[None]:
             raise SparkError(text, hint=_WHAT_TO_DO) from error
 
 
-@contextmanager
-def _thread(look: Callable[..., None], *args: object) -> Iterator[None]:
-    """Run *look* in a thread, with an event that is set when this is left."""
-    is_over = Event()
-    thread = Thread(target=_look, args=(look, is_over, *args), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
+def _ends_with_spark(look: Callable[..., None]) -> Callable[..., None]:
+    """Return *look* without the errors that it raises while Spark is being stopped."""
+
+    @wraps(look)
+    def run(*args: object) -> None:
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError, OSError):
+            look(*args)
+
+    return run
 
 
-def _look(look: Callable[..., None], *args: object) -> None:
-    from py4j.protocol import Py4JError
-
-    with suppress(Py4JError, OSError):  # Spark is being stopped
-        look(*args)
-
-
-def _watch(is_over: Event, context: SparkContext, total: int, show: Show, counts: Counts) -> None:
+@_ends_with_spark
+def _watch(context: SparkContext, total: int, show: Show, counts: Counts, is_over: Event) -> None:
     tracker, done = context.statusTracker(), 0
     while not is_over.wait(_SHOW_SECONDS):
         running = 0
@@ -103,7 +99,8 @@ def _watch(is_over: Event, context: SparkContext, total: int, show: Show, counts
         show(State(done, total, running, *counts()))
 
 
-def _await(is_over: Event, context: SparkContext, patience: int, is_in_vain: Event) -> None:
+@_ends_with_spark
+def _await(context: SparkContext, patience: int, is_in_vain: Event, is_over: Event) -> None:
     tracker, waited = context.statusTracker(), 0.0
     while not is_over.wait(_LOOK_SECONDS):
         jobs = tracker.getActiveJobsIds()

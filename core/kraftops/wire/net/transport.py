@@ -1,15 +1,15 @@
-"""Frames over TCP and TLS, each by a deadline, and what is at the other end if it is no Kafka."""
+"""Frames over TCP and TLS, each by a deadline; servers that are no Kafka are recognised."""
 
 from __future__ import annotations
 
 import socket
 import ssl
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
 from kraftops.errors import AuthError, WireError
+from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
 
@@ -184,30 +184,20 @@ def _connected(address: Address, deadline: Deadline) -> socket.socket:
     raise WireError(f"{address}: {last.strerror or last}") from last
 
 
-_Found = Sequence[tuple[int, int, int, str, tuple[Any, ...]]]
+_SocketAddresses = Sequence[tuple[int, int, int, str, tuple[Any, ...]]]
 
 
-def _resolved(address: Address, deadline: Deadline) -> _Found:
+def _resolved(address: Address, deadline: Deadline) -> _SocketAddresses:
     """Look the host up, in a thread that may be left behind: no call takes a timeout."""
-    found: list[_Found] = []
-    failed: list[Exception] = []
-
-    def look_up() -> None:
-        try:
-            found.append(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
-        except (OSError, UnicodeError) as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=look_up, daemon=True)
-    thread.start()
-    thread.join(deadline.left)
-    if found:
-        return found[0]
     hint = "check the name, and whether this machine can look it up"
-    if not failed:
+    lookup = BackgroundCall(lambda: socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
+    if not lookup.wait(deadline.left):
         raise WireError(f"{address}: its name is not resolved within {deadline.seconds:g} s", hint)
-    reason = getattr(failed[0], "strerror", None) or "no name of a host"
-    raise WireError(f"{address}: cannot resolve its name: {reason}", hint)
+    try:
+        return lookup.result()
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "no name of a host"
+        raise WireError(f"{address}: cannot resolve its name: {reason}", hint) from error
 
 
 def _secured(

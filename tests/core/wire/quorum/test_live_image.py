@@ -276,13 +276,13 @@ def test_error_is_handed_over_and_the_next_update_begins_anew() -> None:
 
 def test_nobody_updates_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits is bounded; the log is read on where it was."""
-    monkeypatch.setattr("kraftops.wire.quorum.live_image._WAITING", 2)
+    monkeypatch.setattr("kraftops.wire.quorum.live_image._MAX_WAITING_EVENTS", 2)
     log = filled(1)
     with followed(log) as (_, live, _):
         for number in range(2, 22):
             log.add(*topic(number))
         time.sleep(0.5)
-        assert live._waiting.qsize() == 2
+        assert live._following._queue.qsize() == 2
         updated(live, lambda: len(live.image.topic_ids) == 21)
 
         assert [*live.image.findings] == []
@@ -290,11 +290,10 @@ def test_nobody_updates_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_closing_ends_the_thread() -> None:
     with followed(filled(1)) as (_, live, _):
-        thread = live._thread
-        assert thread
+        assert live._following.is_running
         live.close()
 
-        assert not thread.is_alive()
+        assert not live._following.is_running
         assert not live.update()
 
 
