@@ -1,1 +1,1 @@
-"""Write files: whole or not at all, or piece by piece to a descriptor."""
+"""Files: written whole or not at all, or block by block to a descriptor."""

@@ -1,19 +1,84 @@
-"""Files written whole or not at all: a temporary file beside the target, fsync, rename."""
+"""Files written whole or not at all: a temporary file, fsync, rename, fsync of the directory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import BinaryIO
 
-Owner = tuple[int, int]
-"""User and group."""
+from kraftops.fileio.directories import Owner, change_owner, errors_with_path, sync_directory
+
+
+@contextmanager
+def temporary_file(
+    path: str, final_path: str, *, owner: Owner | None = None, mode: int | None = None
+) -> Iterator[BinaryIO]:
+    """Give a new file at *path* to write to; sync it at the end, remove it after an error.
+
+    A file that a killed run has left at *path* is replaced.
+
+    Args:
+        path: The temporary name.
+        final_path: The name for messages of errors.
+        owner: The owner of the file; None for the user of this process.
+        mode: The mode of the file; None for what the umask leaves of 0666.
+
+    Raises:
+        OSError: it cannot be written; nothing of it stays.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o600 if mode else 0o666)
+    try:
+        with errors_with_path(final_path), open(fd, "wb") as file:
+            yield file
+            file.flush()
+            if mode is not None:
+                os.fchmod(fd, mode)
+            change_owner(fd, owner)
+            os.fsync(fd)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
+
+
+def write_file(
+    path: str,
+    temporary_path: str,
+    blocks: Iterable[bytes],
+    *,
+    owner: Owner | None = None,
+    time_ns: int | None = None,
+) -> None:
+    """Make a file of *blocks*, or replace it; *time_ns* is its time of change.
+
+    Raises:
+        OSError: it cannot be made; then nothing has changed.
+    """
+    with temporary_file(temporary_path, path, owner=owner) as file:
+        file.writelines(blocks)
+    try:
+        if time_ns is not None:
+            os.utime(temporary_path, ns=(time_ns, time_ns))
+        os.replace(temporary_path, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary_path)
+        raise
+    sync_directory(os.path.dirname(path))
 
 
 @dataclass(frozen=True, slots=True)
-class NewFile:
-    """A file to be written; with *mode* None its mode is what the umask leaves of 0666."""
+class StagedFile:
+    """A file that is written under a temporary name first, and renamed when others are written.
+
+    With *mode* None its mode is what the umask leaves of 0666.
+    """
 
     path: str
     temporary_path: str
@@ -21,110 +86,98 @@ class NewFile:
     mode: int | None = None
 
     def prepare(self, owner: Owner | None) -> None:
-        """Write the temporary file, in the place of one that a killed run has left.
+        """Write the temporary file.
 
         Raises:
             OSError: it cannot be written; nothing of it stays.
         """
-        with suppress(FileNotFoundError):
-            os.unlink(self.temporary_path)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        fd = os.open(self.temporary_path, flags, 0o600 if self.mode else 0o666)
-        try:
-            with _naming(self.path), open(fd, "wb") as file:
-                file.write(self.data)
-                file.flush()
-                if self.mode is not None:
-                    os.fchmod(fd, self.mode)
-                give(fd, owner)
-                os.fsync(fd)
-        except BaseException:
-            self.discard()
-            raise
+        with temporary_file(self.temporary_path, self.path, owner=owner, mode=self.mode) as file:
+            file.write(self.data)
 
     def commit(self) -> None:
-        """Put the temporary file in its place; the caller syncs the directory."""
+        """Rename the temporary file; the caller syncs the directory."""
         os.replace(self.temporary_path, self.path)
 
     def discard(self) -> None:
-        """Remove the temporary file, if it is there."""
+        """Remove the temporary file, if there is one."""
         with suppress(OSError):
             os.unlink(self.temporary_path)
 
 
-def sync_directory(path: str) -> None:
-    """Make what was renamed in a directory last."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with _naming(path):
-            os.fsync(fd)
-    finally:
-        os.close(fd)
+class OutputFile:
+    """A file without a name until `commit`, so that no kill leaves anything of it.
 
-
-@contextmanager
-def _naming(path: str) -> Iterator[None]:
-    """Give an error of a call that knows but a file descriptor the path that it is of."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = path
-        raise
-
-
-def give(file: int | str, owner: Owner | None) -> None:
-    """Give a file to *owner*, as far as root may: in a container it may not."""
-    if owner:
-        with suppress(PermissionError):
-            os.chown(file, *owner)
-
-
-def owner_of(path: str) -> Owner | None:
-    """Return whom files made in or as *path* should belong to; None: to whoever makes them.
-
-    Root gives them to the owner of the directory, or of the nearest one that exists.
+    Where the file system has no files without a name, it has a temporary one.
     """
-    if os.geteuid() != 0:
-        return None
-    status = os.stat(existing_parent(path))
-    return status.st_uid, status.st_gid
 
+    def __init__(self, target: str, replaced: os.stat_result | None) -> None:
+        """Open it; *replaced* is the status of the file at *target*, if there is one.
 
-def existing_parent(path: str) -> str:
-    """Return *path*, or the nearest directory above it that exists."""
-    path = os.path.abspath(path)
-    while not os.path.lexists(path):
-        path = os.path.dirname(path)
-    return path
+        Raises:
+            OSError: it cannot be opened, or the file at *target* not be written.
+        """
+        if replaced and not os.access(target, os.W_OK):
+            raise PermissionError(None, "Permission denied")
+        directory, self._name = os.path.split(target)
+        self._temporary = f".{self._name[:50]}.{os.urandom(4).hex()}.tmp"
+        self._directory = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._has_name = False
+        self.fd = -1
+        try:
+            self.fd = self._nameless()
+            if self.fd < 0:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                self.fd = os.open(self._temporary, flags, 0o666, dir_fd=self._directory)
+                self._has_name = True
+            if replaced:
+                with suppress(OSError):
+                    os.fchown(self.fd, replaced.st_uid, replaced.st_gid)
+                os.fchmod(self.fd, stat.S_IMODE(replaced.st_mode))
+        except BaseException:
+            self.close()
+            raise
 
+    def _nameless(self) -> int:
+        """Return the descriptor of a file without a name; -1 where the system has none."""
+        if not hasattr(os, "O_TMPFILE"):
+            return -1
+        flags = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
+        try:
+            fd = os.open(".", flags, 0o666, dir_fd=self._directory)
+        except OSError:
+            return -1
+        if os.path.exists(f"/proc/self/fd/{fd}"):
+            return fd
+        os.close(fd)  # without /proc it would never get a name
+        return -1
 
-def make_directories(path: str, owner: Owner | None, made: list[str]) -> None:
-    """Make a directory and those above it; add to *made* what was made, the outermost first.
+    def commit(self) -> None:
+        """Sync the file and give it its name.
 
-    Raises:
-        OSError: one cannot be made; those made before it stay.
-    """
-    missing = []
-    at = os.path.abspath(path)
-    while not os.path.isdir(at):
-        missing.append(at)
-        at = os.path.dirname(at)
-    for directory in reversed(missing):
-        make_directory(directory, owner, made)
-        sync_directory(os.path.dirname(directory))
+        Raises:
+            OSError: it cannot be done; the file at the target is as it was.
+        """
+        os.fsync(self.fd)
+        if not self._has_name:
+            # With a directory, which an absolute path does not need, Python calls `linkat`, and
+            # `linkat` follows the link to the file.
+            os.link(
+                f"/proc/self/fd/{self.fd}",
+                self._temporary,
+                src_dir_fd=self._directory,
+                dst_dir_fd=self._directory,
+            )
+            self._has_name = True
+        ends = {"src_dir_fd": self._directory, "dst_dir_fd": self._directory}
+        os.replace(self._temporary, self._name, **ends)
+        self._has_name = False
+        os.fsync(self._directory)
 
-
-def make_directory(path: str, owner: Owner | None, made: list[str]) -> None:
-    """Make one directory and add it to *made*, unless it is there: another was faster.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    try:
-        os.mkdir(path)
-    except FileExistsError:
-        if os.path.isdir(path):
-            return
-        raise
-    made.append(path)
-    give(path, owner)
+    def close(self) -> None:
+        """Close the file, and remove it unless it is committed."""
+        if self._has_name:
+            with suppress(OSError):
+                os.unlink(self._temporary, dir_fd=self._directory)
+        if self.fd >= 0:
+            os.close(self.fd)
+        os.close(self._directory)

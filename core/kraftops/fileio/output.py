@@ -1,4 +1,4 @@
-"""Output files, which are there whole or not at all."""
+"""Output of a command: a file written whole or not at all, a device, or a descriptor."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from errno import EISDIR, ENOENT
 
 from kraftops.errors import KraftopsError
+from kraftops.fileio.atomic import OutputFile
 
 _OWN_DESCRIPTORS = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}
 _OWN_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
@@ -21,7 +22,7 @@ class OutputError(KraftopsError):
 
 @contextmanager
 def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
-    """Give a file descriptor to write to; what is written becomes *path* at the end.
+    """Give a file descriptor to write to; its file becomes *path* at the end.
 
     A file that was there is replaced then, and keeps its mode and owner; an error or a signal
     leaves it as it was. Devices, FIFOs and this process's own descriptors (`-` is standard output)
@@ -52,7 +53,7 @@ def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
             if status and os.path.samestat(status, os.stat(source)):
                 raise OutputError(f"cannot write {path}: it is being read")
     with _errors_of(path):
-        new = _NewFile(os.path.realpath(path), status)
+        new = OutputFile(os.path.realpath(path), status)
     try:
         with _write_errors_of(path):
             yield new.fd
@@ -62,73 +63,6 @@ def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:
         new.close()
 
 
-class _NewFile:
-    """A file that has no name yet, or where the file system knows no such thing, another one."""
-
-    def __init__(self, target: str, replaced: os.stat_result | None) -> None:
-        if replaced and not os.access(target, os.W_OK):
-            raise PermissionError(None, "Permission denied")
-        directory, self._name = os.path.split(target)
-        self._temporary = f".{self._name[:50]}.{os.urandom(4).hex()}.tmp"
-        self._directory = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._has_name = False
-        self.fd = -1
-        try:
-            self.fd = self._nameless()
-            if self.fd < 0:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-                self.fd = os.open(self._temporary, flags, 0o666, dir_fd=self._directory)
-                self._has_name = True
-            if replaced:
-                with suppress(OSError):
-                    os.fchown(self.fd, replaced.st_uid, replaced.st_gid)
-                os.fchmod(self.fd, stat.S_IMODE(replaced.st_mode))
-        except BaseException:
-            self.close()
-            raise
-
-    def _nameless(self) -> int:
-        """Return a file without a name, of which no kill leaves anything; -1 if there are none."""
-        if not hasattr(os, "O_TMPFILE"):
-            return -1
-        flags = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
-        try:
-            fd = os.open(".", flags, 0o666, dir_fd=self._directory)
-        except OSError:
-            return -1
-        if os.path.exists(f"/proc/self/fd/{fd}"):
-            return fd
-        os.close(fd)  # without /proc it would never get a name
-        return -1
-
-    def commit(self) -> None:
-        """Put the file in its place, for good."""
-        os.fsync(self.fd)
-        if not self._has_name:
-            # With a directory, which an absolute path does not need, Python calls `linkat`: that
-            # one follows the link to the file.
-            os.link(
-                f"/proc/self/fd/{self.fd}",
-                self._temporary,
-                src_dir_fd=self._directory,
-                dst_dir_fd=self._directory,
-            )
-            self._has_name = True
-        ends = {"src_dir_fd": self._directory, "dst_dir_fd": self._directory}
-        os.replace(self._temporary, self._name, **ends)
-        self._has_name = False
-        os.fsync(self._directory)
-
-    def close(self) -> None:
-        """Close it, and leave nothing of it unless it is in its place."""
-        if self._has_name:
-            with suppress(OSError):
-                os.unlink(self._temporary, dir_fd=self._directory)
-        if self.fd >= 0:
-            os.close(self.fd)
-        os.close(self._directory)
-
-
 def _own_descriptor(path: str) -> int | None:
     if found := _OWN_DESCRIPTOR.fullmatch(path):
         return int(found[1])
@@ -136,10 +70,10 @@ def _own_descriptor(path: str) -> int | None:
 
 
 def _status(path: str) -> os.stat_result | None:
-    """Return what is there under this name, if something is.
+    """Return the status of the file at *path*; None where there is none.
 
     Raises:
-        OutputError: no file can be there.
+        OutputError: *path* can be no file.
     """
     if not os.path.basename(path):
         raise OutputError(f"cannot write {path}: {os.strerror(EISDIR if path else ENOENT)}")
@@ -157,7 +91,7 @@ def _status(path: str) -> os.stat_result | None:
 
 @contextmanager
 def _errors_of(path: str) -> Iterator[None]:
-    """Let errors of the system name the file."""
+    """Turn errors of the system into errors that name the file."""
     try:
         yield
     except OSError as error:
@@ -166,7 +100,10 @@ def _errors_of(path: str) -> Iterator[None]:
 
 @contextmanager
 def _write_errors_of(path: str) -> Iterator[None]:
-    """Let errors of writing name the file: those that name none, but that nobody reads a FIFO."""
+    """Turn errors of writing into errors that name the file.
+
+    Errors that name another file, and a FIFO without a reader, stay as they are.
+    """
     try:
         yield
     except BrokenPipeError:

@@ -1,24 +1,24 @@
-"""Write output to a file descriptor, in pieces that are worth a call of the system."""
+"""Output to a file descriptor, in blocks large enough for a system call each."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 
-_WORTH_WRITING = 1 << 18
+_BLOCK_SIZE = 1 << 18
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write all of *data*, waiting where the descriptor itself would not.
+    """Write all of *data*; wait where the descriptor is non-blocking.
 
     Raises:
-        OSError: it cannot be written; `BrokenPipeError`, if nobody reads it.
+        OSError: it cannot be written; `BrokenPipeError` where nobody reads it.
     """
     left = memoryview(data)
     while left:
         try:
             left = left[os.write(fd, left) :]
-        except BlockingIOError:  # whoever shares it with us has made it so
+        except BlockingIOError:  # another process that has it made it non-blocking
             from select import POLLOUT, poll
 
             waiting = poll()
@@ -27,7 +27,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 class Chunks:
-    """Joins small pieces of output into larger ones, which it gives to *sink*."""
+    """Buffer of output: joins small pieces into blocks for *sink*."""
 
     def __init__(self, sink: Callable[[bytes], None]) -> None:
         self._sink = sink
@@ -35,16 +35,16 @@ class Chunks:
         self._size = 0
 
     def add(self, chunk: str | bytes) -> None:
-        """Add a piece; file names in a text become the bytes that they were."""
+        """Add a piece; file names in a text become their bytes again."""
         if isinstance(chunk, str):
             chunk = chunk.encode("utf-8", "surrogateescape")
         self._parts.append(chunk)
         self._size += len(chunk)
-        if self._size >= _WORTH_WRITING:
+        if self._size >= _BLOCK_SIZE:
             self.flush()
 
     def flush(self) -> None:
-        """Give on what is still held back."""
+        """Give what is left to the sink."""
         if self._size:
             parts, self._parts, self._size = self._parts, [], 0
             self._sink(parts[0] if len(parts) == 1 else b"".join(parts))

@@ -13,7 +13,7 @@ from kraftops.storage.logdirs.locks import FILE_NAME as LOCK_NAME
 from kraftops.uuids import to_text
 
 if TYPE_CHECKING:
-    from kraftops.fileio.atomic import NewFile
+    from kraftops.fileio.atomic import StagedFile
     from kraftops.storage.format.formatter import FormatPlan, Target
     from kraftops.storage.format.rewrite import Rewrite
     from kraftops.storage.logdirs.inspector import DirectoryState, Finding
@@ -192,7 +192,7 @@ def _new_folders(path: str, umask: int, named: dict[str, int]) -> Iterator[NewEn
     yield NewEntry(path, None, named[place])
 
 
-def _mode(file: NewFile, umask: int) -> int:
+def _mode(file: StagedFile, umask: int) -> int:
     return 0o666 & ~umask if file.mode is None else file.mode
 
 

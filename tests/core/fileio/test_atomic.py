@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and belong to whom they should."""
+"""Files are written whole or not at all."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.fileio.atomic import (
-    NewFile,
-    existing_parent,
-    make_directories,
-    make_directory,
-    owner_of,
-    sync_directory,
-)
+from kraftops.fileio.atomic import StagedFile, write_file
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 OTHER = 12345
@@ -28,15 +21,15 @@ def umask() -> Iterator[Callable[[int], int]]:
     os.umask(before)
 
 
-def new_file(folder: Path, data: bytes = b"new", mode: int | None = None) -> NewFile:
-    return NewFile(str(folder / "file"), str(folder / "file.tmp"), data, mode)
+def new_file(folder: Path, data: bytes = b"new", mode: int | None = None) -> StagedFile:
+    return StagedFile(str(folder / "file"), str(folder / "file.tmp"), data, mode)
 
 
 def failing(*_: Any, **__: Any) -> Any:
     raise OSError(28, "No space left on device")
 
 
-class TestNewFile:
+class TestStagedFile:
     def test_target_is_as_it_was_until_the_commit(self, tmp_path: Path) -> None:
         file = new_file(tmp_path)
         (tmp_path / "file").write_bytes(b"old")
@@ -143,107 +136,37 @@ class TestNewFile:
         assert (status.st_uid, status.st_gid) == (OTHER, OTHER + 1)
 
 
-def test_error_of_a_sync_names_the_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "fsync", failing)
+class TestWriteFile:
+    def test_file_is_made_of_the_blocks_with_its_time_of_change(self, tmp_path: Path) -> None:
+        path = tmp_path / "file"
 
-    with pytest.raises(OSError, match="No space left") as failed:
-        sync_directory(str(tmp_path))
+        write_file(str(path), f"{path}.tmp", [b"one ", b"two"], time_ns=10**18)
 
-    assert failed.value.filename == str(tmp_path)
+        assert path.read_bytes() == b"one two"
+        assert path.stat().st_mtime_ns == 10**18
+        assert os.listdir(tmp_path) == ["file"]
 
-
-class TestDirectories:
-    def test_missing_ones_are_made_and_told(self, tmp_path: Path) -> None:
-        made: list[str] = []
-
-        make_directories(str(tmp_path / "a/b/c"), None, made)
-        make_directories(str(tmp_path / "a/b/c"), None, made)
-
-        assert (tmp_path / "a/b/c").is_dir()
-        assert made == [str(tmp_path / name) for name in ("a", "a/b", "a/b/c")]
-
-    def test_those_made_before_a_failure_are_told(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("call", ["fsync", "utime", "replace"])
+    def test_failure_leaves_the_file_as_it_was(
+        self, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        made: list[str] = []
-        mkdir = os.mkdir
-        monkeypatch.setattr(os, "mkdir", lambda p: failing() if p.endswith("c") else mkdir(p))
+        path = tmp_path / "file"
+        path.write_bytes(b"old")
+        monkeypatch.setattr(os, call, failing)
 
         with pytest.raises(OSError, match="No space left"):
-            make_directories(str(tmp_path / "a/b/c"), None, made)
+            write_file(str(path), f"{path}.tmp", [b"new"], time_ns=1)
 
-        assert made == [str(tmp_path / name) for name in ("a", "a/b")]
+        assert path.read_bytes() == b"old"
+        assert os.listdir(tmp_path) == ["file"]
 
-    def test_relative_and_untidy_paths_are_those_of_the_working_directory(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        made: list[str] = []
+    def test_error_of_reading_the_blocks_names_what_was_read(self, tmp_path: Path) -> None:
+        def blocks() -> Iterator[bytes]:
+            yield b"one"
+            raise OSError(0, "it has shrunk", "source")
 
-        make_directories("./a//b/", None, made)
+        with pytest.raises(OSError, match="it has shrunk") as failed:
+            write_file(str(tmp_path / "file"), str(tmp_path / "file.tmp"), blocks())
 
-        assert made == [str(tmp_path / name) for name in ("a", "a/b")]
-
-    def test_link_to_a_directory_is_one(self, tmp_path: Path) -> None:
-        made: list[str] = []
-        (tmp_path / "a").mkdir()
-        (tmp_path / "link").symlink_to("a")
-
-        make_directories(str(tmp_path / "link/b"), None, made)
-
-        assert (tmp_path / "a/b").is_dir()
-        assert made == [str(tmp_path / "link/b")]
-
-    def test_one_that_another_process_was_faster_to_make_is_not_ours(self, tmp_path: Path) -> None:
-        made: list[str] = []
-
-        make_directory(str(tmp_path), None, made)
-
-        assert made == []
-
-    @pytest.mark.parametrize("kind", ["file", "link to nothing"])
-    def test_what_is_no_directory_is_an_error(self, kind: str, tmp_path: Path) -> None:
-        path = tmp_path / "x"
-        if kind == "file":
-            path.write_bytes(b"")
-        else:
-            path.symlink_to("nothing")
-
-        with pytest.raises(FileExistsError):
-            make_directory(str(path), None, [])
-
-    @needs_root
-    def test_root_gives_them_to_the_owner_of_the_one_above(self, tmp_path: Path) -> None:
-        (tmp_path / "a").mkdir()
-        os.chown(tmp_path / "a", OTHER, OTHER + 1)
-        path = str(tmp_path / "a/b/c")
-
-        owner = owner_of(path)
-        make_directories(path, owner, [])
-
-        assert owner == (OTHER, OTHER + 1)
-        for name in ("a/b", "a/b/c"):
-            status = (tmp_path / name).stat()
-            assert (status.st_uid, status.st_gid) == owner
-
-    def test_others_than_root_give_nothing_away(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(os, "geteuid", lambda: OTHER)
-
-        assert owner_of(str(tmp_path)) is None
-
-    def test_nearest_directory_that_exists_is_found(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A link is there, wherever it leads."""
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "link").symlink_to("nothing")
-        cases = {"": "", "a/b": "", ".": "", "link": "link", "link/a": "link"}
-
-        found = {path: existing_parent(path) for path in cases}
-
-        assert found == {path: str(tmp_path / place) for path, place in cases.items()}
-        assert existing_parent("/") == "/"
+        assert failed.value.filename == "source"
+        assert os.listdir(tmp_path) == []

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from kraftops.errors import UsageError
+from kraftops.fileio.atomic import temporary_file
+from kraftops.fileio.directories import sync_directory
 from kraftops.fileio.output import OutputError
 from kraftops.log.remote import filesystem, sizes_of, store_errors
 from kraftops.uris import is_remote
@@ -66,10 +68,9 @@ class Target:
                 with system.open_output_stream(f"{root}/{name}") as stream:
                     yield cast("BinaryIO", stream)
                 return
-            with open(os.path.join(self.place, name), "xb") as file:
+            path = os.path.join(self.place, name)
+            with temporary_file(path, path) as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
 
     def reading(self, name: str) -> BinaryIO:
         """Open a file that was written.
@@ -163,12 +164,12 @@ def finish(target: Target) -> None:
     """
     old = f"{target.place}.old"
     with write_errors(target.path):
-        _sync(target.place)
+        sync_directory(target.place)
         if os.path.lexists(target.path):
             _refuse(target.path, os.listdir(target.path), overwrite=target.overwrite)
             os.rename(target.path, old)
         os.rename(target.place, target.path)
-        _sync(os.path.dirname(os.path.abspath(target.path)))
+        sync_directory(os.path.dirname(os.path.abspath(target.path)))
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -236,11 +237,3 @@ def write_errors(path: str) -> Iterator[None]:
         strerror = getattr(error, "strerror", None)
         reason = strerror or (str(error).splitlines() or [type(error).__name__])[0]
         raise OutputError(f"cannot write {path}: {reason}") from error
-
-
-def _sync(directory: str) -> None:
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

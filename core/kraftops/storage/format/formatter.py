@@ -9,8 +9,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from kraftops.errors import StorageError, UsageError
-from kraftops.fileio.atomic import (
-    NewFile,
+from kraftops.fileio.atomic import StagedFile
+from kraftops.fileio.directories import (
     Owner,
     existing_parent,
     make_directories,
@@ -69,7 +69,7 @@ class Target:
     directory: LogDirectory
     kind: str
     directory_id: bytes
-    files: tuple[NewFile, ...]
+    files: tuple[StagedFile, ...]
     removes: tuple[str, ...]
 
 
@@ -218,16 +218,16 @@ def _known_directory_id(path: str, node_id: int) -> bytes | None:
     return next((voter.directory_id for voter in voters if voter.node_id == node_id), None)
 
 
-def _new_file(directory: str, name: str, data: bytes) -> NewFile:
+def _new_file(directory: str, name: str, data: bytes) -> StagedFile:
     path = os.path.join(directory, name)
-    return NewFile(path, f"{path}.tmp", data)
+    return StagedFile(path, f"{path}.tmp", data)
 
 
-def _voters_file(directory: str, voters: Sequence[Voter], listener: str, now: int) -> NewFile:
+def _voters_file(directory: str, voters: Sequence[Voter], listener: str, now: int) -> StagedFile:
     path = os.path.join(directory, bootstrap.SNAPSHOT_NAME)
     # A server knows this suffix and removes what it finds under it.
     data = voters_snapshot_bytes(voters, listener, now)
-    return NewFile(path, f"{path}.part", data, mode=0o400)
+    return StagedFile(path, f"{path}.part", data, mode=0o400)
 
 
 def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:

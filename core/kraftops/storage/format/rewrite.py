@@ -9,7 +9,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from kraftops.errors import DecodeError, StorageError, UsageError
-from kraftops.fileio.atomic import NewFile, owner_of, sync_directory
+from kraftops.fileio.atomic import StagedFile
+from kraftops.fileio.directories import owner_of, sync_directory
 from kraftops.java.properties import Property, properties
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import meta_properties
@@ -197,8 +198,8 @@ class _Replacement:
         self._backup = self._file(f"{path}{BACKUP_SUFFIX}", read_file(path))
         self._is_begun = False
 
-    def _file(self, path: str, data: bytes) -> NewFile:
-        return NewFile(path, f"{path}.tmp", data, self._mode)
+    def _file(self, path: str, data: bytes) -> StagedFile:
+        return StagedFile(path, f"{path}.tmp", data, self._mode)
 
     def prepare(self) -> None:
         """Write both under temporary names."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from kraftops.errors import StorageError
-from kraftops.fileio.atomic import Owner, give
+from kraftops.fileio.directories import Owner, change_owner
 
 FILE_NAME = ".lock"
 
@@ -124,7 +124,7 @@ def _opened(path: str, owner: Owner | None) -> int:
     except FileExistsError:
         return os.open(path, flags)
     try:
-        give(fd, owner)
+        change_owner(fd, owner)
     except OSError:
         os.close(fd)
         raise
