@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -84,7 +84,7 @@ of them start without it, they are another cluster with the same id.""",
                 "overrides",
                 "sources",
                 "voters",
-                "moves",
+                "host_changes",
                 "log_dirs",
                 "backup",
                 "no_backup",
@@ -95,7 +95,7 @@ of them start without it, they are another cluster with the same id.""",
             }
         ),
         exclusive=(("backup", "no_backup"), ("undo", "no_backup")),
-        one_of=(("voters", "moves", "undo"),),
+        one_of=(("voters", "host_changes", "undo"),),
     ),
     name="recover",
     examples=EXAMPLES,
@@ -123,7 +123,7 @@ it lacks is listed by name. Nothing is written before that was shown and confirm
 )
 @click.option(
     "--listener-hosts",
-    "moves",
+    "host_changes",
     metavar="OLD=NEW,…",
     help="The same voters at other hosts, each HOST or HOST:PORT.",
 )
@@ -147,147 +147,143 @@ it lacks is listed by name. Nothing is written before that was shown and confirm
 @FORM
 @click.pass_obj
 def recover(
-    terminal: Terminal,
-    /,
-    config: str,
-    sources: tuple[str, ...],
-    voters: str | None,
-    moves: str | None,
-    log_dirs: str,
-    backup: str | None,
-    *,
-    no_backup: bool,
-    undo: bool,
-    dry_run: bool,
-    yes: bool,
-    overrides: tuple[str, ...],
-    form: str,
+    terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import KraftopsError, UsageError
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.plan import RecoveryRequest
-    from kraftops.recovery.wanted import parse_moves
+    from kraftops.recovery.target_voters import parse_host_changes
     from kraftops.storage.config.server_config import load_config
 
     try:
         loaded = load_config(config, overrides, os.environ)
-        if undo:
-            return _undo(terminal, loaded, backup, form)
-        with unpacked(sources) as folders:
+        if options["undo"]:
+            return _undo(terminal, loaded, options["backup"], form)
+        changes = options["host_changes"]
+        with unpacked(options["sources"]) as folders:
             request = RecoveryRequest(
                 sources=folders,
-                voters=voters,
-                moves=parse_moves(moves) if moves else {},
-                log_dirs=[one for one in log_dirs.split(",") if one],
+                voters=options["voters"],
+                host_changes=parse_host_changes(changes) if changes else {},
+                log_dirs=[path for path in options["log_dirs"].split(",") if path],
             )
-            how = _How(form, backup, not no_backup, dry_run, yes)
-            return _recover(terminal, loaded, request, how)
+            return _recover(terminal, loaded, request, _Options.of(form, options))
     except KraftopsError as error:
         if form == "json":
             code = "usage" if isinstance(error, UsageError) else getattr(error, "code", "failed")
-            told = {"error": code, "message": error.message}
-            terminal.json("recover", {**told, "hint": error.hint, "changed": False})
+            data = {"error": code, "message": error.message, "hint": error.hint, "changed": False}
+            terminal.json("recover", data)
             return error.exit_code
         raise
 
 
-class _How(NamedTuple):
-    """How it is done, and told."""
+class _Options(NamedTuple):
+    """Options of a recovery: output, backup, and confirmation."""
 
     form: str
     backup: str | None
-    is_saved: bool
+    has_backup: bool
     is_dry: bool
-    is_agreed: bool
+    is_confirmed: bool
+
+    @classmethod
+    def of(cls, form: str, options: dict[str, Any]) -> _Options:
+        """Return the options of a command line."""
+        has_backup = not options["no_backup"]
+        return cls(form, options["backup"], has_backup, options["dry_run"], options["yes"])
 
 
-def _recover(terminal: Terminal, config: ServerConfig, request: RecoveryRequest, how: _How) -> int:
+def _recover(
+    terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: _Options
+) -> int:
     from kraftops.recovery.advice import advice
     from kraftops.recovery.describe import describe_plan
-    from kraftops.recovery.doing import recover as do
+    from kraftops.recovery.execute import execute
     from kraftops.recovery.plan import plan_recovery
     from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 
     now = time.time_ns() // 1_000_000
     plan = plan_recovery(config, request, now)
-    if how.form == "text":
+    if options.form == "text":
         terminal.write(plan_text(plan))
-    place = None
-    changes = bool(plan.steps) and not how.is_dry
+    backup = None
+    changes = bool(plan.steps) and not options.is_dry
     if changes:
-        if not (how.is_agreed or _is_agreed(terminal, plan)):
-            return _refuse(terminal, plan, how)
-        place = do(plan, backup=how.backup, is_saved=how.is_saved, now=now)
+        if not (options.is_confirmed or _is_confirmed(terminal, plan)):
+            return _refuse(terminal, plan, options.form)
+        backup = execute(plan, parent=options.backup, has_backup=options.has_backup, now=now)
     steps = advice(plan, _arguments(request))
     print_answer(
         terminal,
-        how.form,
+        options.form,
         "recover",
-        lambda: describe_plan(plan, steps, changed=changes, backup=place),
-        lambda: done_text(plan, place, is_dry=how.is_dry) + next_text(steps),
+        lambda: describe_plan(plan, steps, changed=changes, backup=backup),
+        lambda: done_text(plan, backup, is_dry=options.is_dry) + next_text(steps),
     )
     return 0
 
 
 def _arguments(request: RecoveryRequest) -> list[str]:
-    """Return the arguments that say the same to another voter."""
+    """Return the arguments that name the same voters on another node."""
     if request.voters:
         return ["--voters", request.voters]
-    return ["--listener-hosts", ",".join(f"{old}={new}" for old, new in request.moves.items())]
+    return [
+        "--listener-hosts",
+        ",".join(f"{old}={new}" for old, new in request.host_changes.items()),
+    ]
 
 
-def _is_agreed(terminal: Terminal, plan: RecoveryPlan) -> bool:
-    """Have the voters that are lost typed, or `yes` where there are none; off a terminal, no."""
+def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
+    """Ask for the ids of the lost voters, or `yes` where there are none; False off a terminal."""
     if not (os.isatty(0) and os.isatty(2)):
         return False
-    wanted = ",".join(map(str, plan.lost_ids)) or "yes"
+    expected = ",".join(map(str, plan.lost_ids)) or "yes"
     if plan.lost_ids:
         terminal.line(
             "If one of the other voters ever starts with its old disk, there are two clusters with "
             "one id."
         )
-        terminal.line(f"Type the ids of those whose disks will be wiped first ({wanted}):")
+        terminal.line(f"Type the ids of those whose disks will be wiped first ({expected}):")
     else:
         terminal.line("Type yes to write this:")
     try:
         typed = input()
     except EOFError:
         return False
-    return re.split(r"[,\s]+", typed.strip()) == wanted.split(",")
+    return re.split(r"[,\s]+", typed.strip()) == expected.split(",")
 
 
-def _refuse(terminal: Terminal, plan: RecoveryPlan, how: _How) -> int:
-    """Say that nothing was written, since nobody has agreed; return the exit code."""
-    from kraftops.recovery.refusal import Refused
+def _refuse(terminal: Terminal, plan: RecoveryPlan, form: str) -> int:
+    """Refuse a recovery that is not confirmed; return the exit code."""
+    from kraftops.recovery.describe import describe_plan
+    from kraftops.recovery.refusal import RecoveryRefused
 
-    error = Refused(
+    error = RecoveryRefused(
         "not-confirmed",
         "nothing was written: nobody has agreed",
         "--yes says that no other voter starts with its old disk",
     )
-    if how.form != "json":
+    if form != "json":
         raise error
-    from kraftops.recovery.describe import describe_plan
-
-    told = {"error": error.code, "message": error.message, "hint": error.hint}
-    terminal.json("recover", told | describe_plan(plan, [], changed=False, backup=None))
+    data = {"error": error.code, "message": error.message, "hint": error.hint}
+    terminal.json("recover", data | describe_plan(plan, [], changed=False, backup=None))
     return error.exit_code
 
 
 def _undo(terminal: Terminal, config: ServerConfig, backup: str | None, form: str) -> int:
-    from kraftops.recovery.doing import undo
+    from kraftops.recovery.execute import undo
 
-    place, changed = undo(config, backup)
+    folder, changed = undo(config, backup)
     print_answer(
         terminal,
         form,
         "recover",
-        lambda: {"changed": changed, "backup": place},
+        lambda: {"changed": changed, "backup": folder},
         lambda: (
-            f"the metadata log is as it was before; the copy stays in {place}\n"
+            f"the metadata log is as it was before; the copy stays in {folder}\n"
             if changed
-            else f"nothing to undo: the metadata log is as in {place}\n"
+            else f"nothing to undo: the metadata log is as in {folder}\n"
         ),
     )
     return 0

@@ -1,4 +1,4 @@
-"""What `kafka-storage recover` tells people: what it found, what it does, and what comes next."""
+"""Text of `kafka-storage recover`: the logs, the changes, and the next steps."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 from kraftops.recovery.advice import Advice
-from kraftops.recovery.plan import Ranked, RecoveryPlan
-from kraftops.recovery.steps import Put
+from kraftops.recovery.file_steps import WriteFile
+from kraftops.recovery.plan import ComparedLog, RecoveryPlan
 from kraftops_cli.terminal.streams import printable
 
 _MOST_NAMES = 20
@@ -28,12 +28,12 @@ _KINDS = {
 
 
 def plan_text(plan: RecoveryPlan) -> str:
-    """Return what was found, and what would be written."""
-    return _text([*_logs(plan), *_strays(plan), *_notes(plan), *_writes(plan)])
+    """Return the logs, strays, warnings and changes of a plan."""
+    return _text([*_logs(plan), *_strays(plan), *_warnings(plan), *_writes(plan)])
 
 
 def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
-    """Return what was done."""
+    """Return the outcome."""
     if not plan.steps:
         return "Nothing to change: the log says so already.\n"
     if is_dry:
@@ -44,12 +44,12 @@ def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
 
 
 def next_text(steps: Sequence[Advice]) -> str:
-    """Return what comes next, in order."""
+    """Return the next steps in order."""
     lines = ["Next:"]
-    for number, one in enumerate(steps, 1):
-        lines.append(f"{number:>3}. {one.text}")
-        if one.command:
-            lines.append(f"       {one.command}")
+    for number, step in enumerate(steps, 1):
+        lines.append(f"{number:>3}. {step.text}")
+        if step.command:
+            lines.append(f"       {step.command}")
     return _text(lines)
 
 
@@ -59,14 +59,14 @@ def _text(lines: Sequence[str]) -> str:
 
 def _logs(plan: RecoveryPlan) -> Iterator[str]:
     yield "Logs, the best first:"
-    for number, one in enumerate(plan.ranked, 1):
-        log = one.log
+    for number, compared in enumerate(plan.logs, 1):
+        log = compared.log
         node = "" if log.owner.node_id is None else f" (node {log.owner.node_id})"
         yield (
             f"{number:>3}. {log.name}{node}: epoch {log.epoch}, end offset {log.end}"
-            f"{_age(log.time)}: {_standing(plan, one)}"
+            f"{_age(log.time)}: {_comparison(plan, compared)}"
         )
-        for kind, names in one.lacking.items():
+        for kind, names in compared.missing.items():
             shown = ", ".join(names[:_MOST_NAMES])
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             yield f"       lost: {_KINDS[kind]}: {shown}{more}"
@@ -79,39 +79,39 @@ def _age(milliseconds: int | None) -> str:
     return f", last record {shown} UTC"
 
 
-def _standing(plan: RecoveryPlan, one: Ranked) -> str:
-    """Return what a log has to do with the chosen one."""
-    if one.log is plan.chosen:
+def _comparison(plan: RecoveryPlan, compared: ComparedLog) -> str:
+    """Return how a log compares with the chosen one."""
+    if compared.log is plan.chosen:
         return "this one goes on"
-    if one.log.is_empty:
+    if compared.log.is_empty:
         return "empty"
-    if one.ahead:
-        return f"its offsets {one.ahead.start} to {one.ahead.stop - 1} would be lost"
-    if one.log.end == plan.chosen.end:
+    if ahead := compared.ahead:
+        return f"its offsets {ahead.start} to {ahead.stop - 1} would be lost"
+    if compared.log.end == plan.chosen.end:
         return "the same"
-    return f"{plan.chosen.end - one.log.end} offsets behind"
+    return f"{plan.chosen.end - compared.log.end} offsets behind"
 
 
 def _strays(plan: RecoveryPlan) -> Iterator[str]:
     if plan.strays:
         yield "Partitions on disk that brokers would set aside:"
-    for one in plan.strays:
-        yield f"     {one.path} ({one.size} bytes): {one.reason}"
+    for stray in plan.strays:
+        yield f"     {stray.path} ({stray.size} bytes): {stray.reason}"
 
 
-def _notes(plan: RecoveryPlan) -> Iterator[str]:
-    for one in plan.notes:
-        yield f"note: {one.text}; {one.hint}"
+def _warnings(plan: RecoveryPlan) -> Iterator[str]:
+    for warning in plan.warnings:
+        yield f"note: {warning.text}; {warning.hint}"
 
 
 def _writes(plan: RecoveryPlan) -> Iterator[str]:
-    before = "those of the configuration"
-    if plan.before is not None:
-        before = ", ".join(map(str, plan.before)) or "none"
-    yield f"Voters: {before}"
-    yield f"    ->  {', '.join(map(str, plan.after))}"
+    old_voters = "those of the configuration"
+    if plan.old_voters is not None:
+        old_voters = ", ".join(map(str, plan.old_voters)) or "none"
+    yield f"Voters: {old_voters}"
+    yield f"    ->  {', '.join(map(str, plan.new_voters))}"
     if plan.offset is not None:
         yield f"as a batch of epoch {plan.epoch} at offset {plan.offset}, in {plan.own.folder}:"
     for step in plan.steps:
-        done = f"write {step.size} bytes" if isinstance(step, Put) else "remove"
+        done = f"write {step.size} bytes" if isinstance(step, WriteFile) else "remove"
         yield f"     {step.name}: {done}"

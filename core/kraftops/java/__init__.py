@@ -1,1 +1,1 @@
-"""What Java does, byte for byte: text, properties files, base64, the order of its hash tables."""
+"""Java's rules, byte for byte: text, numbers, hosts, properties, base64, order of hash tables."""

@@ -1,1 +1,1 @@
-"""Lost quorums: whose log goes on, what it lacks, and the batch that names the new voters."""
+"""Recovery of a lost quorum: choose a log, list what it lacks, append a batch with new voters."""

@@ -1,4 +1,4 @@
-"""What comes next after a recovery, in order: sentences, and commands with their real values."""
+"""Advice after a recovery: the next steps in order, with complete commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kraftops.recovery.plan import Ranked, RecoveryPlan
+from kraftops.recovery.plan import RecoveryPlan
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
@@ -17,21 +17,21 @@ _AUTO_JOIN = "controller.quorum.auto.join.enable"
 
 
 class Advice(NamedTuple):
-    """Something to be done, on a node (None: on this or any), with its command if there is one."""
+    """A step to take on a node (None: this or any), with its command if there is one."""
 
     text: str
     command: str | None = None
     node_id: int | None = None
 
 
-def advice(plan: RecoveryPlan, asked: Sequence[str]) -> list[Advice]:
-    """Return what is to be done after a recovery.
+def advice(plan: RecoveryPlan, arguments: Sequence[str]) -> list[Advice]:
+    """Return the steps to take after a recovery.
 
     Args:
         plan: the recovery.
-        asked: the arguments that said which voters there are to be, for the other voters.
+        arguments: the arguments that name the new voters, for the commands on other nodes.
     """
-    steps = [*_stops(plan), *_configuration(plan), *_others_first(plan, asked)]
+    steps = [*_stops(plan), *_configuration(plan), *_others_first(plan, arguments)]
     steps += _brokers_ahead(plan)
     steps += _starts(plan)
     for node_id in plan.lost_ids:
@@ -40,7 +40,7 @@ def advice(plan: RecoveryPlan, asked: Sequence[str]) -> list[Advice]:
 
 
 def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
-    """Yield what must not run while this node begins."""
+    """Yield the nodes that must not run when this node starts."""
     if ids := plan.lost_ids:
         yield Advice(
             f"see to it that the controllers {_listed(ids)} do not start with the disks that they "
@@ -62,8 +62,8 @@ def _listed(ids: Sequence[int]) -> str:
 
 
 def _configuration(plan: RecoveryPlan) -> Iterator[Advice]:
-    """Yield what is to be changed in configurations."""
-    servers = ",".join(f"{_host(one)}:{one.port}" for one in plan.after)
+    """Yield the changes of configurations."""
+    servers = ",".join(f"{_host(voter)}:{voter.port}" for voter in plan.new_voters)
     if plan.config.voters:
         yield Advice(
             "in the configuration of every node, put this in the place of "
@@ -81,57 +81,55 @@ def _host(voter: Voter) -> str:
     return f"[{voter.host}]" if ":" in voter.host else voter.host
 
 
-def _others_first(plan: RecoveryPlan, asked: Sequence[str]) -> Iterator[Advice]:
-    """Yield how the other voters get the same log, before any of them starts."""
-    for voter in plan.after:
+def _others_first(plan: RecoveryPlan, arguments: Sequence[str]) -> Iterator[Advice]:
+    """Yield the commands that give the other voters the same log, before any of them starts."""
+    for voter in plan.new_voters:
         if voter.node_id == plan.config.node_id:
             continue
-        log = next((one for one in plan.ranked if one.log.owner.node_id == voter.node_id), None)
-        if log and log.ahead.start == log.log.end == plan.chosen.end and plan.offset is None:
+        theirs = next((log for log in plan.logs if log.log.owner.node_id == voter.node_id), None)
+        is_equal = theirs and theirs.common_end == theirs.log.end == plan.chosen.end
+        if is_equal and plan.offset is None:
             continue
         command = ["kafka-storage", "recover", "-c", plan.config.path, "--from", plan.own.folder]
         yield Advice(
             f"copy {plan.own.folder} to the host of voter {voter.node_id}, and give that node the "
             "same log, with its own configuration",
-            shlex.join([*command, *asked]),
+            shlex.join([*command, *arguments]),
             voter.node_id,
         )
 
 
 def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
-    """Yield which brokers had more than the chosen log has, and what they must forget."""
-    for one in plan.ranked:
-        if not _is_observer_ahead(plan, one):
+    """Yield the brokers that have applied records which the chosen log lacks."""
+    for compared in plan.logs:
+        log = compared.log
+        is_broker = log.owner.node_id in _other_brokers(plan)
+        if not (compared.ahead and is_broker):
             continue
-        folder = os.path.realpath(one.log.folder)
+        folder = os.path.realpath(log.folder)
         away = os.path.join(
             os.path.dirname(os.path.dirname(folder)),
-            f"{METADATA_PARTITION}.of-{one.log.owner.node_id}",
+            f"{METADATA_PARTITION}.of-{log.owner.node_id}",
         )
         yield Advice(
-            f"broker {one.log.owner.node_id} has applied what is lost: before it starts, move its "
+            f"broker {log.owner.node_id} has applied what is lost: before it starts, move its "
             "metadata log away, which it fetches anew",
             shlex.join(["mv", folder, away]),
-            one.log.owner.node_id,
+            log.owner.node_id,
         )
-    given = {one.log.owner.node_id for one in plan.ranked}
-    if unknown := [broker for broker in _other_brokers(plan) if broker not in given]:
+    known = {compared.log.owner.node_id for compared in plan.logs}
+    if unknown := [broker for broker in _other_brokers(plan) if broker not in known]:
         yield Advice(
             f"how far the brokers {_listed(unknown)} have read is not known: before they start, "
             f"move their {METADATA_PARTITION} away too, or undo this and give it with --from"
         )
 
 
-def _is_observer_ahead(plan: RecoveryPlan, one: Ranked) -> bool:
-    node_id = one.log.owner.node_id
-    return bool(one.ahead) and node_id in plan.brokers and node_id != plan.config.node_id
-
-
 def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
-    """Yield what is started, in which order, and how that is checked."""
+    """Yield the starts of nodes in order, with a check of the quorum."""
     own = plan.config.node_id
     yield Advice(f"start node {own}", shlex.join(["kafka-server-start.sh", plan.config.path]), own)
-    for voter in plan.after:
+    for voter in plan.new_voters:
         if voter.node_id != own:
             yield Advice(f"start node {voter.node_id}", node_id=voter.node_id)
     yield Advice("see whether it leads", shlex.join([*_quorum_tool(plan), "describe", "--status"]))
@@ -146,11 +144,12 @@ def _quorum_tool(plan: RecoveryPlan) -> list[str]:
 
 
 def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
-    """Yield how a controller that is no voter any more becomes one."""
+    """Yield the steps that make a removed voter a voter again."""
     directory = plan.directory.path
-    for one in plan.ranked:
-        if one.log.owner.node_id == node_id and _is_inside(one.log.folder):
-            directory = os.path.dirname(os.path.realpath(one.log.folder))
+    for compared in plan.logs:
+        log = compared.log
+        if log.owner.node_id == node_id and _is_in_log_directory(log.folder):
+            directory = os.path.dirname(os.path.realpath(log.folder))
     names = (METADATA_PARTITION, META_FILE, BOOTSTRAP_FILE)
     wipe = shlex.join(["rm", "-rf", *(os.path.join(directory, name) for name in names)])
     # On the wrong host, where the path may be the same, it must do nothing.
@@ -178,7 +177,7 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
         yield Advice(f"node {node_id}: let it vote", shlex.join(tool), node_id)
 
 
-def _is_inside(folder: str) -> bool:
+def _is_in_log_directory(folder: str) -> bool:
     path = os.path.realpath(folder)
     return os.path.basename(path) == METADATA_PARTITION and os.path.isfile(
         os.path.join(os.path.dirname(path), META_FILE)

@@ -1,7 +1,7 @@
-"""The copy of a metadata log that is made before it is changed, and what is noted beside it.
+"""Backup of a metadata log, made before a recovery changes it, with the planned steps.
 
-It is a directory of its own, and whole as soon as it has its name. In the directory of a partition
-a server looks at files alone, and of these at those whose names it knows: there it is in no way.
+It is a directory, and complete as soon as it has its name. It may lie in the directory of the
+partition, where a server reads only files with names that it knows.
 """
 
 from __future__ import annotations
@@ -15,83 +15,89 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from kraftops.fileio.atomic import Owner, make_directories, sync_directory
-from kraftops.recovery.copying import TEMPORARY, State, copied, put, state_of
-from kraftops.recovery.refusal import Refused
-from kraftops.recovery.steps import Put, Step
+from kraftops.fileio.directories import Owner, make_directories, sync_directory
+from kraftops.recovery.file_steps import FileStep, WriteFile
+from kraftops.recovery.log_files import TEMPORARY, FileStates, file_states, whole_file, write_parts
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import LogDirectory, read_file
 from kraftops.uuids import to_text
 
 PREFIX = "before-recover-"
-NOTES = "recover.json"
+STEPS_FILE = "recover.json"
 _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """The copy, and what was to be done when it was made.
+    """Backup of a log, with the steps that were planned then.
 
     Attributes:
-        place: the directory.
-        files: what was there.
-        steps: names of the files that were to be made, and their sizes; -1 where one was to go.
+        folder: the directory of the backup.
+        files: the states of the files of the log.
+        steps: the name of each file to write, with its size, or to remove, with -1.
     """
 
-    place: str
-    files: State
+    folder: str
+    files: FileStates
     steps: Sequence[tuple[str, int]]
 
     @property
-    def drops(self) -> set[str]:
-        """The names of the files that were to go, some of them for others of their name."""
+    def removed_names(self) -> set[str]:
+        """The names of the files to remove; some were then written again."""
         return {name for name, size in self.steps if size < 0}
 
 
-def backup_place(folder: str, named: str | None, now: int) -> str:
-    """Return where the copy of a log goes, in *named* or beside it; *now* is the time in ms."""
+def backup_folder(folder: str, parent: str | None, now: int) -> str:
+    """Return the path of a new backup, in *parent* or in the folder of the log; *now* is in ms."""
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1000))
-    return os.path.join(named or folder, f"{PREFIX}{stamp}.{now % 1000:03}Z")
+    return os.path.join(parent or folder, f"{PREFIX}{stamp}.{now % 1000:03}Z")
 
 
-def save(
-    directory: LogDirectory, folder: str, steps: Sequence[Step], place: str, owner: Owner | None
+def make_backup(
+    directory: LogDirectory,
+    log_folder: str,
+    steps: Sequence[FileStep],
+    owner: Owner | None,
+    path: str,
 ) -> Backup:
-    """Copy a log, and note what is to be done.
+    """Copy the log in *log_folder* and the planned steps to a new directory at *path*.
 
     Raises:
         OSError: it cannot be copied; then nothing stays.
     """
-    unfinished = place + TEMPORARY
-    files = state_of(folder)
-    planned = [(one.name, one.size if isinstance(one, Put) else -1) for one in steps]
+    unfinished = path + TEMPORARY
+    files = file_states(log_folder)
+    planned = [(step.name, step.size if isinstance(step, WriteFile) else -1) for step in steps]
     made: list[str] = []
     try:
         make_directories(unfinished, owner, made)
         for name in files:
-            put(os.path.join(unfinished, name), [copied(os.path.join(folder, name))], owner)
-        meta = copied(directory.meta_path)
-        put(os.path.join(unfinished, meta_properties.FILE_NAME), [meta], owner)
-        told = {
+            copied = whole_file(os.path.join(log_folder, name))
+            write_parts(os.path.join(unfinished, name), [copied], owner)
+        meta = whole_file(directory.meta_path)
+        write_parts(os.path.join(unfinished, meta_properties.FILE_NAME), [meta], owner)
+        content = {
             "version": _VERSION,
             "directory": _identity(directory),
             "files": files,
             "steps": planned,
         }
-        put(os.path.join(unfinished, NOTES), [json.dumps(told, indent=1).encode()], owner)
-        os.rename(unfinished, place)
-        sync_directory(os.path.dirname(place))
+        steps_file = os.path.join(unfinished, STEPS_FILE)
+        write_parts(steps_file, [json.dumps(content, indent=1).encode()], owner)
+        os.rename(unfinished, path)
+        sync_directory(os.path.dirname(path))
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    return Backup(place, files, planned)
+    return Backup(path, files, planned)
 
 
 def remove_unfinished(folder: str) -> None:
-    """Remove what killed runs have left in the directory of a partition.
+    """Remove the unfinished files and backups of killed runs in the directory of a partition.
 
     Raises:
-        OSError: it cannot be removed.
+        OSError: one cannot be removed.
     """
     with suppress(FileNotFoundError):
         for name in os.listdir(folder):
@@ -104,45 +110,46 @@ def remove_unfinished(folder: str) -> None:
                 os.unlink(path)
 
 
-def find(directory: LogDirectory, folder: str, named: str | None) -> Backup:
-    """Return the newest copy of a log, in *named* or beside it.
+def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Backup:
+    """Return the newest backup of the log in *folder*, in *named* or in the folder itself.
 
     Raises:
-        Refused: there is none, or it is that of another log.
+        RecoveryRefused: there is none, or it is of another directory.
     """
-    places = [named or folder]
+    parent = named or folder
+    paths = [parent]
     with suppress(OSError):
-        names = sorted(os.listdir(places[0]), reverse=True)
-        places += [os.path.join(places[0], name) for name in names if name.startswith(PREFIX)]
-    for place in places:
-        told = _read(os.path.join(place, NOTES))
-        if told is None:
+        names = sorted(os.listdir(parent), reverse=True)
+        paths += [os.path.join(parent, name) for name in names if name.startswith(PREFIX)]
+    for path in paths:
+        content = _read(os.path.join(path, STEPS_FILE))
+        if content is None:
             continue
-        if told["directory"] != _identity(directory):
-            raise Refused(
+        if content["directory"] != _identity(directory):
+            raise RecoveryRefused(
                 "other-backup",
-                f"{place} is the copy of another directory: {told['directory']}",
+                f"{path} is the copy of another directory: {content['directory']}",
                 "name the one of this node with --backup",
             )
-        files = {name: (size, changed) for name, (size, changed) in told["files"].items()}
-        return Backup(place, files, [(name, size) for name, size in told["steps"]])
-    raise Refused(
+        files = {name: (size, changed) for name, (size, changed) in content["files"].items()}
+        return Backup(path, files, [(name, size) for name, size in content["steps"]])
+    raise RecoveryRefused(
         "no-backup",
-        f"{places[0]} has no copy of a log that was recovered",
+        f"{parent} has no copy of a log that was recovered",
         "name the directory that was given as --backup, if one was",
     )
 
 
 def _read(path: str) -> Any:
     try:
-        found = json.loads(read_file(path))
+        content = json.loads(read_file(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise Refused("unreadable", f"cannot read {path}: {error}") from None
-    if not isinstance(found, dict) or found.get("version") != _VERSION:
-        raise Refused("unreadable", f"{path} is not what this version writes")
-    return found
+        raise RecoveryRefused("unreadable", f"cannot read {path}: {error}") from None
+    if not isinstance(content, dict) or content.get("version") != _VERSION:
+        raise RecoveryRefused("unreadable", f"{path} is not what this version writes")
+    return content
 
 
 def _identity(directory: LogDirectory) -> str:

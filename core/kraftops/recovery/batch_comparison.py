@@ -1,7 +1,7 @@
-"""The batches of a metadata log, and where those of two logs of one cluster part.
+"""Batches of a metadata log, and the last batch that two logs of one cluster have in common.
 
-Replicas of a log are equal batch by batch (KIP-595): what one has beyond the last that is equal,
-the other lacks.
+Replicas of a log are equal batch by batch (KIP-595): the batches behind the last common one are in
+one of the logs only.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from kraftops.log.reader import EndReason, LogFile
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.storage.logdirs.log_recovery import Segment
 
-See = Callable[[Header, Batch], None]
+Observer = Callable[[Header, Batch], None]
 
 
-class Mark(NamedTuple):
-    """A batch: the number of its segment, its bytes there, and what is the same in all replicas."""
+class BatchMark(NamedTuple):
+    """A batch: number of its segment, position and end there, and fields equal in all replicas."""
 
     segment: int
     position: int
@@ -30,16 +30,15 @@ class Mark(NamedTuple):
     crc: int
 
     @property
-    def essence(self) -> tuple[int, int, int, int]:
-        """What is the same in all replicas."""
+    def identity(self) -> tuple[int, int, int, int]:
+        """The fields that are equal in all replicas."""
         return self[3:]
 
 
-class Tail(NamedTuple):
-    """Where the sound batches of a log end: a place in a segment, why, and what is behind it.
+class LogTail(NamedTuple):
+    """The end of a log behind its last sound batch: its place in a segment, and why it is unsound.
 
-    *rest* counts the bytes up to the end of the log, *batches* the whole batches among them, of
-    which *epoch* is the highest.
+    *rest* counts its bytes, *batches* the whole batches in it; *epoch* is their highest epoch.
     """
 
     segment: int
@@ -50,19 +49,19 @@ class Tail(NamedTuple):
     epoch: int
 
 
-class Walk:
-    """The sound batches of a log from its first on; iterate once, then *tail* is known."""
+class SoundBatches:
+    """Sound batches of a log, from the first on; iterated once, after which *tail* is known."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._segments = segments
-        self.tail: Tail | None = None
-        """Why not all bytes are in batches; None if they are."""
+        self.tail: LogTail | None = None
+        """The bytes that are in no sound batch; None if there are none."""
 
-    def __iter__(self) -> Iterator[Mark]:
+    def __iter__(self) -> Iterator[BatchMark]:
         return self.marks()
 
-    def marks(self, see: See = lambda *_: None) -> Iterator[Mark]:
-        """Yield the batches; *see* gets each before.
+    def marks(self, observe: Observer = lambda *_: None) -> Iterator[BatchMark]:
+        """Yield the batches, each after *observe* was called with it.
 
         Raises:
             SourceError: a segment cannot be read.
@@ -78,7 +77,7 @@ class Walk:
                     if reason := _problem(batch, expected):
                         break
                     header = batch.header
-                    see(header, batch)
+                    observe(header, batch)
                     position = batch.position + batch.size
                     expected = header.last_offset + 1
                     yield _mark(number, position, batch, header)
@@ -88,8 +87,8 @@ class Walk:
                 self.tail = self._tail(number, position, reason)
                 return
 
-    def _tail(self, number: int, position: int, reason: str) -> Tail:
-        """Return what lies behind the last sound batch."""
+    def _tail(self, number: int, position: int, reason: str) -> LogTail:
+        """Return the end of the log behind the last sound batch."""
         rest = batches = epoch = 0
         start = position
         for segment in self._segments[number:]:
@@ -100,11 +99,11 @@ class Walk:
                         batches += 1
                         epoch = max(epoch, found.header.leader_epoch)
             start = 0
-        return Tail(number, position, reason, rest, batches, epoch)
+        return LogTail(number, position, reason, rest, batches, epoch)
 
 
-def _mark(number: int, end: int, batch: Batch, header: Header) -> Mark:
-    return Mark(
+def _mark(number: int, end: int, batch: Batch, header: Header) -> BatchMark:
+    return BatchMark(
         number,
         batch.position,
         end,
@@ -116,7 +115,7 @@ def _mark(number: int, end: int, batch: Batch, header: Header) -> Mark:
 
 
 def _problem(batch: Batch, expected: int) -> str:
-    """Return why a batch is no sound one that goes on at an offset; nothing if it is."""
+    """Return why a batch is unsound, or not at the *expected* offset; empty if it is sound."""
     if batch.is_legacy:
         return f"a batch of magic {batch.data[16]}"
     try:
@@ -130,36 +129,36 @@ def _problem(batch: Batch, expected: int) -> str:
     return ""
 
 
-class Agreement(NamedTuple):
-    """How far two logs are equal: the offset after the last batch that both have.
+class CommonPrefix(NamedTuple):
+    """Batches that two logs have in common: the offset after the last of them.
 
-    The marks are those of that batch in one and in the other, None without any. If *is_other*, not
-    even the first batches of all are equal.
+    *left* and *right* are the marks of that batch in each log, None if there is none. With
+    *is_unrelated*, even the first batches of the logs differ.
     """
 
     offset: int
-    one: Mark | None = None
-    other: Mark | None = None
-    is_other: bool = False
+    left: BatchMark | None = None
+    right: BatchMark | None = None
+    is_unrelated: bool = False
 
 
-def agreement(one: Sequence[Segment], other: Sequence[Segment]) -> Agreement:
-    """Return how far two logs are equal, from the first offset that both have.
+def common_prefix(left: Sequence[Segment], right: Sequence[Segment]) -> CommonPrefix:
+    """Return the batches that two logs have in common, from the first offset that both have.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    left, right = iter(Walk(one)), iter(Walk(other))
-    mine, theirs = next(left, None), next(right, None)
-    # Logs that begin later may have parted where one of them begins.
-    begins = mine is not None and theirs is not None and not mine.base_offset + theirs.base_offset
-    while mine and theirs and mine.base_offset != theirs.base_offset:
-        if mine.base_offset < theirs.base_offset:
-            mine = next(left, None)
+    left_marks, right_marks = iter(SoundBatches(left)), iter(SoundBatches(right))
+    mark, other = next(left_marks, None), next(right_marks, None)
+    # Logs that begin later may differ where one of them begins.
+    begin_at_0 = mark is not None and other is not None and not mark.base_offset + other.base_offset
+    while mark and other and mark.base_offset != other.base_offset:
+        if mark.base_offset < other.base_offset:
+            mark = next(left_marks, None)
         else:
-            theirs = next(right, None)
-    found = Agreement(0)
-    while mine and theirs and mine.essence == theirs.essence:
-        found = Agreement(mine.last_offset + 1, mine, theirs)
-        mine, theirs = next(left, None), next(right, None)
-    return found._replace(is_other=begins and found.one is None)
+            other = next(right_marks, None)
+    prefix = CommonPrefix(0)
+    while mark and other and mark.identity == other.identity:
+        prefix = CommonPrefix(mark.last_offset + 1, mark, other)
+        mark, other = next(left_marks, None), next(right_marks, None)
+    return prefix._replace(is_unrelated=begin_at_0 and prefix.left is None)

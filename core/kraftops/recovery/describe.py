@@ -1,4 +1,4 @@
-"""A recovery as plain data for JSON."""
+"""Recovery as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kraftops.recovery.advice import Advice
-from kraftops.recovery.plan import Ranked, RecoveryPlan
-from kraftops.recovery.steps import Put, Step
+from kraftops.recovery.file_steps import FileStep, WriteFile
+from kraftops.recovery.plan import ComparedLog, RecoveryPlan
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.uuids import to_text
 
@@ -15,32 +15,38 @@ from kraftops.uuids import to_text
 def describe_plan(
     plan: RecoveryPlan, advice: Sequence[Advice], *, changed: bool, backup: str | None
 ) -> dict[str, Any]:
-    """Return what a recovery found and did, or would do."""
+    """Return a recovery as plain data: its logs, voters, steps, warnings and advice."""
     assert plan.directory.meta
     return {
         "changed": changed,
         "clusterId": plan.directory.meta.cluster_id,
         "nodeId": plan.config.node_id,
-        "logs": [_log(plan, one) for one in plan.ranked],
-        "votersBefore": None if plan.before is None else [_voter(one) for one in plan.before],
-        "voters": [_voter(one) for one in plan.after],
+        "logs": [_log(plan, log) for log in plan.logs],
+        "votersBefore": None
+        if plan.old_voters is None
+        else [_voter(voter) for voter in plan.old_voters],
+        "voters": [_voter(voter) for voter in plan.new_voters],
         "lostVoters": list(plan.lost_ids),
         "offset": plan.offset,
         "epoch": plan.epoch,
-        "steps": [_step(one) for one in plan.steps],
+        "steps": [_step(step) for step in plan.steps],
         "strays": [
-            {"path": one.path, "reason": one.reason, "bytes": one.size} for one in plan.strays
+            {"path": stray.path, "reason": stray.reason, "bytes": stray.size}
+            for stray in plan.strays
         ],
-        "notes": [{"code": one.code, "message": one.text, "hint": one.hint} for one in plan.notes],
+        "notes": [
+            {"code": warning.code, "message": warning.text, "hint": warning.hint}
+            for warning in plan.warnings
+        ],
         "backup": backup,
         "next": [
-            {"nodeId": one.node_id, "text": one.text, "command": one.command} for one in advice
+            {"nodeId": each.node_id, "text": each.text, "command": each.command} for each in advice
         ],
     }
 
 
-def _log(plan: RecoveryPlan, one: Ranked) -> dict[str, Any]:
-    log = one.log
+def _log(plan: RecoveryPlan, compared: ComparedLog) -> dict[str, Any]:
+    log = compared.log
     identity = log.owner.directory_id
     return {
         "name": log.name,
@@ -52,9 +58,9 @@ def _log(plan: RecoveryPlan, one: Ranked) -> dict[str, Any]:
         "endOffset": log.end,
         "lastTimestamp": log.time,
         "damage": log.damage,
-        "equalUpTo": one.offset,
-        "ahead": len(one.ahead),
-        "lacking": one.lacking,
+        "equalUpTo": compared.common_end,
+        "ahead": len(compared.ahead),
+        "lacking": compared.missing,
     }
 
 
@@ -67,7 +73,7 @@ def _voter(voter: Voter) -> dict[str, Any]:
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
-    if isinstance(step, Put):
+def _step(step: FileStep) -> dict[str, Any]:
+    if isinstance(step, WriteFile):
         return {"action": "write", "name": step.name, "bytes": step.size}
     return {"action": "remove", "name": step.name}

@@ -1,4 +1,4 @@
-"""Do what a recovery has planned, or undo it, under the lock that a server would take."""
+"""Execution of a recovery: its steps, or their undoing, under the lock that a server would take."""
 
 from __future__ import annotations
 
@@ -7,64 +7,76 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kraftops.errors import StorageError
-from kraftops.fileio.atomic import Owner, make_directories, owner_of
-from kraftops.recovery.backup import Backup, backup_place, find, remove_unfinished, save
-from kraftops.recovery.copying import State, copied, put, remove, state_of
+from kraftops.fileio.directories import Owner, make_directories, owner_of
+from kraftops.recovery.backup import (
+    Backup,
+    backup_folder,
+    find_backup,
+    make_backup,
+    remove_unfinished,
+)
+from kraftops.recovery.file_steps import WriteFile
+from kraftops.recovery.log_files import (
+    FileStates,
+    file_states,
+    remove_file,
+    whole_file,
+    write_parts,
+)
+from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
-from kraftops.recovery.reading import own_directory
-from kraftops.recovery.refusal import Refused
-from kraftops.recovery.steps import Put
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.locks import held
 
 
-def recover(plan: RecoveryPlan, *, backup: str | None, is_saved: bool, now: int) -> str | None:
-    """Do what was planned; return where the copy is of what was there before.
+def execute(plan: RecoveryPlan, *, parent: str | None, has_backup: bool, now: int) -> str | None:
+    """Execute the steps of a plan; return the path of the backup, if there is one.
 
     Args:
-        plan: what to do.
-        backup: where that copy goes; if None, beside the log.
-        is_saved: whether one is made at all.
+        plan: the plan.
+        parent: the directory for the backup; if None, the folder of the log.
+        has_backup: whether a backup is made.
         now: the time in ms since the epoch.
 
     Raises:
-        Refused: the log has changed since.
-        StorageError: somebody holds the lock, or a file cannot be written; then all is as it was,
-            or it says what is not.
+        RecoveryRefused: the log has changed since the plan was made.
+        StorageError: another process holds the lock, or a file cannot be written; then the log is
+            as it was, or the message names the file that is not.
     """
     folder = plan.own.folder
     with _locked(plan.directory.path, "recover") as owner:
-        if state_of(folder) != plan.files:
-            raise Refused("changed", f"{folder} has changed meanwhile", "run it again")
+        if file_states(folder) != plan.files:
+            raise RecoveryRefused("changed", f"{folder} has changed meanwhile", "run it again")
         remove_unfinished(folder)
         make_directories(folder, owner, [])
-        saved = None
-        if is_saved:
-            place = backup_place(folder, backup, now)
-            saved = save(plan.directory, folder, plan.steps, place, owner)
+        backup = None
+        if has_backup:
+            path = backup_folder(folder, parent, now)
+            backup = make_backup(plan.directory, folder, plan.steps, owner, path)
         try:
             for step in plan.steps:
                 path = os.path.join(folder, step.name)
-                if isinstance(step, Put):
-                    put(path, step.parts, owner)
+                if isinstance(step, WriteFile):
+                    write_parts(path, step.parts, owner)
                 else:
-                    remove(path)
+                    remove_file(path)
         except BaseException as error:  # an interrupt too must not leave half of it
-            if saved:
-                _put_back(folder, saved, owner, error)
+            if backup:
+                _roll_back(folder, backup, owner, error)
             raise
-    return saved.place if saved else None
+    return backup.folder if backup else None
 
 
-def _put_back(folder: str, saved: Backup, owner: Owner | None, error: BaseException) -> None:
-    """Undo what was done before an error.
+def _roll_back(folder: str, backup: Backup, owner: Owner | None, error: BaseException) -> None:
+    """Undo the steps before an error.
 
     Raises:
-        StorageError: that fails too.
+        StorageError: one cannot be undone.
     """
     try:
-        _restore(folder, saved, owner)
+        _restore(folder, backup, owner)
     except OSError as second:
         raise StorageError(
             f"cannot recover: {error}; and then not put back {second.filename}: {second.strerror}",
@@ -72,55 +84,56 @@ def _put_back(folder: str, saved: Backup, owner: Owner | None, error: BaseExcept
         ) from None
 
 
-def undo(config: ServerConfig, backup: str | None) -> tuple[str, bool]:
-    """Put back what a recovery has changed; return where the copy is, and whether it was needed.
+def undo(config: ServerConfig, parent: str | None) -> tuple[str, bool]:
+    """Undo a recovery; return the path of the backup, and whether a file was changed.
 
     Raises:
-        Refused: there is no copy, or a server has been started since.
-        StorageError: as `recover`.
+        RecoveryRefused: there is no backup, or a server has been started since.
+        StorageError: as of `execute`.
     """
     directory = own_directory(config)
     folder = os.path.join(directory.path, METADATA_PARTITION)
     with _locked(directory.path, "undo") as owner:
-        saved = find(directory, folder, backup)
-        there = state_of(folder)
-        for name in sorted({*there, *saved.files}):
-            if not _is_of_recovery(saved, there, name):
-                raise Refused(
+        backup = find_backup(directory, folder, parent)
+        states = file_states(folder)
+        for name in sorted({*states, *backup.files}):
+            if not _is_of_recovery(backup, states, name):
+                raise RecoveryRefused(
                     "started",
                     f"{os.path.join(folder, name)} is neither as it was nor as the recovery made "
                     "it: a server has been started since",
-                    f"what was there before is in {saved.place}",
+                    f"what was there before is in {backup.folder}",
                 )
         remove_unfinished(folder)
-        _restore(folder, saved, owner)
-    return saved.place, there != saved.files
+        _restore(folder, backup, owner)
+    return backup.folder, states != backup.files
 
 
-def _is_of_recovery(saved: Backup, there: State, name: str) -> bool:
-    """Tell whether a file is as it was before a recovery, or as that has made it."""
-    if name not in there:
-        return name in saved.drops
-    return there[name] == saved.files.get(name) or (name, there[name][0]) in saved.steps
+def _is_of_recovery(backup: Backup, states: FileStates, name: str) -> bool:
+    """Tell whether a file is as it was before the recovery, or as the recovery made it."""
+    if name not in states:
+        return name in backup.removed_names
+    return states[name] == backup.files.get(name) or (name, states[name][0]) in backup.steps
 
 
-def _restore(folder: str, saved: Backup, owner: Owner | None) -> None:
-    """Undo the steps of a recovery that were done, the last one first."""
-    drops = saved.drops
-    for name, size in reversed(saved.steps):
+def _restore(folder: str, backup: Backup, owner: Owner | None) -> None:
+    """Undo the steps that were executed, the last one first."""
+    removed_names = backup.removed_names
+    for name, size in reversed(backup.steps):
         path = os.path.join(folder, name)
-        before = saved.files.get(name)
-        if state_of(folder).get(name) == before:
+        before = backup.files.get(name)
+        if file_states(folder).get(name) == before:
             continue
-        if before is None or (size >= 0 and name in drops):
-            remove(path)
+        if before is None or (size >= 0 and name in removed_names):
+            remove_file(path)
         else:
-            put(path, [copied(os.path.join(saved.place, name))], owner, before[1])
+            copied = whole_file(os.path.join(backup.folder, name))
+            write_parts(path, [copied], owner, before[1])
 
 
 @contextmanager
 def _locked(directory: str, what: str) -> Iterator[Owner | None]:
-    """Hold the lock of a directory; yield whom its files should belong to."""
+    """Hold the lock of a directory; yield the owner for its files."""
     try:
         owner = owner_of(directory)
         with held(directory, owner):

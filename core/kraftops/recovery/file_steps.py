@@ -1,8 +1,8 @@
-"""What is done to the files of a metadata log so that it becomes another one, file by file.
+"""Steps that turn the files of a metadata log into those of another one.
 
-A log is never appended to: what it lacks, and the batch that ends it, come as new segments, as if
-the log had been rolled. Every step is one rename or removal, and what a server would make of the
-files between two of them is a log that it could have had: a beginning of the old or of the new one.
+No file is appended to: missing batches, and the new batch at the end, come as new segments, as if
+the log had been rolled. Every step is one rename or removal. Between two steps a server would read
+a beginning of the old or of the new log.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from kraftops.log.files import FileKind, FileName, file_name
 from kraftops.log.ranges import ByteRange
-from kraftops.recovery.given import GivenLog
-from kraftops.recovery.walk import agreement
-from kraftops.storage.logdirs.log_recovery import Snapshot
+from kraftops.recovery.batch_comparison import common_prefix
+from kraftops.recovery.log_copy import LogCopy
+from kraftops.storage.logdirs.log_recovery import Segment, Snapshot
 
 _EPOCH_FILE = "leader-epoch-checkpoint"
 _LARGEST_SEGMENT = 1 << 30
@@ -27,99 +27,101 @@ _OF_SEGMENTS = frozenset(
 )
 
 
-class Put(NamedTuple):
-    """A file that is made of parts of others, and of new bytes; it may replace one of its name."""
+class WriteFile(NamedTuple):
+    """Write a file from ranges of others and new bytes; replace the file of that name."""
 
     name: str
     parts: tuple[ByteRange | bytes, ...]
 
     @property
     def size(self) -> int:
-        """Of the file."""
-        return sum(len(one) if isinstance(one, bytes) else one.size for one in self.parts)
+        """The size of the file in bytes."""
+        return sum(len(part) if isinstance(part, bytes) else part.size for part in self.parts)
 
 
-class Drop(NamedTuple):
-    """A file that is removed."""
+class RemoveFile(NamedTuple):
+    """Remove a file."""
 
     name: str
 
 
-Step = Put | Drop
+FileStep = WriteFile | RemoveFile
 
 
-class _Target(NamedTuple):
-    """What a log is to be: the segments, the snapshot that is copied, and how much of it stays."""
+class _TargetFiles(NamedTuple):
+    """Files of a log after the steps.
 
-    segments: list[Put]
-    snapshot: Put | None
+    *kept* is the offset up to which the old log stays; *snapshot* is copied, if there is one.
+    """
+
+    segments: list[WriteFile]
+    snapshot: WriteFile | None
     kept: int
 
 
-def steps(own: GivenLog, chosen: GivenLog, batch: bytes, names: Sequence[str]) -> tuple[Step, ...]:
-    """Return what makes of one log another one, with a batch at its end.
+def file_steps(
+    own: LogCopy, chosen: LogCopy, batch: bytes, names: Sequence[str]
+) -> tuple[FileStep, ...]:
+    """Return the steps that turn *own* into *chosen* with a batch at its end.
 
     Args:
-        own: the log that is changed.
-        chosen: what it is to be; it may be the same.
-        batch: what is written behind that; empty if nothing is.
-        names: of all files beside the log that is changed.
+        own: the log to change.
+        chosen: the log to have; it may be the same.
+        batch: the batch to add; empty for none.
+        names: the names of all files in the folder of *own*.
 
     Raises:
         SourceError: a segment cannot be read.
     """
     target = _target(own, chosen)
-    whole = {
-        Put(os.path.basename(one.path), (ByteRange(one.path, 0, one.size),)) for one in own.segments
-    }
+    whole = {_whole(segment) for segment in own.segments}
     if batch:
         _end_with(target.segments, batch, chosen.end, whole)
-    there = [os.path.basename(one.path) for one in own.segments]
-    untouched = {one.name for one in target.segments if one in whole}
-    puts = [one for one in target.segments if one not in whole]
-    changed = [name for name in reversed(there) if name not in untouched]
-    # The first of the new ones takes the place of an old one; until then no later one may be there.
-    drops = [name for name in changed if not puts or name != puts[0].name]
-    found: list[Step] = [target.snapshot] if target.snapshot else []
+    unchanged = {file.name for file in target.segments if file in whole}
+    new = [file for file in target.segments if file not in whole]
+    old_names = [os.path.basename(segment.path) for segment in reversed(own.segments)]
+    changed = [name for name in old_names if name not in unchanged]
+    # The first new segment may replace an old one; before that no later old one may be there.
+    removed = [name for name in changed if not new or name != new[0].name]
+    found: list[FileStep] = [target.snapshot] if target.snapshot else []
     if changed:
-        found += map(Drop, _beside(changed, target.kept, names))
+        found += map(RemoveFile, _derived_files(changed, target.kept, names))
     if own is not chosen:
-        found += map(Drop, _stale_snapshots(chosen, target.kept, names))
-    return (*found, *map(Drop, drops), *puts)
+        found += map(RemoveFile, _stale_snapshots(chosen, target.kept, names))
+    return (*found, *map(RemoveFile, removed), *new)
 
 
-def _target(own: GivenLog, chosen: GivenLog) -> _Target:
+def _target(own: LogCopy, chosen: LogCopy) -> _TargetFiles:
     if own is chosen:
-        return _Target([] if own.is_snapshot_newer else _segments(own), None, own.end)
-    agreed = agreement(own.segments, chosen.segments)
+        return _TargetFiles([] if own.is_snapshot_newer else _segments(own), None, own.end)
+    prefix = common_prefix(own.segments, chosen.segments)
     snapshot = chosen.snapshot
     if snapshot and chosen.is_snapshot_newer:
-        return _Target([], _copied(snapshot), 0)
-    if snapshot and chosen.start > agreed.offset:
+        return _TargetFiles([], _whole(snapshot), 0)
+    if snapshot and chosen.start > prefix.offset:
         # From the segment on in which the snapshot ends.
-        bases = [one.base_offset for one in chosen.segments]
+        bases = [segment.base_offset for segment in chosen.segments]
         first = max(bisect_right(bases, snapshot.end_offset) - 1, 0)
-        return _Target(_segments(chosen, (first, 0)), _copied(snapshot), 0)
-    if not (agreed.one and agreed.other):
-        return _Target(_segments(chosen), None, 0)
-    place = (agreed.one.segment, agreed.one.end)
-    kept = _segments(own, stop=place)
-    new = _segments(chosen, (agreed.other.segment, agreed.other.end))
-    if new and place[1] < own.segments[place[0]].size:
-        kept[-1] = Put(kept[-1].name, (*kept[-1].parts, *new[0].parts))
+        return _TargetFiles(_segments(chosen, (first, 0)), _whole(snapshot), 0)
+    if not (prefix.left and prefix.right):
+        return _TargetFiles(_segments(chosen), None, 0)
+    kept = _segments(own, stop=(prefix.left.segment, prefix.left.end))
+    new = _segments(chosen, (prefix.right.segment, prefix.right.end))
+    if new and prefix.left.end < own.segments[prefix.left.segment].size:
+        kept[-1] = WriteFile(kept[-1].name, (*kept[-1].parts, *new[0].parts))
     elif new:
-        kept.append(Put(_segment_name(agreed.offset), new[0].parts))
-    return _Target([*kept, *new[1:]], None, agreed.offset)
+        kept.append(WriteFile(_segment_name(prefix.offset), new[0].parts))
+    return _TargetFiles([*kept, *new[1:]], None, prefix.offset)
 
 
-def _copied(snapshot: Snapshot) -> Put:
-    return Put(os.path.basename(snapshot.path), (ByteRange(snapshot.path, 0, snapshot.size),))
+def _whole(file: Segment | Snapshot) -> WriteFile:
+    return WriteFile(os.path.basename(file.path), (ByteRange(file.path, 0, file.size),))
 
 
 def _segments(
-    log: GivenLog, start: tuple[int, int] = (0, 0), stop: tuple[int, int] | None = None
-) -> list[Put]:
-    """Return the sound bytes of a log between two places, by segment; empty ones are left out."""
+    log: LogCopy, start: tuple[int, int] = (0, 0), stop: tuple[int, int] | None = None
+) -> list[WriteFile]:
+    """Return the sound bytes of a log from *start* up to *stop*, each a segment and a position."""
     if stop is None and log.tail:
         stop = (log.tail.segment, log.tail.position)
     found = []
@@ -128,28 +130,30 @@ def _segments(
         last = stop[1] if stop and number == stop[0] else segment.size
         if number >= start[0] and first < last and not (stop and number > stop[0]):
             part = ByteRange(segment.path, first, last)
-            found.append(Put(os.path.basename(segment.path), (part,)))
+            found.append(WriteFile(os.path.basename(segment.path), (part,)))
     return found
 
 
-def _end_with(segments: list[Put], batch: bytes, offset: int, untouched: Collection[Put]) -> None:
-    """Add a batch to the last segment if that is a new one, else in a segment of its own."""
+def _end_with(
+    segments: list[WriteFile], batch: bytes, offset: int, unchanged: Collection[WriteFile]
+) -> None:
+    """Add a batch to the last segment if that is written anyway, else in a new segment."""
     last = segments[-1] if segments else None
-    if last and last not in untouched and last.size < _LARGEST_SEGMENT:
-        segments[-1] = Put(last.name, (*last.parts, batch))
+    if last and last not in unchanged and last.size < _LARGEST_SEGMENT:
+        segments[-1] = WriteFile(last.name, (*last.parts, batch))
     else:
-        segments.append(Put(_segment_name(offset), (batch,)))
+        segments.append(WriteFile(_segment_name(offset), (batch,)))
 
 
 def _segment_name(offset: int) -> str:
     return f"{offset:020}{FileKind.LOG.value}"
 
 
-def _beside(changed: Collection[str], kept: int, names: Sequence[str]) -> Iterator[str]:
-    """Yield the files that a server has made of segments which are not what they were."""
+def _derived_files(changed: Collection[str], kept: int, names: Sequence[str]) -> Iterator[str]:
+    """Yield the indexes and producer snapshots of changed segments, and the epoch file."""
     stems = {name.partition(".")[0] for name in changed}
     for name in names:
-        found = _known(name)
+        found = _server_file(name)
         is_of_segment = found is not None and found.kind in _OF_SEGMENTS
         is_old = name.partition(".")[0] in stems
         if name == _EPOCH_FILE or (
@@ -158,17 +162,17 @@ def _beside(changed: Collection[str], kept: int, names: Sequence[str]) -> Iterat
             yield name
 
 
-def _stale_snapshots(chosen: GivenLog, kept: int, names: Sequence[str]) -> Iterator[str]:
-    """Yield the snapshots of what is not kept."""
+def _stale_snapshots(chosen: LogCopy, kept: int, names: Sequence[str]) -> Iterator[str]:
+    """Yield the snapshots that end behind the kept offsets."""
     own = chosen.snapshot and os.path.basename(chosen.snapshot.path)
     for name in names:
-        found = _known(name)
+        found = _server_file(name)
         is_snapshot = found is not None and found.kind is FileKind.CHECKPOINT
         if found and is_snapshot and name != own and found.snapshot_id[0] > kept:
             yield name
 
 
-def _known(name: str) -> FileName | None:
-    """Return what the name of a file of a log says; None if it is of no use to a server."""
+def _server_file(name: str) -> FileName | None:
+    """Parse the name of a file in a log; None if a server does not use the file."""
     found = file_name(name)
     return None if found is None or found.renamed or not _PROPER_NAME.match(name) else found

@@ -1,4 +1,4 @@
-"""A metadata log that a recovery is given: whose it is, how far it goes, and who votes in it."""
+"""Copy of a metadata log: its owner, its end, its voters, and its damage."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from kraftops.java.properties import properties
 from kraftops.log.batch import Batch, Header, records
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
-from kraftops.recovery.refusal import NotThere, Refused
-from kraftops.recovery.walk import Mark, Tail, Walk
+from kraftops.recovery.batch_comparison import BatchMark, LogTail, SoundBatches
+from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.storage.logdirs import meta_properties, quorum_state
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
 from kraftops.storage.logdirs.log_recovery import Batches, Damage, Segment, Snapshot
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_partition
 
-_NOBODY = MetaProperties(1, None, None, None)
+_NO_OWNER = MetaProperties(1, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Quorum:
-    """The newest control records of a log: the level of kraft.version, and the VotersRecord.
+class QuorumRecords:
+    """Newest control records of a log: the level of kraft.version, and the VotersRecord.
 
-    *voters* has the shape of Kafka's message; None where the quorum is static.
+    *voters* is Kafka's message; None where the quorum is static.
     """
 
     kraft_version: int = 0
@@ -36,24 +36,24 @@ class Quorum:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenLog:
-    """A log as it lies in a directory, which nothing here changes.
+class LogCopy:
+    """A copy of the metadata log in a directory, only read.
 
     Attributes:
-        name: as it was given.
-        folder: the directory of the partition; it need not be there.
-        owner: what the meta.properties beside it says; nothing where there is none.
-        segments: of the log, in order.
-        snapshot: the newest one that a server would begin with.
-        start: the first offset that the segments have; the end of the snapshot where they are void.
+        name: its name on the command line.
+        folder: the directory of the partition, which may not exist.
+        owner: the meta.properties beside it; no ids where there is none.
+        segments: the segments in order.
+        snapshot: the newest snapshot that a server would load.
+        start: the first offset of the segments; the end of the snapshot where a server drops them.
         end: the offset after the last record.
-        epoch: of the last batch, or of the snapshot where that is newer.
-        highest_epoch: that was ever heard of there, also by quorum-state.
-        time: of the newest record, in ms; None where nothing says so.
-        quorum: who votes.
-        last: the last batch of the segments.
-        tail: what lies behind it.
-        damage: why it cannot be gone on with; None if it can.
+        epoch: the epoch of the last batch, or of the snapshot where that is newer.
+        highest_epoch: the highest epoch in the directory, quorum-state included.
+        time: the time of the newest record in ms; None where there is none.
+        quorum: the newest control records.
+        last: the last sound batch of the segments.
+        tail: the bytes behind it.
+        damage: why the log cannot be chosen; None if it can.
     """
 
     name: str
@@ -66,40 +66,40 @@ class GivenLog:
     epoch: int = 0
     highest_epoch: int = 0
     time: int | None = None
-    quorum: Quorum = Quorum()
-    last: Mark | None = None
-    tail: Tail | None = None
+    quorum: QuorumRecords = QuorumRecords()
+    last: BatchMark | None = None
+    tail: LogTail | None = None
     damage: str | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether no server has ever written to it."""
+        """Whether no server has ever written to the log."""
         return self.end == 0
 
     @property
     def rank(self) -> tuple[int, int]:
-        """By which the logs of a quorum compare (KIP-595)."""
+        """Epoch and end offset, by which the logs of a quorum compare (KIP-595)."""
         return self.epoch, self.end
 
     @property
     def is_snapshot_newer(self) -> bool:
-        """Whether a server would drop the segments, since the snapshot goes further."""
-        found = self.snapshot
-        if found is None:
+        """Whether a server would drop the segments, since the snapshot ends behind them."""
+        snapshot = self.snapshot
+        if snapshot is None:
             return False
         last = (self.last.epoch, self.last.last_offset + 1) if self.last else (0, 0)
-        return (found.epoch, found.end_offset) > last and found.end_offset > 0
+        return (snapshot.epoch, snapshot.end_offset) > last and snapshot.end_offset > 0
 
 
-def folder_of(name: str) -> str:
-    """Return the directory of the metadata partition that a name stands for.
+def partition_folder(name: str) -> str:
+    """Return the directory of the metadata partition in, or named by, *name*.
 
     Raises:
-        NotThere: there is no such directory.
-        Refused: it holds no metadata log.
+        NotFound: there is no such directory.
+        RecoveryRefused: it holds no metadata log.
     """
     if not os.path.isdir(name):
-        raise NotThere("not-there", f"{name} is no directory")
+        raise NotFound("not-there", f"{name} is no directory")
     inside = os.path.join(name, METADATA_PARTITION)
     if os.path.isdir(inside):
         return inside
@@ -107,7 +107,7 @@ def folder_of(name: str) -> str:
         return name
     if os.path.isfile(os.path.join(name, meta_properties.FILE_NAME)):
         return inside
-    raise Refused("no-log", f"{name} holds no metadata log", "name a directory that does")
+    raise RecoveryRefused("no-log", f"{name} holds no metadata log", "name a directory that does")
 
 
 def _has_log(folder: str) -> bool:
@@ -115,30 +115,30 @@ def _has_log(folder: str) -> bool:
     return bool(log.segments or log.snapshots)
 
 
-def read_given(name: str, folder: str, owner: MetaProperties | None = None) -> GivenLog:
-    """Return what is known of the log in a directory.
+def read_log(name: str, folder: str, owner: MetaProperties | None = None) -> LogCopy:
+    """Read the log in a directory.
 
     Args:
-        name: how messages call it.
+        name: its name in messages.
         folder: the directory of the partition.
-        owner: whose it is; if None, the meta.properties beside it says so.
+        owner: the meta.properties of its node; if None, the file beside the log is read.
 
     Raises:
-        Refused: something of it cannot be read.
+        RecoveryRefused: a file of it cannot be read.
     """
     owner = owner or _owner(folder)
     try:
         log = read_partition(folder)
         return _read(name, folder, owner, log)
     except FileNotFoundError:
-        return GivenLog(name, folder, owner)
+        return LogCopy(name, folder, owner)
     except OSError as error:
         place = error.filename or folder
-        raise Refused("unreadable", f"cannot read {place}: {error.strerror}") from None
+        raise RecoveryRefused("unreadable", f"cannot read {place}: {error.strerror}") from None
     except KraftopsError as error:
-        if isinstance(error, Refused):
+        if isinstance(error, RecoveryRefused):
             raise
-        raise Refused("unreadable", error.message, error.hint) from None
+        raise RecoveryRefused("unreadable", error.message, error.hint) from None
 
 
 def _owner(folder: str) -> MetaProperties:
@@ -150,108 +150,107 @@ def _owner(folder: str) -> MetaProperties:
             continue
         except (OSError, DecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.message
-            raise Refused("unreadable", f"cannot read {path}: {reason}") from None
-    return _NOBODY
+            raise RecoveryRefused("unreadable", f"cannot read {path}: {reason}") from None
+    return _NO_OWNER
 
 
-def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> GivenLog:
-    said = _Said()
-    damage: list[str] = []
+def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> LogCopy:
+    control_records = _ControlRecords()
     snapshot = log.latest_snapshot
-    if snapshot:
-        damage += said.read_snapshot(snapshot)
-    of_snapshot = said.quorum
-    walk = Walk(log.segments)
-    last = None
-    said.after = snapshot.end_offset if snapshot else 0
-    highest = max((one.epoch for one in log.snapshots), default=0)
-    gap = None
-    expected = said.after
-    for mark in walk.marks(said.see):
-        if mark.base_offset > expected and gap is None:
+    damage = control_records.read_snapshot(snapshot) if snapshot else []
+    snapshot_quorum = control_records.quorum
+    expected = control_records.start = snapshot.end_offset if snapshot else 0
+    highest_epoch = max((each.epoch for each in log.snapshots), default=0)
+    last: BatchMark | None = None
+    gap: str | None = None
+    batches = SoundBatches(log.segments)
+    for last in batches.marks(control_records.observe):
+        if last.base_offset > expected and gap is None:
             gap = (
-                f"offsets {expected} to {mark.base_offset - 1} are neither in it nor in a snapshot"
+                f"offsets {expected} to {last.base_offset - 1} are neither in it nor in a snapshot"
             )
-        expected = max(expected, mark.last_offset + 1)
-        last = mark
-        highest = max(highest, mark.epoch)
-    if walk.tail and walk.tail.batches:
-        highest = max(highest, walk.tail.epoch)
-        place = log.segments[walk.tail.segment].path
-        damage.append(
-            f"{place}, position {walk.tail.position}: {walk.tail.reason}, and "
-            f"{walk.tail.batches} whole batches lie behind it"
-        )
+        expected = max(expected, last.last_offset + 1)
+        highest_epoch = max(highest_epoch, last.epoch)
+    if batches.tail and batches.tail.batches:
+        highest_epoch = max(highest_epoch, batches.tail.epoch)
+        damage.append(_tail_damage(log, batches.tail))
     damage += [gap] if gap else []
-    found = GivenLog(name, folder, owner, log.segments, snapshot, last=last, tail=walk.tail)
-    quorum = said.quorum
-    if snapshot and found.is_snapshot_newer:
+    copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
+    quorum = control_records.quorum
+    if snapshot and copy.is_snapshot_newer:
         start, end, epoch = snapshot.end_offset, snapshot.end_offset, snapshot.epoch
-        quorum = of_snapshot
+        quorum = snapshot_quorum
     else:
         end, epoch = (last.last_offset + 1, last.epoch) if last else (0, 0)
         start = log.segments[0].base_offset if log.segments else end
     return replace(
-        found,
+        copy,
         start=start,
         end=end,
         epoch=epoch,
-        highest_epoch=max(highest, epoch, _elected(folder)),
-        time=said.time,
+        highest_epoch=max(highest_epoch, epoch, _elected_epoch(folder)),
+        time=control_records.time,
         quorum=quorum,
         damage="; ".join(damage) or None,
     )
 
 
-class _Said:
-    """What the control records say that were read so far, and when the newest was written."""
+def _tail_damage(log: MetadataLog, tail: LogTail) -> str:
+    return (
+        f"{log.segments[tail.segment].path}, position {tail.position}: {tail.reason}, and "
+        f"{tail.batches} whole batches lie behind it"
+    )
+
+
+class _ControlRecords:
+    """Newest control records of the batches read so far, and the time of the newest record."""
 
     def __init__(self) -> None:
-        self.quorum = Quorum()
+        self.quorum = QuorumRecords()
         self.time: int | None = None
-        self.after = 0
-        """The offset up to which a snapshot has said it before."""
+        self.start = 0
+        """The end offset of the snapshot, which has the control records before it."""
 
     def read_snapshot(self, snapshot: Snapshot) -> list[str]:
-        """Take over a snapshot; return what is wrong with it."""
+        """Read a snapshot; return its damage."""
         batches = Batches(snapshot.path)
         is_whole = False
         for header, batch in batches:
-            is_whole = self._take(header, batch)
+            is_whole = self._read(header, batch)
         reason = batches.damage or batches.rest
-        # What a quorum is formatted with begins with its voters: the rest of it matters to nobody.
+        # The snapshot of a formatted quorum begins with its voters; the rest of it has no effect.
         if not snapshot.end_offset and self.quorum.voters and not batches.damage:
             return []
         if not is_whole:
             reason = reason or "it has no footer: its end is missing"
         return [str(Damage(snapshot.path, reason))] if reason else []
 
-    def see(self, header: Header, batch: Batch) -> None:
-        """Take over a batch of the log."""
+    def observe(self, header: Header, batch: Batch) -> None:
+        """Read the control records of a batch of the log."""
         self.time = max(self.time or 0, header.max_timestamp)
-        if header.is_control and header.base_offset >= self.after:
-            self._take(header, batch)
+        if header.is_control and header.base_offset >= self.start:
+            self._read(header, batch)
 
-    def _take(self, header: Header, batch: Batch) -> bool:
-        """Take over a batch; return whether it ends a snapshot."""
+    def _read(self, header: Header, batch: Batch) -> bool:
+        """Read the control records of a batch; return whether it ends a snapshot."""
         is_end = False
         for record in records(batch) if header.is_control else ():
-            found = control.decode(record.key, record.value)
-            if not isinstance(found, Decoded):
+            decoded = control.decode(record.key, record.value)
+            if not isinstance(decoded, Decoded):
                 continue
-            is_end = found.type == "SNAPSHOT_FOOTER"
-            if found.type == "KRAFT_VERSION":
-                level = int(str(found.data["kRaftVersion"]))
-                self.quorum = Quorum(level, self.quorum.voters)
-            elif found.type == "KRAFT_VOTERS":
-                self.quorum = Quorum(self.quorum.kraft_version, found.data)
+            is_end = decoded.type == "SNAPSHOT_FOOTER"
+            if decoded.type == "KRAFT_VERSION":
+                level = int(str(decoded.data["kRaftVersion"]))
+                self.quorum = QuorumRecords(level, self.quorum.voters)
+            elif decoded.type == "KRAFT_VOTERS":
+                self.quorum = QuorumRecords(self.quorum.kraft_version, decoded.data)
         return is_end
 
 
-def _elected(folder: str) -> int:
-    """Return the epoch that the quorum-state beside a log has; 0 where it has none."""
+def _elected_epoch(folder: str) -> int:
+    """Return the leader epoch in the quorum-state of a log; 0 where there is none."""
     path = os.path.join(folder, quorum_state.FILE_NAME)
     if quorum_state.problem(path) or not os.path.exists(path):
         return 0
-    found, _ = json.JSONDecoder().raw_decode(read_file(path).decode().strip())
-    return int(found["leaderEpoch"])
+    state, _ = json.JSONDecoder().raw_decode(read_file(path).decode().strip())
+    return int(state["leaderEpoch"])

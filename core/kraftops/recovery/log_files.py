@@ -1,4 +1,4 @@
-"""Files of a metadata log, copied whole or in parts: under a temporary name, synced, renamed."""
+"""Files of a metadata log: their state, and steps that write or remove them."""
 
 from __future__ import annotations
 
@@ -6,59 +6,45 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from kraftops.fileio.atomic import Owner, give, sync_directory
+from kraftops.fileio.atomic import write_file
+from kraftops.fileio.directories import Owner, sync_directory
 from kraftops.log.ranges import ByteRange
 
 TEMPORARY = ".recovering"
-"""What the names of unfinished files end in, which no server knows."""
+"""End of the names of unfinished files, which no server knows."""
 _BLOCK = 1 << 20
 
-State = dict[str, tuple[int, int]]
-"""Sizes, and times of change in ns, of files by their names."""
+FileStates = dict[str, tuple[int, int]]
+"""Size and time of change in ns of each file, by name."""
 
 
-def state_of(folder: str) -> State:
-    """Return what files are in a directory, but for unfinished ones; none if it is not there.
+def file_states(folder: str) -> FileStates:
+    """Return the states of the finished files of a directory; none if it does not exist.
 
     Raises:
         OSError: it cannot be read.
     """
-    found = {}
+    states = {}
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_file(follow_symlinks=False) and not entry.name.endswith(TEMPORARY):
                 status = entry.stat()
-                found[entry.name] = status.st_size, status.st_mtime_ns
-    return found
+                states[entry.name] = status.st_size, status.st_mtime_ns
+    return states
 
 
-def put(
+def write_parts(
     path: str, parts: Sequence[ByteRange | bytes], owner: Owner | None, time_ns: int | None = None
 ) -> None:
-    """Make a file of parts of others, or replace it; *time_ns* is that of its last change.
+    """Make a file of parts, or replace it; *time_ns* is its time of change.
 
     Raises:
         OSError: it cannot be made; then nothing has changed.
     """
-    temporary = path + TEMPORARY
-    try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-        with open(fd, "wb") as file:
-            file.writelines(_blocks(parts))
-            file.flush()
-            give(fd, owner)
-            os.fsync(fd)
-        if time_ns is not None:
-            os.utime(temporary, ns=(time_ns, time_ns))
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    sync_directory(os.path.dirname(path))
+    write_file(path, path + TEMPORARY, _blocks(parts), owner=owner, time_ns=time_ns)
 
 
-def remove(path: str) -> None:
+def remove_file(path: str) -> None:
     """Remove a file, if it is there.
 
     Raises:
@@ -69,8 +55,8 @@ def remove(path: str) -> None:
         sync_directory(os.path.dirname(path))
 
 
-def copied(path: str) -> ByteRange:
-    """Return all of a file as a part of another one."""
+def whole_file(path: str) -> ByteRange:
+    """Return the range of all bytes of a file."""
     return ByteRange(path, 0, os.path.getsize(path))
 
 

@@ -1,9 +1,9 @@
-"""What one state of the metadata has that another lacks, by name."""
+"""Differences between two states of the metadata: what the chosen one lacks, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from kraftops.image.state.image import MetadataImage
 from kraftops.schema.read import Data
@@ -14,16 +14,16 @@ K = TypeVar("K")
 Names = Iterator[str]
 
 
-def lacking(chosen: MetadataImage, other: MetadataImage) -> dict[str, list[str]]:
-    """Return what is in another state and not, or not so, in the chosen one, by kind and name.
+def missing_state(chosen: MetadataImage, other: MetadataImage) -> dict[str, list[str]]:
+    """Return the names of what *chosen* lacks, or has in another state than *other*, by kind.
 
-    Kinds that nothing is lacking of are left out.
+    Kinds without a name are left out.
 
     Raises:
         KraftopsError: a source cannot be read any more.
     """
-    found = {kind: list(names(chosen, other)) for kind, names in _KINDS.items()}
-    return {kind: names for kind, names in found.items() if names}
+    missing = {kind: list(names_of(chosen, other)) for kind, names_of in _KINDS.items()}
+    return {kind: names for kind, names in missing.items() if names}
 
 
 def _topics(chosen: MetadataImage, other: MetadataImage) -> Names:
@@ -33,37 +33,30 @@ def _topics(chosen: MetadataImage, other: MetadataImage) -> Names:
 
 
 def _deleted_topics(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield those whose deletion is lacking: they come back."""
+    """Yield the topics that *other* has deleted: they come back."""
     for topic_id, topic in chosen.topics.items():
         if topic_id not in other.topics:
             yield topic.name
 
 
-class _Differing(NamedTuple):
-    topic: str
-    number: int
-    is_new: bool
-
-
-def _differing(chosen: MetadataImage, other: MetadataImage) -> Iterator[_Differing]:
+def _different_partitions(chosen: MetadataImage, other: MetadataImage, *, is_new: bool) -> Names:
+    """Yield the partitions of *other* that differ: those that *chosen* has not, or the others."""
     for topic_id, numbers in chosen.fold.different(other.fold).items():
-        name = other.topics[topic_id].name
+        topic = other.topics[topic_id].name
         for number in numbers:
-            if other.fold.newest(topic_id, number) is not None:
-                yield _Differing(name, number, chosen.fold.newest(topic_id, number) is None)
+            if other.fold.newest(topic_id, number) is None:
+                continue
+            if (chosen.fold.newest(topic_id, number) is None) == is_new:
+                yield f"{topic}-{number}"
 
 
 def _partitions(chosen: MetadataImage, other: MetadataImage) -> Names:
-    for one in _differing(chosen, other):
-        if one.is_new:
-            yield f"{one.topic}-{one.number}"
+    return _different_partitions(chosen, other, is_new=True)
 
 
 def _partition_states(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield the partitions whose newest replicas, leaders or ISR are lacking."""
-    for one in _differing(chosen, other):
-        if not one.is_new:
-            yield f"{one.topic}-{one.number}"
+    """Return the partitions with other replicas, leaders or ISR."""
+    return _different_partitions(chosen, other, is_new=False)
 
 
 def _brokers(chosen: MetadataImage, other: MetadataImage) -> Names:
@@ -71,32 +64,32 @@ def _brokers(chosen: MetadataImage, other: MetadataImage) -> Names:
 
 
 def _configurations(chosen: MetadataImage, other: MetadataImage) -> Names:
-    yield from _changed(chosen, other, chosen.configs, other.configs, resource_name)
+    return _changed(chosen, other, chosen.configs, other.configs, resource_name)
 
 
 def _quotas(chosen: MetadataImage, other: MetadataImage) -> Names:
-    yield from _changed(chosen, other, chosen.quotas, other.quotas, entity_name)
+    return _changed(chosen, other, chosen.quotas, other.quotas, entity_name)
 
 
 def _users(chosen: MetadataImage, other: MetadataImage) -> Names:
-    yield from _changed(chosen, other, chosen.scram, other.scram, mechanism_name)
+    return _changed(chosen, other, chosen.scram, other.scram, mechanism_name)
 
 
 def _changed(
     chosen: MetadataImage,
     other: MetadataImage,
-    here: Mapping[K, Mapping[str, int]],
-    there: Mapping[K, Mapping[str, int]],
+    chosen_table: Mapping[K, Mapping[str, int]],
+    other_table: Mapping[K, Mapping[str, int]],
     name_of: Callable[[K], str],
 ) -> Names:
-    """Yield the entries of two tables that are not here, say something else, or are gone there."""
-    for owner in dict.fromkeys((*there, *here)):
-        mine, theirs = here.get(owner, {}), there.get(owner, {})
-        for key, address in theirs.items():
-            if key not in mine or _read(chosen, mine[key]) != _read(other, address):
+    """Yield the entries that *other_table* has added, changed or removed."""
+    for owner in dict.fromkeys((*other_table, *chosen_table)):
+        entries, other_entries = chosen_table.get(owner, {}), other_table.get(owner, {})
+        for key, address in other_entries.items():
+            if key not in entries or _read(chosen, entries[key]) != _read(other, address):
                 yield f"{name_of(owner)} {key}"
-        for key in mine:
-            if key not in theirs:
+        for key in entries:
+            if key not in other_entries:
                 yield f"{name_of(owner)} {key} (removed)"
 
 
@@ -111,7 +104,7 @@ def _acls(chosen: MetadataImage, other: MetadataImage) -> Names:
 
 
 def _deleted_acls(chosen: MetadataImage, other: MetadataImage) -> Names:
-    """Yield those whose deletion is lacking: they permit, or deny, again."""
+    """Yield the ACLs that *other* has deleted: they permit, or deny, again."""
     for acl_id, address in chosen.acls.items():
         if acl_id not in other.acls:
             yield _acl_text(acl_data(_read(chosen, address)))

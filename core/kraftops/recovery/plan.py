@@ -1,4 +1,4 @@
-"""What a recovery would do, decided from files alone: nothing is written here.
+"""Plan of a recovery, made from files alone; nothing is written here.
 
 The recipe is that of KAFKA-17973's relaxed voter changes: a server takes the newest VotersRecord of
 its log, committed or not, and an only voter elects itself.
@@ -14,14 +14,14 @@ from typing import Any
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
-from kraftops.recovery.copying import State, state_of
-from kraftops.recovery.given import GivenLog
-from kraftops.recovery.lacking import lacking
-from kraftops.recovery.notes import Note, notes
-from kraftops.recovery.reading import best_of, common_end, own_directory, read_logs
-from kraftops.recovery.refusal import Refused
-from kraftops.recovery.steps import Step, steps
-from kraftops.recovery.wanted import Place, check_wanted, wanted_record
+from kraftops.recovery.file_steps import FileStep, file_steps
+from kraftops.recovery.log_copy import LogCopy
+from kraftops.recovery.log_files import FileStates, file_states
+from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
+from kraftops.recovery.missing_state import missing_state
+from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
+from kraftops.recovery.warnings import RecoveryWarning, warnings
 from kraftops.storage.bootstrap.records import quorum_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.bootstrap.voters import Voter
@@ -35,186 +35,182 @@ _SET_ASIDE = ("-stray", "-delete")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryRequest:
-    """What is asked.
+    """Request of a recovery.
 
     Attributes:
-        sources: the other logs: directories of partitions, or those that they are in.
-        voters: `self`, or as `--initial-controllers` has them; None with *moves*.
-        moves: the new hosts of the voters by their old ones.
-        log_dirs: of brokers, to be held against the chosen log.
+        sources: the directories of the other logs, or the log directories with them.
+        voters: `self`, or voters in the form of `--initial-controllers`; None with *host_changes*.
+        host_changes: the new addresses of the voters by their old ones.
+        log_dirs: the log directories of brokers to compare with the chosen log.
     """
 
     sources: Sequence[str] = ()
     voters: str | None = None
-    moves: Mapping[Place, Place]
+    host_changes: Mapping[HostPort, HostPort]
     log_dirs: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A log, and what it has to do with the chosen one.
+class ComparedLog:
+    """A log, compared with the chosen one.
 
     Attributes:
-        log: it.
-        offset: up to which both are equal.
-        lacking: what it has and the chosen one has not, by kind and name.
+        log: the log.
+        common_end: the offset up to which both are equal.
+        missing: the names of what the chosen log lacks, by kind.
     """
 
-    log: GivenLog
-    offset: int
-    lacking: Mapping[str, Sequence[str]]
+    log: LogCopy
+    common_end: int
+    missing: Mapping[str, Sequence[str]]
 
     @property
     def ahead(self) -> range:
-        """The offsets that it has and the chosen one has not, or not so."""
-        return range(self.offset, max(self.log.end, self.offset))
+        """The offsets of its records that the chosen log lacks."""
+        return range(self.common_end, max(self.log.end, self.common_end))
 
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A partition on disk that the chosen log does not know there, and its bytes."""
+    """A partition on disk that the chosen log does not place there, and its size in bytes."""
 
     path: str
     reason: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryPlan:
-    """What would be done.
+    """Plan of a recovery.
 
     Attributes:
-        config: of this node.
+        config: the configuration of this node.
         directory: the metadata directory of this node.
-        own: its log.
+        own: the log of this node.
         chosen: the log that goes on.
-        ranked: all logs, the chosen one first.
-        before: the voters of the chosen log, or None if the quorum is static.
-        after: the voters that there will be.
-        offset: of the batch that says so; None where the chosen log says so already.
-        epoch: of that batch, or of the chosen log.
-        steps: what is done to the files of *own*.
-        strays: what of the brokers' log directories is not in the chosen log.
-        brokers: the ids of the brokers that the chosen log knows.
+        logs: all logs, the chosen one first.
+        old_voters: the voters of the chosen log, or None if the quorum is static.
+        new_voters: the voters after the recovery.
+        offset: the offset of the new batch; None where the chosen log has these voters already.
+        epoch: the epoch of the new batch, or of the chosen log.
+        steps: the steps that change the files of *own*.
+        strays: the partitions on the brokers' disks that are not in the chosen log.
+        brokers: the ids of the brokers in the chosen log.
         release: the name of its metadata.version, if it has one.
-        notes: what else is to be known.
-        files: the files beside *own* when they were looked at.
+        warnings: other facts to know.
+        files: the states of the files of *own* when the plan was made.
     """
 
     config: ServerConfig
     directory: LogDirectory
-    own: GivenLog
-    chosen: GivenLog
-    ranked: tuple[Ranked, ...]
-    before: tuple[Voter, ...] | None
-    after: tuple[Voter, ...]
+    own: LogCopy
+    chosen: LogCopy
+    logs: tuple[ComparedLog, ...]
+    old_voters: tuple[Voter, ...] | None
+    new_voters: tuple[Voter, ...]
     offset: int | None
     epoch: int
-    steps: tuple[Step, ...]
+    steps: tuple[FileStep, ...]
     strays: tuple[Stray, ...]
     brokers: tuple[int, ...]
     release: str | None
-    notes: tuple[Note, ...]
-    files: State
+    warnings: tuple[RecoveryWarning, ...]
+    files: FileStates
 
     @property
     def lost_ids(self) -> tuple[int, ...]:
-        """The node ids of the voters that will be none: what they have on their disks is void."""
-        before = {*self.config.voters}
-        if self.before is not None:
-            before = {voter.node_id for voter in self.before}
-        return tuple(sorted(before - {voter.node_id for voter in self.after}))
+        """The node ids of the voters that the recovery removes; their disks become void."""
+        old_ids = {*self.config.voters}
+        if self.old_voters is not None:
+            old_ids = {voter.node_id for voter in self.old_voters}
+        return tuple(sorted(old_ids - {voter.node_id for voter in self.new_voters}))
 
 
 def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> RecoveryPlan:
-    """Return what would be done; *now* is the time in ms since the epoch.
+    """Plan a recovery; *now* is the time in ms since the epoch.
 
     Raises:
-        Refused: it would do harm, or makes no sense; with a code.
+        RecoveryRefused: it would do harm, or makes no sense.
         UsageError: the voters are of a form that Kafka does not take.
         StorageError: a file cannot be read.
     """
     directory = own_directory(config)
     assert directory.meta
     assert directory.meta.directory_id
-    files = state_of(os.path.join(directory.path, METADATA_PARTITION))
+    files = file_states(os.path.join(directory.path, METADATA_PARTITION))
     logs = read_logs(directory, request.sources)
-    own, chosen = logs[0], best_of(logs)
-    offsets = [one.end if one is chosen else common_end(one, chosen) for one in logs]
+    own, chosen = logs[0], choose_log(logs)
+    common_ends = [log.end if log is chosen else common_end(log, chosen) for log in logs]
     quorum = chosen.quorum
-    record = wanted_record(
-        config, directory.meta.directory_id, quorum, request.voters, request.moves
+    record = target_record(
+        config, directory.meta.directory_id, quorum, request.voters, request.host_changes
     )
-    before = None if quorum.voters is None else voters_of(quorum.voters)
-    after = voters_of(record)
-    check_wanted(config, own, logs, before or (), after)
+    old_voters = None if quorum.voters is None else voters_of(quorum.voters)
+    new_voters = voters_of(record)
+    check_target_voters(config, own, logs, old_voters or (), new_voters)
     image = load([chosen.folder])
     batch, epoch = b"", chosen.epoch
-    if not _is_said(quorum.voters, record):
+    if quorum.voters is None or quorum.voters["voters"] != record["voters"]:
         is_first = quorum.kraft_version < 1
         if is_first:
             _check_release(config, image)
         epoch = _next_epoch(logs)
         batch = quorum_bytes(record, is_first=is_first, offset=chosen.end, epoch=epoch, now=now)
     return RecoveryPlan(
-        config,
-        directory,
-        own,
-        chosen,
-        _ranked(logs, offsets, chosen, image),
-        before,
-        after,
-        chosen.end if batch else None,
-        epoch,
-        steps(own, chosen, batch, sorted(files)),
-        tuple(_strays(image, request.log_dirs)),
-        tuple(sorted(image.brokers)),
-        _release(image),
-        tuple(notes(config, image, logs, chosen, after)),
-        files,
+        config=config,
+        directory=directory,
+        own=own,
+        chosen=chosen,
+        logs=_compared(logs, common_ends, chosen, image),
+        old_voters=old_voters,
+        new_voters=new_voters,
+        offset=chosen.end if batch else None,
+        epoch=epoch,
+        steps=file_steps(own, chosen, batch, sorted(files)),
+        strays=tuple(_strays(image, request.log_dirs)),
+        brokers=tuple(sorted(image.brokers)),
+        release=_release(image),
+        warnings=tuple(warnings(config, image, logs, chosen, new_voters)),
+        files=files,
     )
 
 
-def _next_epoch(logs: Sequence[GivenLog]) -> int:
-    """Return the epoch after all that were heard of.
+def _next_epoch(logs: Sequence[LogCopy]) -> int:
+    """Return the epoch after all known ones.
 
-    Two batches of one offset and epoch that differ would be the same to who has the other one.
+    A replica takes two batches of one offset and epoch for equal, even where they differ.
 
     Raises:
-        Refused: there is none.
+        RecoveryRefused: there is none.
     """
-    epoch = max(one.highest_epoch for one in logs) + 1
+    epoch = max(log.highest_epoch for log in logs) + 1
     if epoch > _LAST_EPOCH:
-        raise Refused("last-epoch", f"epoch {epoch - 1} is the last that there can be")
+        raise RecoveryRefused("last-epoch", f"epoch {epoch - 1} is the last that there can be")
     return epoch
 
 
-def _is_said(there: Mapping[str, Any] | None, record: Mapping[str, Any]) -> bool:
-    """Tell whether a VotersRecord says this already."""
-    return there is not None and there["voters"] == record["voters"]
-
-
-def _ranked(
-    logs: Sequence[GivenLog],
-    offsets: Sequence[int],
-    chosen: GivenLog,
+def _compared(
+    logs: Sequence[LogCopy],
+    common_ends: Sequence[int],
+    chosen: LogCopy,
     image: MetadataImage,
-) -> tuple[Ranked, ...]:
-    found = []
-    for log, offset in zip(logs, offsets, strict=True):
-        is_ahead = log.end > offset and not log.is_empty
-        found.append(Ranked(log, offset, lacking(image, load([log.folder])) if is_ahead else {}))
-    found.sort(key=lambda one: (one.log is chosen, one.log.rank), reverse=True)
-    return tuple(found)
+) -> tuple[ComparedLog, ...]:
+    compared = []
+    for log, end in zip(logs, common_ends, strict=True):
+        is_ahead = log.end > end and not log.is_empty
+        missing = missing_state(image, load([log.folder])) if is_ahead else {}
+        compared.append(ComparedLog(log, end, missing))
+    compared.sort(key=lambda each: (each.log is chosen, each.log.rank), reverse=True)
+    return tuple(compared)
 
 
 def _strays(image: MetadataImage, directories: Sequence[str]) -> list[Stray]:
-    found = []
-    for one in stray_findings(image, directories):
-        path = one.source or ""
+    strays = []
+    for finding in stray_findings(image, directories):
+        path = finding.source or ""
         if not path.endswith(_SET_ASIDE):
-            found.append(Stray(path, one.reason, _size(path)))
-    return found
+            strays.append(Stray(path, finding.reason, _size(path)))
+    return strays
 
 
 def _size(folder: str) -> int:
@@ -223,24 +219,24 @@ def _size(folder: str) -> int:
 
 
 def _release(image: MetadataImage) -> str | None:
-    """Return the name of the metadata.version of a state; None if nobody knows it."""
+    """Return the name of the metadata.version of a state; None if it is unknown."""
     level = image.metadata_version[0] if image.metadata_version else None
-    return next((one.name for one in METADATA_VERSIONS if one.level == level), None)
+    return next((version.name for version in METADATA_VERSIONS if version.level == level), None)
 
 
 def _check_release(config: ServerConfig, image: MetadataImage) -> None:
-    """Refuse a first VotersRecord where the server is one that cannot read it.
+    """Refuse a first VotersRecord where the server cannot read it.
 
     Raises:
-        Refused: it has said so when it registered (KIP-919).
+        RecoveryRefused: the server has registered without it (KIP-919).
     """
     address = image.controllers.get(config.node_id)
     if address is None:
         return
     features: Any = image.read(address)[1]["features"]
-    levels = {one["name"]: one["maxSupportedVersion"] for one in features}
+    levels = {feature["name"]: feature["maxSupportedVersion"] for feature in features}
     if levels.get(KRAFT_VERSION, 0) < 1:
-        raise Refused(
+        raise RecoveryRefused(
             "old-release",
             f"controller {config.node_id} has registered without {KRAFT_VERSION} 1: it is older "
             "than Kafka 3.9, which began with dynamic quorums",

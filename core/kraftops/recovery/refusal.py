@@ -1,4 +1,4 @@
-"""Why a recovery is not done: errors with codes that stay the same."""
+"""Refusals of a recovery: errors with codes that stay the same between versions."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ CODES = {
     "unknown-voter": "a voter is new, and its log is not given",
     "unreadable": "a file cannot be read",
 }
-"""What the codes mean."""
+"""Meanings of the codes."""
 
 
-class Refused(StorageError):
-    """It would do harm, or a person must decide; *code* is one of `CODES`."""
+class RecoveryRefused(StorageError):
+    """The recovery would do harm, or a person must decide; *code* is one of `CODES`."""
 
     exit_code = 3
 
@@ -48,7 +48,7 @@ class Refused(StorageError):
         self.code = code
 
 
-class NotThere(Refused):
-    """What was named does not exist."""
+class NotFound(RecoveryRefused):
+    """A file or directory on the command line does not exist."""
 
     exit_code = 4

@@ -1,4 +1,4 @@
-"""The voters that there are to be: this node alone, those that are named, or the same elsewhere."""
+"""Voters after a recovery: this node alone, named ones, or the present ones at other hosts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kraftops.errors import UsageError
-from kraftops.recovery.given import GivenLog, Quorum
-from kraftops.recovery.refusal import Refused
+from kraftops.recovery.log_copy import LogCopy, QuorumRecords
+from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.bootstrap.records import voters_record
 from kraftops.storage.bootstrap.voters import Voter, java_host, parse_initial_controllers
 from kraftops.storage.config.server_config import ServerConfig
@@ -16,11 +16,11 @@ from kraftops.storage.logdirs.log_recovery import voters_of
 from kraftops.uuids import to_text
 
 SELF = "self"
-_PLACE = re.compile(r"(?:\[([^\]=]+)\]|([^\[\]:=]+))(?::([0-9]{1,5}))?")
+_HOST_PORT = re.compile(r"(?:\[([^\]=]+)\]|([^\[\]:=]+))(?::([0-9]{1,5}))?")
 
 
-class Place(NamedTuple):
-    """A host, and a port if it is not any."""
+class HostPort(NamedTuple):
+    """A host and a port; None is any port."""
 
     host: str
     port: int | None
@@ -30,54 +30,54 @@ class Place(NamedTuple):
         return host if self.port is None else f"{host}:{self.port}"
 
 
-def parse_moves(text: str) -> dict[Place, Place]:
-    """Return the places of `OLD=NEW,…`, each a host or HOST:PORT.
+def parse_host_changes(text: str) -> dict[HostPort, HostPort]:
+    """Return new addresses by old ones of `OLD=NEW,…`, each HOST or HOST:PORT.
 
     Raises:
         UsageError: it is of another form.
     """
-    moves: dict[Place, Place] = {}
+    changes: dict[HostPort, HostPort] = {}
     for item in filter(None, map(str.strip, text.split(","))):
         old, _, new = item.partition("=")
-        ends = [_place(old), _place(new)]
-        if None in ends:
+        addresses = [_host_port(old), _host_port(new)]
+        if None in addresses:
             raise UsageError(f"--listener-hosts {item}: expected OLD=NEW, each a host or HOST:PORT")
-        before, after = (end for end in ends if end)
-        if moves.setdefault(before, after) != after:
+        before, after = (address for address in addresses if address)
+        if changes.setdefault(before, after) != after:
             raise UsageError(f"--listener-hosts: {before} is named twice")
-    if not moves:
+    if not changes:
         raise UsageError("--listener-hosts: expected OLD=NEW,…")
-    return moves
+    return changes
 
 
-def _place(text: str) -> Place | None:
+def _host_port(text: str) -> HostPort | None:
     if text.count(":") > 1 and not text.startswith("["):
-        return Place(java_host(text), None)  # an IPv6 address
-    found = _PLACE.fullmatch(text.strip())
+        return HostPort(java_host(text), None)  # an IPv6 address
+    found = _HOST_PORT.fullmatch(text.strip())
     if found is None or int(found[3] or 0) > 0xFFFF:
         return None
-    return Place(java_host(found[1] or found[2]), int(found[3]) if found[3] else None)
+    return HostPort(java_host(found[1] or found[2]), int(found[3]) if found[3] else None)
 
 
-def wanted_record(
+def target_record(
     config: ServerConfig,
     directory_id: bytes,
-    quorum: Quorum,
+    quorum: QuorumRecords,
     named: str | None,
-    moves: Mapping[Place, Place],
+    host_changes: Mapping[HostPort, HostPort],
 ) -> Mapping[str, Any]:
-    """Return the VotersRecord that there is to be.
+    """Return the VotersRecord to write.
 
     Args:
-        config: of this node.
-        directory_id: of its metadata directory.
-        quorum: what the chosen log says.
-        named: `self`, or voters as `--initial-controllers` has them.
-        moves: by which hosts the voters are reached that are not named.
+        config: the configuration of this node.
+        directory_id: the id of its metadata directory.
+        quorum: the control records of the chosen log.
+        named: `self`, or voters in the form of `--initial-controllers`; None with host changes.
+        host_changes: the new addresses of the present voters by their old ones.
 
     Raises:
         UsageError: the voters are of another form.
-        Refused: there is nothing to move.
+        RecoveryRefused: no voter is at an address that changes.
     """
     listener = config.controller_listener
     if named == SELF:
@@ -86,76 +86,78 @@ def wanted_record(
     if named:
         return voters_record(parse_initial_controllers(named), listener.name)
     if quorum.voters is None:
-        raise Refused(
+        raise RecoveryRefused(
             "static-quorum",
             "the quorum is static: the addresses of its voters are in controller.quorum.voters",
             "change them there, on all nodes; or name the voters with --voters, which makes it "
             "dynamic",
         )
-    return _moved(quorum.voters, moves)
+    return _with_new_hosts(quorum.voters, host_changes)
 
 
-def _moved(record: Mapping[str, Any], moves: Mapping[Place, Place]) -> Mapping[str, Any]:
-    used: set[Place] = set()
+def _with_new_hosts(
+    record: Mapping[str, Any], changes: Mapping[HostPort, HostPort]
+) -> Mapping[str, Any]:
+    used: set[HostPort] = set()
 
-    def moved(endpoint: Mapping[str, Any]) -> Mapping[str, Any]:
+    def changed(endpoint: Mapping[str, Any]) -> Mapping[str, Any]:
         host, port = endpoint["host"], endpoint["port"]
-        for old in (Place(host, port), Place(host, None)):
-            if new := moves.get(old):
+        for old in (HostPort(host, port), HostPort(host, None)):
+            if new := changes.get(old):
                 used.add(old)
                 return {**endpoint, "host": new.host, "port": new.port or port}
-        for old, new in moves.items():
+        for old, new in changes.items():
             if new.host == host and new.port in (None, port):
-                used.add(old)  # it has been moved before
+                used.add(old)  # an earlier run has changed it
         return endpoint
 
     voters = [
-        {**voter, "endpoints": [moved(one) for one in voter["endpoints"]]}
+        {**voter, "endpoints": [changed(endpoint) for endpoint in voter["endpoints"]]}
         for voter in record["voters"]
     ]
-    if unused := [old for old in moves if old not in used]:
+    if unused := [old for old in changes if old not in used]:
         shown = ", ".join(str(voter) for voter in voters_of(record))
-        raise Refused("unknown-host", f"no voter is at {unused[0]}", f"they are: {shown}")
+        raise RecoveryRefused("unknown-host", f"no voter is at {unused[0]}", f"they are: {shown}")
     return {**record, "voters": voters}
 
 
-def check_wanted(
+def check_target_voters(
     config: ServerConfig,
-    own: GivenLog,
-    logs: Sequence[GivenLog],
-    before: Sequence[Voter],
-    after: Sequence[Voter],
+    own: LogCopy,
+    logs: Sequence[LogCopy],
+    old_voters: Sequence[Voter],
+    new_voters: Sequence[Voter],
 ) -> None:
     """Refuse voters that would do harm, or never vote.
 
     Args:
-        config: of this node, whose log is *own*.
+        config: the configuration of this node.
         own: the log of this node.
-        logs: all that were given.
-        before: the voters of the chosen log; empty if the quorum is static.
-        after: those that there are to be.
+        logs: all logs.
+        old_voters: the voters of the chosen log; none if the quorum is static.
+        new_voters: the voters after the recovery.
 
     Raises:
-        Refused: with the reason.
+        RecoveryRefused: there is one, with the reason.
     """
-    known = {voter.directory_id for voter in before}
-    ours = next((voter for voter in after if voter.node_id == config.node_id), None)
-    if ours is None:
-        raise Refused(
+    known = {voter.directory_id for voter in old_voters}
+    own_voter = next((voter for voter in new_voters if voter.node_id == config.node_id), None)
+    if own_voter is None:
+        raise RecoveryRefused(
             "not-a-voter",
             f"node {config.node_id} is none of the voters that there are to be",
             "run it on one of them",
         )
     if own.is_empty and own.owner.directory_id in known:
-        raise _empty(own, ours)
-    if len(after) == 1:
-        _check_id(own, ours)
+        raise _empty(own, own_voter)
+    if len(new_voters) == 1:
+        _check_id(own, own_voter)
         return
     by_node = {log.owner.node_id: log for log in reversed(logs)}
-    for voter in after:
+    for voter in new_voters:
         log = by_node.get(voter.node_id)
         if log is None and voter.directory_id not in known:
-            raise Refused(
+            raise RecoveryRefused(
                 "unknown-voter",
                 f"the log of voter {voter} was not given, and no quorum had it so",
                 "give it with --from, or leave the voter out and add it once the quorum is there: "
@@ -166,12 +168,12 @@ def check_wanted(
         _check_id(log, voter)
         if log.is_empty:
             raise _empty(log, voter)
-    _check_majority(config, by_node, before)
+    _check_majority(config, by_node, old_voters)
 
 
-def _check_id(log: GivenLog, voter: Voter) -> None:
+def _check_id(log: LogCopy, voter: Voter) -> None:
     if log.owner.directory_id not in (None, voter.directory_id):
-        raise Refused(
+        raise RecoveryRefused(
             "other-directory-id",
             f"the directory of {log.name} has the id {to_text(log.owner.directory_id or b'')}, and "
             f"voter {voter.node_id} is to have {to_text(voter.directory_id)}",
@@ -179,8 +181,8 @@ def _check_id(log: GivenLog, voter: Voter) -> None:
         )
 
 
-def _empty(log: GivenLog, voter: Voter) -> Refused:
-    return Refused(
+def _empty(log: LogCopy, voter: Voter) -> RecoveryRefused:
+    return RecoveryRefused(
         "empty-voter",
         f"{log.name} is empty: as voter {voter.node_id} it would vote for a log without records, "
         "and be trusted to have them",
@@ -191,14 +193,14 @@ def _empty(log: GivenLog, voter: Voter) -> Refused:
 
 
 def _check_majority(
-    config: ServerConfig, by_node: Mapping[int | None, GivenLog], before: Sequence[Voter]
+    config: ServerConfig, by_node: Mapping[int | None, LogCopy], old_voters: Sequence[Voter]
 ) -> None:
-    """Refuse to go on with several voters where a committed record may be in no log."""
-    voted = {voter.node_id for voter in before} or set(config.voters)
-    there = {node for node in voted if node in by_node and not by_node[node].is_empty}
-    if 2 * len(there) <= len(voted):
-        missing = ", ".join(map(str, sorted(voted - there)))
-        raise Refused(
+    """Refuse several voters where a committed record may be in none of the logs."""
+    voted = {voter.node_id for voter in old_voters} or set(config.voters)
+    known = {node for node in voted if node in by_node and not by_node[node].is_empty}
+    if 2 * len(known) <= len(voted):
+        missing = ", ".join(map(str, sorted(voted - known)))
+        raise RecoveryRefused(
             "minority",
             f"of the voters {', '.join(map(str, sorted(voted)))} the logs of {missing} were not "
             "given: what most of them had may be in none of those here",

@@ -1,4 +1,4 @@
-"""What is to be known before a recovery, beside what would be lost."""
+"""Warnings of a recovery: facts to know before it, beside what would be lost."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ from dataclasses import dataclass
 
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
-from kraftops.recovery.given import GivenLog
+from kraftops.recovery.log_copy import LogCopy
 from kraftops.storage.bootstrap.voters import Voter, java_host
 from kraftops.storage.config.server_config import ServerConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """Something to be known before; *code* stays the same."""
+class RecoveryWarning:
+    """A fact to know before a recovery; *code* stays the same between versions."""
 
     code: str
     text: str
     hint: str
 
 
-def notes(
+def warnings(
     config: ServerConfig,
     image: MetadataImage,
-    logs: Sequence[GivenLog],
-    chosen: GivenLog,
-    after: Sequence[Voter],
-) -> Iterator[Note]:
-    """Yield what is to be known.
+    logs: Sequence[LogCopy],
+    chosen: LogCopy,
+    voters: Sequence[Voter],
+) -> Iterator[RecoveryWarning]:
+    """Yield the warnings of a recovery.
 
     Args:
-        config: of this node.
+        config: the configuration of this node.
         image: the state at the end of the chosen log.
-        logs: all that were given.
-        chosen: the one that goes on.
-        after: the voters that there will be.
+        logs: all logs.
+        chosen: the log that goes on.
+        voters: the voters after the recovery.
     """
     for finding in image.findings:
         if finding.kind is FindingKind.TRANSACTION:
             hint = "the next leader aborts it, as it would have without a recovery"
-            yield Note("open-transaction", f"{chosen.name}: {finding.reason}", hint)
+            yield RecoveryWarning("open-transaction", f"{chosen.name}: {finding.reason}", hint)
     for log in logs:
-        yield from _of_log(log, chosen)
+        yield from _log_warnings(log, chosen)
     listener = config.controller_listener
-    own = next(one for one in after if one.node_id == config.node_id)
-    place = (java_host(listener.host), listener.port)
-    if (own.host, own.port) != place:
-        text = f"this node will be the voter {own}, and listens at {place[0]}:{place[1]}"
-        yield Note("other-listener", text, "the other nodes must reach it as that voter")
-    given = {log.owner.node_id for log in logs}
-    if missing := sorted(image.brokers.keys() - given):
+    own = next(voter for voter in voters if voter.node_id == config.node_id)
+    address = (java_host(listener.host), listener.port)
+    if (own.host, own.port) != address:
+        text = f"this node will be the voter {own}, and listens at {address[0]}:{address[1]}"
+        yield RecoveryWarning("other-listener", text, "the other nodes must reach it as that voter")
+    known = {log.owner.node_id for log in logs}
+    if missing := sorted(image.brokers.keys() - known):
         shown = ", ".join(map(str, missing))
-        yield Note(
+        yield RecoveryWarning(
             "brokers-not-given",
             f"how far the brokers {shown} have read is not known: their logs were not given",
             "give their __cluster_metadata-0 with --from; or move it away before they start, they "
@@ -60,13 +60,13 @@ def notes(
         )
 
 
-def _of_log(log: GivenLog, chosen: GivenLog) -> Iterator[Note]:
+def _log_warnings(log: LogCopy, chosen: LogCopy) -> Iterator[RecoveryWarning]:
     if log is not chosen and log.damage:
         hint = "it is not chosen; what lies behind the damage nobody knows"
-        yield Note("damaged", f"{log.name}: {log.damage}", hint)
+        yield RecoveryWarning("damaged", f"{log.name}: {log.damage}", hint)
     if log.tail and not log.tail.batches:
         text = f"{log.name}: {log.tail.rest} bytes at its end are no whole batch"
-        yield Note("unfinished-end", text, "a server cuts them off, and so does this")
+        yield RecoveryWarning("unfinished-end", text, "a server cuts them off, and so does this")
     if log.owner.cluster_id is None:
         text = f"{log.name} has no meta.properties beside it that names its cluster"
-        yield Note("unknown-cluster", text, "make sure that it is this one")
+        yield RecoveryWarning("unknown-cluster", text, "make sure that it is this one")

@@ -1,4 +1,4 @@
-"""What makes of one log another one, step by step: each leaves a log that a server could have."""
+"""Steps that turn one log into another: each leaves a log that a server could have."""
 
 import os
 import shutil
@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.recovery.copying import put, remove, state_of
-from kraftops.recovery.given import GivenLog, read_given
-from kraftops.recovery.steps import Put, Step, steps
-from kraftops.recovery.walk import Walk
+from kraftops.recovery.batch_comparison import SoundBatches
+from kraftops.recovery.file_steps import FileStep, WriteFile, file_steps
+from kraftops.recovery.log_copy import LogCopy, read_log
+from kraftops.recovery.log_files import file_states, remove_file, write_parts
 from kraftops.storage.bootstrap.records import quorum_bytes, voters_record
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.logdirs.metadata_log import read_partition
@@ -23,25 +23,28 @@ from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, voters_batc
 VOTERS = voters_record([Voter(1, bytes([1]) * 16, "localhost", 9093)], "CONTROLLER")
 
 
-def batch_for(log: GivenLog) -> bytes:
+def batch_for(log: LogCopy) -> bytes:
     return quorum_bytes(VOTERS, is_first=False, offset=log.end, epoch=log.highest_epoch + 1, now=0)
 
 
 def offsets(folder: Path) -> list[tuple[int, int]]:
     """Return base offset and epoch of the batches that a server would read."""
-    return [(mark.base_offset, mark.epoch) for mark in Walk(read_partition(str(folder)).segments)]
+    return [
+        (mark.base_offset, mark.epoch)
+        for mark in SoundBatches(read_partition(str(folder)).segments)
+    ]
 
 
-def do(folder: Path, step: Step) -> None:
+def execute(folder: Path, step: FileStep) -> None:
     path = str(folder / step.name)
-    if isinstance(step, Put):
-        put(path, step.parts, None)
+    if isinstance(step, WriteFile):
+        write_parts(path, step.parts, None)
     else:
-        remove(path)
+        remove_file(path)
 
 
-def log_at(folder: Path) -> GivenLog:
-    return read_given(str(folder), str(folder))
+def log_at(folder: Path) -> LogCopy:
+    return read_log(str(folder), str(folder))
 
 
 Batches = list[tuple[int, int]]
@@ -75,7 +78,7 @@ def written(
     torn=st.sampled_from([b"", b"torn", bytes(80)]),
     has_begun_later=st.booleans(),
 )
-def test_every_step_leaves_a_log_and_the_last_the_one_that_is_wanted(
+def test_every_step_leaves_a_sound_log_and_the_last_the_chosen_one(
     common: Batches,
     mine: Batches,
     theirs: Batches,
@@ -99,15 +102,15 @@ def test_every_step_leaves_a_log_and_the_last_the_one_that_is_wanted(
             for path in sorted(their_folder.glob("*.log"))[:-1]:
                 path.unlink()
         own, other = log_at(own_folder), log_at(their_folder)
-        chosen = max(own, other, key=lambda one: one.rank)
+        chosen = max(own, other, key=lambda log: log.rank)
         wanted = offsets(Path(chosen.folder))
         batch = batch_for(chosen)
 
-        planned = steps(own, chosen, batch, sorted(state_of(str(own_folder))))
+        planned = file_steps(own, chosen, batch, sorted(file_states(str(own_folder))))
 
         for step in planned:
             with patch.object(os, "fsync"):  # here nobody cuts the power
-                do(own_folder, step)
+                execute(own_folder, step)
             found = log_at(own_folder)
             assert found.damage is None, (step, planned)
         assert (found.end, found.epoch) == (chosen.end + 1, chosen.highest_epoch + 1)
@@ -116,24 +119,24 @@ def test_every_step_leaves_a_log_and_the_last_the_one_that_is_wanted(
 
 
 @pytest.mark.parametrize("has_index", [True, False])
-def test_log_that_goes_on_is_not_touched(tmp_path: Path, has_index: bool) -> None:
+def test_chosen_log_gets_a_new_segment_only(tmp_path: Path, has_index: bool) -> None:
     folder = written(tmp_path, [(3, 0), (2, 1)], {1})
     (folder / "leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
     if has_index:
         (folder / "00000000000000000004.index").write_bytes(bytes(8))
     own = log_at(folder)
 
-    (step,) = steps(own, own, batch_for(own), sorted(os.listdir(folder)))
+    (step,) = file_steps(own, own, batch_for(own), sorted(os.listdir(folder)))
 
-    assert isinstance(step, Put)
+    assert isinstance(step, WriteFile)
     assert step.name == "00000000000000000006.log"
     assert [type(part) for part in step.parts] == [bytes]
 
 
-def test_nothing_to_write_is_nothing_to_do(tmp_path: Path) -> None:
+def test_equal_log_needs_no_step(tmp_path: Path) -> None:
     folder = written(tmp_path, [(3, 0)], set())
     own = log_at(folder)
     shutil.copytree(folder, tmp_path / "copy")
 
-    assert steps(own, own, b"", []) == ()
-    assert steps(own, log_at(tmp_path / "copy"), b"", []) == ()
+    assert file_steps(own, own, b"", []) == ()
+    assert file_steps(own, log_at(tmp_path / "copy"), b"", []) == ()

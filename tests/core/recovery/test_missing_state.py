@@ -1,4 +1,4 @@
-"""What one state has that another lacks, by name."""
+"""Names of what one state of the metadata lacks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.recovery.lacking import lacking
+from kraftops.recovery.missing_state import missing_state
 from tests.helpers.logs.metadata_logs import records_batch, write_log
 from tests.helpers.nodes.lost_quorums import broker
 
@@ -116,9 +116,9 @@ def image(folder: Path, *more: Record) -> MetadataImage:
         ),
     ],
 )
-def test_what_came_later_is_lacking(
+def test_later_record_is_missing(
     tmp_path: Path, more: list[Record], found: dict[str, list[str]]
 ) -> None:
     chosen = image(tmp_path / "chosen")
 
-    assert lacking(chosen, image(tmp_path / "other", *more)) == found
+    assert missing_state(chosen, image(tmp_path / "other", *more)) == found
