@@ -361,9 +361,10 @@ def _run_on_spark(
     is_kafka: bool,
 ) -> int:
     """Run find on Spark, which makes no image in this process."""
-    from kraftops_cli.metadata_shell.spark_find import State, run_find
+    from kraftops_cli.metadata_shell.spark_find import run_find
+    from kraftops_cli.metadata_shell.spark_find_task import FindRequest
 
-    state = State(
+    find = FindRequest(
         source,
         cast("int | None", options["at_offset"]),
         cast("int | None", options["at_time"]),
@@ -372,7 +373,7 @@ def _run_on_spark(
         bool(options["show_secrets"]),
         KAFKA_VERSION if is_kafka else VERSION,
     )
-    return run_find(words, state, request, terminal)
+    return run_find(words, find, request, terminal)
 
 
 def _implied(words: tuple[str, ...]) -> str | None:

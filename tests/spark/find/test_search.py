@@ -1,4 +1,4 @@
-"""find in two passes over a log, against find in the image of all of it."""
+"""find in the shards of a log, compared with find in the image of the whole log."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,28 +14,28 @@ import pytest
 from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loading import limits_of, load
-from kraftops.image.load.prescan import Run
 from kraftops.image.load.sources import files_of, plans
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.ranges import ByteRange
-from kraftops.spark.find.partitioner import FIRST
-from kraftops.spark.find.prescan_job import CutWork, PartWork
-from kraftops.spark.find.scan_job import make_first_pass
+from kraftops.spark.find.partitioner import FIRST_SHARD
+from kraftops.spark.find.prescan_job import CutWork, PrescanWork
+from kraftops.spark.find.scan_job import PrescannedRanges, SearchedLog, scan_log
 from kraftops.spark.find.search import (
-    NOTHING,
-    Answer,
-    Failed,
+    FailedRecords,
     FindingsWork,
-    FirstPassWork,
     ReplayWork,
-    ShareWork,
+    ScanWork,
+    SearchResult,
+    Sharding,
+    ShardWork,
     cut_stretches,
 )
-from kraftops.spark.find.shard_replay import Noted, image_of_findings
+from kraftops.spark.find.shard_replay import RecordFinding, findings_image
+from kraftops.spark.find.sharded_batch import EMPTY_BATCH
 from kraftops.tree.layout import Has, tree_of
-from kraftops_cli.metadata_shell.spark_find import Find, State, printed
+from kraftops_cli.metadata_shell.spark_find import printed
+from kraftops_cli.metadata_shell.spark_find_task import Find, FindRequest
 from kraftops_shell.session.origin import Origin
 from kraftops_shell.session.session import Session as Shell
 from tests.helpers.image.snapshots import snapshot_of
@@ -61,7 +61,7 @@ NOW = FIRST_TIME + 100_000
 
 
 @dataclass
-class Known:
+class Broadcast:
     """Stands for a broadcast."""
 
     value: Any
@@ -89,46 +89,45 @@ def some_tests(random: Random) -> Iterator[str]:
             yield from (flag, random.choice(choices))
 
 
-def known_of(
-    path: str, limits: Limits, dialect: str
-) -> dict[str, list[tuple[ByteRange, Run | None]]]:
-    """Return what parts say, each by itself; they are as small as can be."""
-    pieces, _ = next(plans(files_of([path]), limits), ([], []))
+def prescanned(log: SearchedLog) -> PrescannedRanges:
+    """Return the results of the prescan of byte ranges that are as small as possible."""
+    files, _ = next(plans(files_of(log.names), log.limits), ([], []))
     found = {}
-    for piece, splits in zip(pieces, CutWork(1)(pieces), strict=True):
-        if splits:
-            work = PartWork(dialect)((split, piece.is_snapshot) for split in splits)
-            found[piece.path] = list(zip(splits, work, strict=True))
+    for file, ranges in zip(files, CutWork(1)(files), strict=True):
+        if ranges:
+            work = PrescanWork(log.dialect)((one, file.is_snapshot) for one in ranges)
+            found[file.path] = list(zip(ranges, work, strict=True))
     return found
 
 
-def in_groups(
+def in_shards(
     path: str, words: Sequence[str], count: int, limits: Limits, dialect: str = "kafka"
 ) -> tuple[list[str], list[tuple[int, str]]]:
     """Return the lines of find, and which records failed and why, by the work of Spark's tasks."""
-    state = State(path, None, None, dialect, False, False, "", NOW)
-    runs = known_of(path, limits, dialect)
-    (first_pass,) = FirstPassWork((path,), limits, dialect, True)([runs])
-    if isinstance(first_pass, KraftopsError):
-        raise first_pass
-    assert first_pass == make_first_pass([path], limits, dialect, with_past=True)
-    known, find = Known(first_pass), Find(tuple(words), state)
-    shares = list(ShareWork(known, count, dialect)(cut_stretches(first_pass.all_stretches, runs)))
-    shares.append((FIRST, NOTHING))
-    Random(1).shuffle(shares)  # a shuffle keeps no order
-    shares.sort(key=itemgetter(0))
-    work = ReplayWork(known, count, dialect, find, Counter())  # type: ignore[arg-type]
-    results = [one for _, some in groupby(shares, key=itemgetter(0)) for one in work(some)]
-    failed = sum(one.total for one in results if isinstance(one, Failed))
-    noted = sorted(one for one in results if isinstance(one, Noted))
+    request = FindRequest(path, None, None, dialect, False, False, "", NOW)
+    log = SearchedLog((path,), limits, dialect, with_prior_state=True)
+    runs = prescanned(log)
+    (scan,) = ScanWork(log)([runs])
+    if isinstance(scan, KraftopsError):
+        raise scan
+    assert scan == scan_log(log)
+    sharding, find = Sharding(Broadcast(scan), count, dialect), Find(tuple(words), request)
+    batches = list(ShardWork(sharding)(cut_stretches(scan.all_stretches, runs)))
+    batches.append((FIRST_SHARD, EMPTY_BATCH))
+    Random(1).shuffle(batches)  # a shuffle keeps no order
+    batches.sort(key=itemgetter(0))
+    work = ReplayWork(sharding, find, Counter())  # type: ignore[arg-type]
+    results = [one for _, some in groupby(batches, key=itemgetter(0)) for one in work(some)]
+    failed = sum(one.total for one in results if isinstance(one, FailedRecords))
+    findings = sorted(one for one in results if isinstance(one, RecordFinding))
     lines = [one for one in results if type(one) is tuple]
-    for at in range(0, len(noted), 3):
-        numbered = [(one, at + number) for number, one in enumerate(noted[at : at + 3])]
-        lines += FindingsWork(find, len(first_pass.findings), dialect)(numbered)
-    answer = Answer(iter(sorted(lines)), first_pass.findings, failed)
-    assert failed == len(noted)
-    lines_in_order = "\n".join(printed(answer, set())).split("\n")
-    return lines_in_order, failures(image_of_findings(noted, dialect))
+    for at in range(0, len(findings), 3):
+        numbered = [(one, at + number) for number, one in enumerate(findings[at : at + 3])]
+        lines += FindingsWork(find, len(scan.findings), dialect)(numbered)
+    result = SearchResult(iter(sorted(lines)), scan.findings, failed)
+    assert failed == len(findings)
+    lines_in_order = "\n".join(printed(result, set())).split("\n")
+    return lines_in_order, failures(findings_image(findings, dialect))
 
 
 def failures(image: MetadataImage) -> list[tuple[int, str]]:
@@ -139,7 +138,7 @@ def failures(image: MetadataImage) -> list[tuple[int, str]]:
 def at_once(
     path: str, words: Sequence[str], limits: Limits, dialect: str = "kafka"
 ) -> tuple[list[str], list[tuple[int, str]]]:
-    """Return the same by the image of the whole log."""
+    """Return the lines and failed records by the image of the whole log."""
     at = None if limits.until == Limits().until else limits.until
     time = None if limits.time == Limits().time else limits.time
     image = load(path, at_offset=at, at_time=time, dialect=dialect)
@@ -157,7 +156,7 @@ def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
 
 
 def spread(log: Sequence[Lot]) -> list[Lot]:
-    """Return a log whose topics have so many partitions that these are dealt out."""
+    """Return a log whose topics have so many partitions that they are spread over shards."""
     return [lot._replace(records=list(map(far_apart, lot.records))) for lot in log]
 
 
@@ -187,15 +186,15 @@ def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
             expected = at_once(str(path), words, limits)
         except KraftopsError as error:
             with pytest.raises(type(error)):
-                in_groups(str(path), words, count, limits)
+                in_shards(str(path), words, count, limits)
             continue
 
-        assert in_groups(str(path), words, count, limits) == expected
+        assert in_shards(str(path), words, count, limits) == expected
 
 
 @pytest.mark.parametrize("count", [1, 50])
 def test_keys_and_headers(tmp_path: Path, count: int) -> None:
-    """No record of the metadata has them: each of these is told of, once."""
+    """No record of the metadata has them: each of these is reported once."""
     values = [
         made("NoOpRecord").value,
         made("TopicRecord", name="t", topicId=uuid(1)).value,
@@ -210,7 +209,7 @@ def test_keys_and_headers(tmp_path: Path, count: int) -> None:
     path.write_bytes(batch_bytes([Record(at, FIRST_TIME, *one) for at, one in enumerate(records)]))
     words = ["find", "/local/findings", "-value", "."]
 
-    found = in_groups(str(path), words, count, Limits())
+    found = in_shards(str(path), words, count, Limits())
 
     assert found == at_once(str(path), words, Limits())
     assert len(found[1]) == 3 * len(values) + 1
@@ -218,7 +217,7 @@ def test_keys_and_headers(tmp_path: Path, count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int) -> None:
-    """What is about a broker goes to all groups there, since partitions are everywhere."""
+    """Records about a broker go to all shards there, since all have partitions."""
     said: list[tuple[str, dict[str, Any]]] = [
         ("RegisterBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
         ("UnfenceBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
@@ -235,7 +234,7 @@ def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int
     path.write_bytes(log_bytes(log))
     words = ["find", "/image", "-value", r"isr.:\[2\]"]
 
-    found = in_groups(str(path), words, count, Limits(), "kip-631")
+    found = in_shards(str(path), words, count, Limits(), "kip-631")
 
     assert found == at_once(str(path), words, Limits(), "kip-631")
     assert len(found[1]) == 3
@@ -265,7 +264,7 @@ def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> Non
     for offset in random.sample(range(log[-1].end), min(4, log[-1].end)):
         words = ["find", "/", "-newer-than", str(offset)]
 
-        found = in_groups(folder, words, count, Limits())
+        found = in_shards(folder, words, count, Limits())
 
         assert found == at_once(folder, words, Limits())
 
@@ -284,10 +283,10 @@ def test_logs_of_the_corpus(path: str, limits: Limits) -> None:
             expected = at_once(path, ["find", *words], limits)
         except KraftopsError as error:
             with pytest.raises(type(error), match=re.escape(error.message)):
-                in_groups(path, ["find", *words], 5, limits)
+                in_shards(path, ["find", *words], 5, limits)
             return
 
-        assert in_groups(path, ["find", *words], 5, limits) == expected
+        assert in_shards(path, ["find", *words], 5, limits) == expected
 
 
 SMALL = "this is little for Spark: without --spark it is done sooner"
@@ -308,11 +307,11 @@ def same(*args: str, spark: Sequence[str] = ()) -> Done:
 class TestOnSpark:
     """The whole way, by the command line."""
 
-    groups = ("--conf", "spark.kraftops.groups=7")
+    shards = ("--conf", "spark.kraftops.groups=7")
 
     @pytest.mark.parametrize("form", ["json", "kafka"])
     def test_everything(self, form: str) -> None:
-        done = same("-s", LOG, "--format", form, "find", "/", spark=self.groups)
+        done = same("-s", LOG, "--format", form, "find", "/", spark=self.shards)
 
         assert done.text.count("\n") > 200
 
@@ -327,7 +326,7 @@ class TestOnSpark:
         ],
     )
     def test_targets_and_tests(self, words: list[str]) -> None:
-        same("-s", LOG, "--format", "json", "find", *words, spark=self.groups)
+        same("-s", LOG, "--format", "json", "find", *words, spark=self.shards)
 
     def test_directory_with_a_snapshot(self) -> None:
         folder = IN / "meta"

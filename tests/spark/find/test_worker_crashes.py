@@ -1,4 +1,4 @@
-"""find whose workers die: the next try has the same answer, and one that none survives says so."""
+"""find with workers that crash: the next try has the same answer, the last one reports it."""
 
 import os
 import signal
@@ -9,19 +9,23 @@ import pytest
 
 from kraftops.image.replay.replay import Limits
 from kraftops.image.state.image import MetadataImage
-from kraftops.spark.find.search import Line, ask_log
+from kraftops.spark.find.scan_job import SearchedLog
+from kraftops.spark.find.search import Line, search_log
 from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.session import Session
-from kraftops_cli.metadata_shell.spark_find import Find, State, printed
+from kraftops_cli.metadata_shell.spark_find import printed
+from kraftops_cli.metadata_shell.spark_find_task import Find, FindRequest
 from tests.spark.dump.test_worker_crashes import tries
 from tests.spark.find.test_search import LOG, at_once
 
 pytestmark = pytest.mark.spark
 
+SEARCHED = SearchedLog((LOG,), Limits(), "kafka")
+
 
 @dataclass(frozen=True, slots=True)
 class CrashingFind(Find):
-    """Kills its worker in the middle of a group, as often as it is told."""
+    """Kills its worker in the middle of a shard, in the first *crashes* tries."""
 
     crashes: int = 1
 
@@ -33,8 +37,8 @@ class CrashingFind(Find):
 
 
 def find(crashes: int) -> CrashingFind:
-    state = State(LOG, None, None, "kafka", False, False, "")
-    return CrashingFind(("find", "/"), state, crashes)
+    request = FindRequest(LOG, None, None, "kafka", False, False, "")
+    return CrashingFind(("find", "/"), request, crashes)
 
 
 def kept(session: Session) -> tuple[int, list[str]]:
@@ -43,21 +47,21 @@ def kept(session: Session) -> tuple[int, list[str]]:
     return context._jsc.getPersistentRDDs().size(), sorted(os.listdir(context._temp_dir))
 
 
-def test_worker_that_dies_once_costs_nothing(session: Session) -> None:
+def test_shard_that_crashes_once_is_tried_again(session: Session) -> None:
     before = kept(session)
 
-    answer = ask_log(session, [LOG], Limits(), "kafka", find(1))
+    result = search_log(session, SEARCHED, find(1))
 
     assert kept(session) != before
-    assert list(printed(answer, set())) == at_once(LOG, ["find", "/"], Limits())[0]
+    assert list(printed(result, set())) == at_once(LOG, ["find", "/"], Limits())[0]
     assert kept(session) == before
 
 
-def test_group_that_kills_every_worker(session: Session) -> None:
+def test_shard_that_crashes_at_every_try_is_an_error(session: Session) -> None:
     before = kept(session)
 
     with pytest.raises(SparkError) as error:
-        ask_log(session, [LOG], Limits(), "kafka", find(1000))
+        search_log(session, SEARCHED, find(1000))
 
     assert kept(session) == before
     assert error.value.message == (

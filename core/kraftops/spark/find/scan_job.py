@@ -1,13 +1,14 @@
-"""The first pass over a metadata log: which of its bytes count, and what crosses entities.
+"""Scan of a metadata log: the byte ranges that count, and the facts that all shards need.
 
-One load of the log without an image finds gaps, damage, the end of time travel and snapshots that
-are not whole; it takes over what is known of parts already.
+One load of the log without an image finds gaps, damage, the end of time travel and incomplete
+snapshots; it uses the results of the prescan.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
 
@@ -21,11 +22,27 @@ from kraftops.log.ranges import ByteRange
 
 _ID = 16  # bytes of a topic's id
 
+PrescannedRanges = Mapping[str, Sequence[tuple[ByteRange, Run | None]]]
+"""Byte ranges of files by path, each with the result of its prescan."""
 
-class Hashes(NamedTuple):
-    """Hashes by topic ids: 20 bytes for each, since every worker has all of them.
 
-    *ids* are in order, one behind the other, and so are the hashes, of 4 bytes each.
+@dataclass(frozen=True, slots=True)
+class SearchedLog:
+    """Metadata log that is searched: its files or directories, up to which limits, and its dialect.
+
+    *with_prior_state* asks also for the state before a snapshot.
+    """
+
+    names: tuple[str, ...]
+    limits: Limits
+    dialect: str
+    with_prior_state: bool = False
+
+
+class TopicHashes(NamedTuple):
+    """Hashes by topic ids in 20 bytes each, since every worker has all of them.
+
+    *ids* are concatenated in order, and so are the hashes, of 4 bytes each.
     """
 
     ids: bytes
@@ -40,7 +57,7 @@ class Hashes(NamedTuple):
 
 
 class _Ids:
-    """Ids that lie one behind the other."""
+    """Sequence of concatenated ids."""
 
     def __init__(self, ids: bytes) -> None:
         self._ids = ids
@@ -57,10 +74,10 @@ def hash_of(name: str) -> int:
     return crc32(name.encode("utf-8", "surrogatepass"))
 
 
-class Before(NamedTuple):
-    """What the log before a snapshot has: see `kraftops.image.load.prior_state.prior_state_of`.
+class PriorLog(NamedTuple):
+    """Log before a snapshot; see `kraftops.image.load.prior_state.prior_state_of`.
 
-    *loads* are the stretches of each load of an image, one after the other.
+    *loads* are the stretches of each load of an image, in order.
     """
 
     loads: list[list[Stretch]]
@@ -68,27 +85,27 @@ class Before(NamedTuple):
 
     @property
     def source(self) -> int:
-        """The first number of its sources, which come after all others."""
+        """Number of its first source; its sources come after all others."""
         return min(one.source for load in self.loads for one in load)
 
 
-class FirstPass(NamedTuple):
-    """What the first pass found: stretches in order, names of topics, findings about the log.
+class LogScan(NamedTuple):
+    """Result of the scan: stretches in order, names of topics, findings about the log.
 
-    *groups* has for a topic's id what all that is about the topic goes together by: the hash of its
-    own name, or of that of another which had the same id, which *aliases* has by the own. *ranges*
-    has, by such hashes, masks of the ranges of partitions that there are besides the first.
-    *offset* is the last that the state covers. *before* is not looked for unless it is asked for.
+    *hashes* has the hash of each topic, by id. Topics that had the same id share the hash of one of
+    their names; *aliases* has that name by each of the others. *ranges* has masks of the partition
+    ranges besides the first, by hash. *offset* is the last one that the state covers. *prior* is
+    None unless it is asked for.
     """
 
     stretches: list[Stretch]
-    groups: Hashes
+    hashes: TopicHashes
     aliases: dict[str, str]
     ranges: dict[int, int]
     findings: list[Finding]
     provenance: Provenance
     offset: int
-    before: Before | None
+    prior: PriorLog | None
 
     @property
     def all_stretches(self) -> list[Stretch]:
@@ -97,52 +114,48 @@ class FirstPass(NamedTuple):
 
     @property
     def loads(self) -> list[list[Stretch]]:
-        """The loads of what is before."""
-        return self.before.loads if self.before else []
+        """Loads of the prior log."""
+        return self.prior.loads if self.prior else []
 
 
-def make_first_pass(
-    names: Sequence[str],
-    limits: Limits,
-    dialect: str,
-    runs: Mapping[str, Sequence[tuple[ByteRange, Run | None]]] | None = None,
-    *,
-    with_past: bool = False,
-) -> FirstPass:
-    """Return what counts of the metadata log that *names* stand for.
+def scan_log(log: SearchedLog, runs: PrescannedRanges | None = None) -> LogScan:
+    """Return the result of a scan of a metadata log.
 
     Args:
-        names: files or directories of the log.
-        limits: how far it counts.
-        dialect: of its records.
-        runs: what is known of all parts of some files, by their paths.
-        with_past: look for what led to a snapshot, too.
+        log: the log.
+        runs: results of the prescan, of all byte ranges of some files.
 
     Raises:
         SourceError: it cannot be read, or holds no metadata records.
-        UsageError: it does not reach back to what is asked for.
+        UsageError: it does not reach back to its limits.
     """
 
     def make(may_grow: bool) -> DryLoader:
-        return DryLoader(MetadataImage(dialect), limits, may_grow=may_grow, runs=runs)
+        return DryLoader(MetadataImage(log.dialect), log.limits, may_grow=may_grow, runs=runs)
 
-    loader = loaded_by(make, list(names), limits)
-    before = _before(loader) if with_past else None
-    groups, aliases = _groups(loader.dry.names)
+    loader = loaded_by(make, list(log.names), log.limits)
+    prior = _prior_log(loader) if log.with_prior_state else None
+    hashes, aliases = _hashes(loader.dry.names)
     ranges: dict[int, int] = {}
     for topic_id, mask in loader.dry.names.ranges.items():
-        group = groups.get(topic_id)
-        if group is not None:
-            ranges[group] = ranges.get(group, 0) | mask
+        topic = hashes.get(topic_id)
+        if topic is not None:
+            ranges[topic] = ranges.get(topic, 0) | mask
     image = loader.image
-    findings = _plain(image.log_findings)
-    stretches = loader.dry.stretches
-    end = image.provenance, image.offset
-    return FirstPass(stretches, groups, aliases, ranges, findings, *end, before)
+    return LogScan(
+        loader.dry.stretches,
+        hashes,
+        aliases,
+        ranges,
+        _without_addresses(image.log_findings),
+        image.provenance,
+        image.offset,
+        prior,
+    )
 
 
-def _before(loader: DryLoader) -> Before | None:
-    """Return what led to the snapshot that was loaded; its names are added to the loader's."""
+def _prior_log(loader: DryLoader) -> PriorLog | None:
+    """Return the log before the loaded snapshot; its topic names are added to the loader's."""
     past = loader.image.prior_state
     if past is None:
         return None
@@ -153,16 +166,16 @@ def _before(loader: DryLoader) -> Before | None:
                 [stretch._replace(source=first + stretch.source) for stretch in one.dry.stretches]
             )
             loader.dry.names.add(one.dry.names)
-    return Before(loads, past.unchanged)
+    return PriorLog(loads, past.unchanged)
 
 
-def _plain(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings without addresses, which mean nothing to others."""
+def _without_addresses(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings without addresses, which hold only in the image that found them."""
     return [finding._replace(address=None) for finding in findings]
 
 
-def _groups(names: Names) -> tuple[Hashes, dict[str, str]]:
-    """Return the group of each id, and those of names that are not groups themselves."""
+def _hashes(names: Names) -> tuple[TopicHashes, dict[str, str]]:
+    """Return the hashes by topic id, and the names that stand for others, by these."""
     roots: dict[str, str] = {}
 
     def root(name: str) -> str:
@@ -178,4 +191,4 @@ def _groups(names: Names) -> tuple[Hashes, dict[str, str]]:
     aliases = {name: root(name) for _, name in names.pairs if root(name) != name}
     order = sorted(ids)
     hashes = b"".join(hash_of(root(ids[topic_id])).to_bytes(4) for topic_id in order)
-    return Hashes(b"".join(order), hashes), aliases
+    return TopicHashes(b"".join(order), hashes), aliases

@@ -1,12 +1,12 @@
-"""Ask a metadata log in two passes; in the second, each group of entities is one task's to replay.
+"""Search a metadata log in two passes: scan it, then replay and search each shard of its entities.
 
-The image of a group is made by the code that makes the whole one; what is asked of it is asked of
-every group, and the answers are put in order.
+The image of a shard is made by the same code as the image of a whole log. All shards are asked, and
+their answers are sorted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,16 +14,15 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kraftops.errors import SourceError, UsageError
-from kraftops.image.load.prescan import Run, Stretch
-from kraftops.image.replay.replay import Limits
+from kraftops.image.load.prescan import Stretch
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
-from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import open_log
-from kraftops.spark.find.partitioner import FIRST, Router, Share, Topics, shares
-from kraftops.spark.find.prescan_job import runs_of_parts
-from kraftops.spark.find.scan_job import FirstPass, make_first_pass
-from kraftops.spark.find.shard_replay import Dealt, Noted, image_of, image_of_findings
+from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner, Topics
+from kraftops.spark.find.prescan_job import prescanned
+from kraftops.spark.find.scan_job import LogScan, PrescannedRanges, SearchedLog, scan_log
+from kraftops.spark.find.shard_replay import RecordFinding, findings_image, shard_image
+from kraftops.spark.find.sharded_batch import EMPTY_BATCH, ShardedBatch, sharded
 from kraftops.spark.jobs.run import reading_whole_log, run, shipped
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show, watched
@@ -31,27 +30,26 @@ from kraftops.spark.session.status_tracker import Show, watched
 if TYPE_CHECKING:
     from pyspark import Accumulator
 
-_GROUP_BYTES = 16 << 20
-_MOST_GROUPS = 4096
+_SHARD_BYTES = 16 << 20
+_MOST_SHARDS = 4096
 _RESULT_BYTES = 4 << 20  # of lines that go to the driver at a time
 
 Line = tuple[bytes, bytes]
-"""What a line is sorted by, and the line."""
-Runs = Mapping[str, Sequence[tuple[ByteRange, Run | None]]]
+"""Sort key of a line, and the line."""
 
 
-class Ask(Protocol):
-    """What is asked, in workers."""
+class Search(Protocol):
+    """Search of the image of a shard, in workers."""
 
     def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterable[Line]:
-        """Yield lines about the image of a group."""
+        """Yield lines about the image of a shard."""
 
     def of_findings(self, image: MetadataImage, first: int) -> Iterable[Line]:
         """Yield lines about findings alone, numbered from *first* on."""
 
 
-class Answer(NamedTuple):
-    """Lines in order, those of several groups as often; what is wrong with the log.
+class SearchResult(NamedTuple):
+    """Lines in order, and findings about the log; a line of several shards comes as often.
 
     *failed_records* counts records that could not be applied.
     """
@@ -61,77 +59,84 @@ class Answer(NamedTuple):
     failed_records: int
 
 
-class Failed(NamedTuple):
-    """How many records of a group could not be applied."""
+class FailedRecords(NamedTuple):
+    """Number of records in a shard that could not be applied."""
 
     total: int
 
 
-Made = Line | Failed | Noted
+ShardResult = Line | FailedRecords | RecordFinding
 
 
 @dataclass(frozen=True)
-class FirstPassWork:
-    """Makes the first pass; all of it is one task's."""
+class ScanWork:
+    """Task that scans the log; there is only one."""
 
-    names: tuple[str, ...]
-    limits: Limits
-    dialect: str
-    with_past: bool = False
+    log: SearchedLog
 
-    def __call__(self, runs: Iterable[Runs]) -> Iterator[FirstPass | SourceError | UsageError]:
-        """Yield what was found, given what is known of parts; or why nothing can be."""
-        for known in runs:
+    def __call__(
+        self, prescans: Iterable[PrescannedRanges]
+    ) -> Iterator[LogScan | SourceError | UsageError]:
+        """Yield the result of the scan, or the reason why there is none."""
+        for runs in prescans:
             try:
-                yield make_first_pass(
-                    self.names, self.limits, self.dialect, known, with_past=self.with_past
-                )
+                yield scan_log(self.log, runs)
             except (SourceError, UsageError) as error:
                 yield error
 
 
 @dataclass(frozen=True)
-class ShareWork:
-    """Deals the records of stretches out to groups."""
+class Sharding:
+    """Number of shards of a log, and the result of its scan, as workers have it."""
 
-    first_pass: Any  # a broadcast of what the first pass found
+    scan: Any  # a broadcast of a `LogScan`
     count: int
     dialect: str
 
-    def __call__(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, Dealt]]:
-        """Yield the shares of all batches."""
-        router = router_of(self.first_pass.value, self.count, self.dialect)
+    def partitioner(self) -> Partitioner:
+        """Return the partitioner of the log."""
+        scan: LogScan = self.scan.value
+        topics = Topics(scan.hashes, scan.aliases, scan.ranges)
+        return Partitioner(self.count, topics, self.dialect)
+
+
+@dataclass(frozen=True)
+class ShardWork:
+    """Task that cuts the batches of stretches into shards."""
+
+    sharding: Sharding
+
+    def __call__(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, ShardedBatch]]:
+        """Yield shards and their batches."""
+        partitioner = self.sharding.partitioner()
         for stretch in stretches:
             with open_log(stretch.path) as log:
                 for batch in log.batches(stretch.start, stretch.stop):
-                    for number, share in shares(batch, router, stretch.records):
-                        yield number, Dealt(stretch.source, stretch.after, share)
+                    yield from sharded(batch, stretch, partitioner)
 
 
 @dataclass(frozen=True)
 class ReplayWork:
-    """Makes the image of each group, and asks it."""
+    """Task that replays shards and searches their images."""
 
-    first_pass: Any
-    count: int
-    dialect: str
-    ask: Ask
+    sharding: Sharding
+    search: Search
     size: Accumulator[int]
-    """Counts the bytes of lines, those of repeated tries as well."""
+    """Counts the bytes of lines, also of repeated tries."""
 
-    def __call__(self, dealt: Iterable[tuple[int, Dealt]]) -> Iterator[Made]:
-        """Yield, of each group, how many findings about records there are, these, and lines."""
-        for number, some in groupby(sorted(dealt, key=_place), key=itemgetter(0)):
-            yield from self._answers(number, [share for _, share in some if share.share.data])
+    def __call__(self, batches: Iterable[tuple[int, ShardedBatch]]) -> Iterator[ShardResult]:
+        """Yield of each shard the number of failed records, findings about them, and lines."""
+        for shard, some in groupby(sorted(batches, key=_log_order), key=itemgetter(0)):
+            yield from self._results(shard, [batch for _, batch in some if batch.data])
 
-    def _answers(self, number: int, dealt: list[Dealt]) -> Iterator[Made]:
-        router = router_of(self.first_pass.value, self.count, self.dialect)
-        image, noted = image_of(dealt, number, router, self.first_pass.value, self.dialect)
-        dealt.clear()
-        yield Failed(len(noted))
-        yield from noted
+    def _results(self, shard: int, batches: list[ShardedBatch]) -> Iterator[ShardResult]:
+        partitioner, scan = self.sharding.partitioner(), self.sharding.scan.value
+        image, findings = shard_image(batches, shard, partitioner, scan)
+        batches.clear()
+        yield FailedRecords(len(findings))
+        yield from findings
         size = 0
-        for line in self.ask.of_image(image, is_first=number == FIRST):
+        for line in self.search.of_image(image, is_first=shard == FIRST_SHARD):
             yield line
             size += len(line[0]) + len(line[1])
         self.size.add(size)
@@ -139,169 +144,153 @@ class ReplayWork:
 
 @dataclass(frozen=True)
 class FindingsWork:
-    """Asks of findings about records, which come in order and with their numbers."""
+    """Task that searches findings about records, which come in order and numbered."""
 
-    ask: Ask
+    search: Search
     first: int
     dialect: str
 
-    def __call__(self, numbered: Iterable[tuple[Noted, int]]) -> Iterator[Line]:
+    def __call__(self, numbered: Iterable[tuple[RecordFinding, int]]) -> Iterator[Line]:
         """Yield lines."""
         found = list(numbered)
         if found:
-            image = image_of_findings((noted for noted, _ in found), self.dialect)
-            yield from self.ask.of_findings(image, self.first + found[0][1])
+            image = findings_image((finding for finding, _ in found), self.dialect)
+            yield from self.search.of_findings(image, self.first + found[0][1])
 
 
-def router_of(first_pass: FirstPass, count: int, dialect: str) -> Router:
-    """Return what knows the groups of a log."""
-    topics = Topics(first_pass.groups, first_pass.aliases, first_pass.ranges)
-    return Router(count, topics, dialect)
+def _log_order(one: tuple[int, ShardedBatch]) -> tuple[int, int, int]:
+    shard, batch = one
+    return shard, batch.source, batch.position
 
 
-def _place(one: tuple[int, Dealt]) -> tuple[int, int, int]:
-    number, dealt = one
-    return number, dealt.source, dealt.share.position
-
-
-def cut_stretches(stretches: Iterable[Stretch], runs: Runs) -> Iterator[Stretch]:
-    """Yield stretches in parts that are worth a task."""
+def cut_stretches(stretches: Iterable[Stretch], runs: PrescannedRanges) -> Iterator[Stretch]:
+    """Yield stretches, cut where the prescan has cut the files."""
     for stretch in stretches:
         start = stretch.start
-        for split, _ in runs.get(stretch.path, ()):
-            end = split.start + split.size
+        for part, _ in runs.get(stretch.path, ()):
+            end = part.start + part.size
             if start < end < stretch.stop:
                 yield stretch._replace(start=start, stop=end)
                 start = end
         yield stretch._replace(start=start)
 
 
-def ask_log(
+def search_log(
     session: Session,
-    names: Sequence[str],
-    limits: Limits,
-    dialect: str,
-    ask: Ask,
+    log: SearchedLog,
+    search: Search,
     *,
     with_findings: bool = True,
-    with_past: bool = False,
     show: Show | None = None,
-) -> Answer:
-    """Return what *ask* says of the state that a metadata log holds, without an image of it all.
+) -> SearchResult:
+    """Return the result of a search in the state of a metadata log, without an image of it all.
 
     Args:
         session: where to run the jobs.
-        names: files or directories of the log.
-        limits: how far it counts.
-        dialect: of its records.
-        ask: is called in workers.
-        with_findings: whether to ask of findings about records, too.
-        with_past: whether what is asked for depends on when something was changed last.
-        show: is told what is done.
+        log: the log.
+        search: is called in workers.
+        with_findings: whether to search findings about records, too.
+        show: is called with the progress.
 
     Raises:
         SourceError: the log cannot be read, or holds no metadata records.
         UsageError: it does not reach back to the limits.
         SparkError: a job failed.
     """
-    runs = runs_of_parts(session, names, limits, dialect, show)
-    with reading_whole_log(session, names):
-        work = FirstPassWork(tuple(names), limits, dialect, with_past)
-        (first_pass,) = run(session, [runs], work, show)
-    if not isinstance(first_pass, FirstPass):
-        raise first_pass
-    size = sum(stretch.stop - stretch.start for stretch in first_pass.all_stretches)
-    count = max(session.cores, min(_MOST_GROUPS, size // _GROUP_BYTES))
-    count = session.settings.groups or count
-    pieces = list(cut_stretches(first_pass.all_stretches, runs))
-    context = session.context
-    groups = _replayed(session, pieces, first_pass, count, dialect, ask)
+    runs = prescanned(session, log, show)
+    with reading_whole_log(session, log.names):
+        (scan,) = run(session, [runs], ScanWork(log), show)
+    if not isinstance(scan, LogScan):
+        raise scan
+    size = sum(stretch.stop - stretch.start for stretch in scan.all_stretches)
+    count = max(session.cores, min(_MOST_SHARDS, size // _SHARD_BYTES))
+    sharding = Sharding(
+        session.context.broadcast(scan), session.settings.shards or count, log.dialect
+    )
+    stretches = list(cut_stretches(scan.all_stretches, runs))
+    shards = _replayed(session, stretches, sharding, search)
     try:
-        with reading_whole_log(session, names), watched(context, count, show):
-            failed = groups.made.mapPartitions(_failed).sum()
-            lines = groups.made.filter(_is_line)
+        with reading_whole_log(session, log.names), watched(session.context, sharding.count, show):
+            failed = shards.results.mapPartitions(_failed_records).sum()
+            lines = shards.results.filter(_is_line)
             if failed and with_findings:
-                work_on_findings = FindingsWork(ask, len(first_pass.findings), dialect)
-                numbered = groups.made.filter(_is_noted).sortBy(itemgetter(0)).zipWithIndex()
-                lines = lines.union(numbered.mapPartitions(work_on_findings))
-            schema = "key binary, line binary"
-            table = session.spark.createDataFrame(lines, schema, verifySchema=False)
-            parts = 1 + groups.size.value // _RESULT_BYTES
-            rows = table.repartitionByRange(parts, "key").sortWithinPartitions("key").rdd.map(tuple)
-            parts = rows.getNumPartitions()
+                work = FindingsWork(search, len(scan.findings), log.dialect)
+                findings = shards.results.filter(_is_finding)
+                numbered = findings.sortBy(itemgetter(0)).zipWithIndex()
+                lines = lines.union(numbered.mapPartitions(work))
+            sorted_lines = _sorted_lines(session, lines, 1 + shards.size.value // _RESULT_BYTES)
+            parts = sorted_lines.getNumPartitions()
     except BaseException:
-        groups.release()
+        shards.release()
         raise
 
     def read() -> Iterator[Line]:
-        # What `toLocalIterator` has given stays in the JVM's memory (Spark 4.3).
+        # `toLocalIterator` leaves its results in the memory of the JVM (Spark 4.3).
         try:
-            with reading_whole_log(session, names):
+            with reading_whole_log(session, log.names):
                 for part in range(parts):
-                    for key, line in context.runJob(rows, list, [part]):
+                    for key, line in session.context.runJob(sorted_lines, list, [part]):
                         yield bytes(key), bytes(line)
         finally:
-            groups.release()
+            shards.release()
 
-    return Answer(read(), first_pass.findings, failed)
+    return SearchResult(read(), scan.findings, failed)
 
 
-class _Replayed(NamedTuple):
-    """An RDD of what is *made* of all groups, what is broadcast for it, and how large lines are."""
+class _ReplayedShards(NamedTuple):
+    """RDD of the results of all shards, the broadcast that it needs, and the bytes of lines."""
 
-    made: Any
-    known: Any
+    results: Any
+    scan: Any
     size: Accumulator[int]
 
     def release(self) -> None:
-        """Let Spark forget all of it, if Spark is still there."""
+        """Have Spark forget all of it, if Spark still runs."""
         from py4j.protocol import Py4JError
 
         with suppress(Py4JError, OSError):
-            self.made.unpersist()
-            self.known.destroy()
+            self.results.unpersist()
+            self.scan.destroy()
 
 
 def _replayed(
-    session: Session,
-    pieces: list[Stretch],
-    first_pass: FirstPass,
-    count: int,
-    dialect: str,
-    ask: Ask,
-) -> _Replayed:
-    """Have the records of *pieces* dealt out to *count* groups, and each of these replayed."""
+    session: Session, stretches: list[Stretch], sharding: Sharding, search: Search
+) -> _ReplayedShards:
+    """Return the results of all shards, computed when they are first used."""
     from pyspark import StorageLevel
 
     context = session.context
-    known, size = context.broadcast(first_pass), context.accumulator(0)
-    dealt = context.parallelize(pieces, max(1, len(pieces))).mapPartitions(
-        shipped(session, ShareWork(known, count, dialect))
+    size = context.accumulator(0)
+    batches = context.parallelize(stretches, max(1, len(stretches))).mapPartitions(
+        shipped(session, ShardWork(sharding))
     )
-    first = context.parallelize([(FIRST, NOTHING)], 1)  # that group is always asked
-    made = (
-        dealt.union(first)
-        .partitionBy(count, int)
-        .mapPartitions(shipped(session, ReplayWork(known, count, dialect, ask, size)))
+    first = context.parallelize([(FIRST_SHARD, EMPTY_BATCH)], 1)
+    results = (
+        batches.union(first)
+        .partitionBy(sharding.count, int)
+        .mapPartitions(shipped(session, ReplayWork(sharding, search, size)))
     )
-    return _Replayed(made.persist(StorageLevel.DISK_ONLY), known, size)
+    return _ReplayedShards(results.persist(StorageLevel.DISK_ONLY), sharding.scan, size)
 
 
-NOTHING = Dealt(0, -1, Share(-1, b"", b""))
-"""Stands for a share of what may have none."""
+def _sorted_lines(session: Session, lines: Any, parts: int) -> Any:
+    """Return an RDD of lines by key, in *parts* partitions."""
+    schema = "key binary, line binary"
+    table = session.spark.createDataFrame(lines, schema, verifySchema=False)
+    return table.repartitionByRange(parts, "key").sortWithinPartitions("key").rdd.map(tuple)
 
 
-def _failed(made: Iterable[Made]) -> Iterator[int]:
-    """Yield how many findings about records there are in a group, which is what it begins with."""
-    for first in made:
-        assert isinstance(first, Failed)
+def _failed_records(results: Iterable[ShardResult]) -> Iterator[int]:
+    """Yield the number of failed records of a shard, which is its first result."""
+    for first in results:
+        assert isinstance(first, FailedRecords)
         yield first.total
         return
 
 
-def _is_line(made: Made) -> bool:
-    return type(made) is tuple
+def _is_line(result: ShardResult) -> bool:
+    return type(result) is tuple
 
 
-def _is_noted(made: Made) -> bool:
-    return isinstance(made, Noted)
+def _is_finding(result: ShardResult) -> bool:
+    return isinstance(result, RecordFinding)

@@ -1,4 +1,4 @@
-"""The image of one group of entities, and the findings about its records in the order of all."""
+"""Replay of one shard: its image, and findings about its records in the order of the whole log."""
 
 from __future__ import annotations
 
@@ -21,30 +21,24 @@ from kraftops.log.batch import (
     Header,
     read_record,
 )
-from kraftops.spark.find.partitioner import FIRST, Router, Share
-from kraftops.spark.find.scan_job import Before, FirstPass
+from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner
+from kraftops.spark.find.scan_job import LogScan, PriorLog
+from kraftops.spark.find.sharded_batch import ShardedBatch
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 
 Source = tuple[str, int | None]
-"""Path and end offset, of a snapshot, of a file."""
+"""Path of a file, and end offset of a snapshot."""
 Order = tuple[int, int, int, int]
-"""What findings about records are sorted by: where the replay of the whole log comes upon them.
+"""Sort key of findings about records, in the order of a replay of the whole log.
 
-How many transactions have ended, also the record's own; its source, position and number.
+Number of ended transactions, the record's own included; number of the source, position of the
+batch, and number of the record in the batch.
 """
 
 
-class Dealt(NamedTuple):
-    """A share, the number of its source, and the offset after which control records are new."""
-
-    source: int
-    after: int
-    share: Share
-
-
-class Noted(NamedTuple):
-    """A finding about a record: *data* is a batch of that record alone."""
+class RecordFinding(NamedTuple):
+    """Finding about a record; *data* is a batch of this record alone."""
 
     order: Order
     reason: str
@@ -54,141 +48,147 @@ class Noted(NamedTuple):
     data: bytes
 
 
-class GroupReplay:
-    """Replays the batches of a group, in the order of the log, into an image."""
+class ShardReplay:
+    """Replay of the batches of a shard, in the order of the log, into an image."""
 
     def __init__(self, image: MetadataImage) -> None:
         self._image = image
         self._replay = Replay(image)
-        self._batches: list[tuple[bytes, bool]] = []  # as a share has numbers; which are control
-        self._ends: list[int] = []  # findings before those that each transaction's end has brought
+        self._batches: list[
+            tuple[bytes, bool]
+        ] = []  # record numbers; whether it is a control batch
+        self._ends: list[int] = []  # count of findings before the end of each transaction
 
-    def replay(self, dealt: Iterable[Dealt]) -> None:
-        """Apply the batches of a group."""
-        for one in dealt:
-            batch = one.share.batch
-            self._replay.limits = Limits(one.after)
-            for event in self._replay.add(batch, one.source):
+    def replay(self, batches: Iterable[ShardedBatch]) -> None:
+        """Apply the batches."""
+        for sharded in batches:
+            batch = sharded.batch
+            self._replay.limits = Limits(sharded.after)
+            for event in self._replay.add(batch, sharded.source):
                 if isinstance(event, Ended):
                     self._ends.append(len(self._image.record_findings) - event.dropped)
             if len(self._image.store.numbers()) > len(self._batches):
-                self._batches.append((one.share.numbers, batch.header.is_control))
+                self._batches.append((sharded.numbers, batch.header.is_control))
 
-    def noted(self, finding: Finding) -> Finding:
-        """Return a finding about the log with the address of its record here, if it has one."""
+    def with_address(self, finding: Finding) -> Finding:
+        """Return a finding about the log with the address of its record, if this image has one."""
         began = self._replay.began
         is_here = finding.kind is FindingKind.TRANSACTION and began is not None
         return finding._replace(address=began) if is_here else finding
 
-    def findings(self, sources: Sequence[Source]) -> Iterator[tuple[LoggedRecord | None, Noted]]:
-        """Yield records, None for those of control batches, and what was found about them.
+    def findings(
+        self, sources: Sequence[Source]
+    ) -> Iterator[tuple[LoggedRecord | None, RecordFinding]]:
+        """Yield findings and their records, None for control records.
 
-        *sources* are paths and end offsets of all files.
+        *sources* has all files, by number.
         """
         store, batch, numbers = self._image.store, -1, {}
         for found, (address, reason) in enumerate(self._image.record_findings):
             if address >> POSITION_BITS != batch:
                 batch = address >> POSITION_BITS
-                numbers = _numbered(store.batch(batch), self._batches[batch][0])
+                numbers = _record_numbers(store.batch(batch), self._batches[batch][0])
             source, position = store.source_of(address)
             ended = bisect_right(self._ends, found)
             order = (ended, source, position, numbers[address & _POSITION_MASK])
-            data = _alone(store.batch(batch), address & _POSITION_MASK)
+            data = _batch_of_one(store.batch(batch), address & _POSITION_MASK)
             record = None if self._batches[batch][1] else store.record(address)
-            yield record, Noted(order, reason, *sources[source], position, data)
+            yield record, RecordFinding(order, reason, *sources[source], position, data)
 
 
-def image_of(
-    dealt: Sequence[Dealt], number: int, router: Router, first_pass: FirstPass, dialect: str
-) -> tuple[MetadataImage, list[Noted]]:
-    """Return the image of a group, and what was found about records for which it answers.
+def shard_image(
+    batches: Sequence[ShardedBatch], shard: int, partitioner: Partitioner, scan: LogScan
+) -> tuple[MetadataImage, list[RecordFinding]]:
+    """Return the image of a shard, and the findings about records that this shard reports.
 
-    The first group's has the findings about the log.
+    The first shard has the findings about the log.
     """
-    stretches = first_pass.all_stretches
+    stretches = scan.all_stretches
     sources: list[Source] = [("", None)] * (1 + max(one.source for one in stretches))
     for stretch in stretches:
         sources[stretch.source] = stretch.path, stretch.end_offset
-    image = _image_of(sources, dialect)
-    replay = GroupReplay(image)
-    before = first_pass.before
-    if before:
-        old = [one for one in dealt if one.source >= before.source]
-        dealt = [one for one in dealt if one.source < before.source]
-        past = _past(old, before, _image_of(sources, dialect))
+    image = _image_of(sources, partitioner.dialect)
+    replay = ShardReplay(image)
+    prior = scan.prior
+    if prior:
+        old = [one for one in batches if one.source >= prior.source]
+        batches = [one for one in batches if one.source < prior.source]
+        past = _prior_state(old, prior, _image_of(sources, partitioner.dialect))
         image.offer_prior_state(lambda: past)
-    replay.replay(dealt)
-    noted = []
+    replay.replay(batches)
+    reported = []
     for record, finding in replay.findings(sources):
-        groups = () if record is None else router.of_record(record.key, record.value)
-        if (groups or (FIRST,))[0] == number:
-            noted.append(finding)
-    image.provenance = first_pass.provenance
-    if first_pass.offset != first_pass.provenance.offset:
-        image.note_end_of_snapshot(first_pass.offset + 1)
+        shards = () if record is None else partitioner.of_record(record.key, record.value)
+        if (shards or (FIRST_SHARD,))[0] == shard:
+            reported.append(finding)
+    image.provenance = scan.provenance
+    if scan.offset != scan.provenance.offset:
+        image.note_end_of_snapshot(scan.offset + 1)
     image.fold.forget_dropped()
-    if number == FIRST:
-        image.log_findings += map(replay.noted, first_pass.findings)
-    return image, noted
+    if shard == FIRST_SHARD:
+        image.log_findings += map(replay.with_address, scan.findings)
+    return image, reported
 
 
 def _image_of(sources: Iterable[Source], dialect: str) -> MetadataImage:
-    """Return an image with these sources, which are read once, and nothing else."""
+    """Return an empty image with these sources, which are read once."""
     image = MetadataImage(dialect)
     for path, end_offset in sources:
         image.store.add_source(path, None, end_offset)
     return image
 
 
-def _past(dealt: Iterable[Dealt], before: Before, image: MetadataImage) -> PriorState:
-    """Return what led to a snapshot, given the shares of that, loaded into an image."""
-    loads = [{one.source for one in load} for load in before.loads]
-    for at, sources in enumerate(loads):
+def _prior_state(
+    batches: Iterable[ShardedBatch], prior: PriorLog, image: MetadataImage
+) -> PriorState:
+    """Return the state before a snapshot, loaded into *image*."""
+    loads = [{one.source for one in load} for load in prior.loads]
+    for number, sources in enumerate(loads):
         replay = Replay(image)
-        # An older snapshot comes first, if there is one, and then what the log has before its end.
-        image.fold.seed(is_seeded=at == 1)
-        for one in dealt:
-            if one.source in sources:
-                replay.limits = Limits(one.after)
-                for _ in replay.add(one.share.batch, one.source):
+        # An older snapshot comes first, if there is one, then the log before the end of this one.
+        image.fold.seed(is_seeded=number == 1)
+        for sharded in batches:
+            if sharded.source in sources:
+                replay.limits = Limits(sharded.after)
+                for _ in replay.add(sharded.batch, sharded.source):
                     pass
-    return PriorState(image, before.unchanged)
+    return PriorState(image, prior.unchanged)
 
 
-def image_of_findings(noted: Iterable[Noted], dialect: str) -> MetadataImage:
-    """Return an image that has findings about records, in this order, and nothing else."""
+def findings_image(findings: Iterable[RecordFinding], dialect: str) -> MetadataImage:
+    """Return an image that has only findings about records, in this order."""
     image = MetadataImage(dialect)
-    for one in noted:
+    for one in findings:
         source = image.store.add_source(one.path, None, one.end_offset)
         address = image.store.add(source, Batch(one.position, len(one.data), one.data))
         image.fold.drop(address + HEADER_SIZE, one.reason)
     return image
 
 
-def _numbered(inside: InflatedBatch, numbers: bytes) -> dict[int, int]:
-    """Return by the positions of records their numbers in the batch that they come from."""
-    found, at = {}, inside.start
+def _record_numbers(batch: InflatedBatch, numbers: bytes) -> dict[int, int]:
+    """Return the numbers of records in their original batch, by position in this one."""
+    found, pos = {}, batch.start
     pairs = memoryview(numbers).cast("I")
     for first, count in zip(pairs[::2], pairs[1::2], strict=True):
         for number in range(first, first + count):
-            found[at] = number
-            _, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
+            found[pos] = number
+            _, pos = read_record(batch.data, pos, batch.base_offset, batch.base_timestamp)
     return found
 
 
-def _alone(inside: InflatedBatch, position: int) -> bytes:
-    """Return a batch of the record at *position* alone."""
-    _, end = read_record(inside.data, position, inside.base_offset, inside.base_timestamp)
-    raw, time = inside.data[position:end], inside.append_time
+def _batch_of_one(batch: InflatedBatch, position: int) -> bytes:
+    """Return a batch that has only the record at *position*."""
+    _, end = read_record(batch.data, position, batch.base_offset, batch.base_timestamp)
+    raw, time = batch.data[position:end], batch.append_time
     head = Header(
-        base_offset=inside.base_offset,
+        base_offset=batch.base_offset,
         length=HEADER_SIZE - LOG_OVERHEAD + len(raw),
-        leader_epoch=inside.epoch,
+        leader_epoch=batch.epoch,
         magic=2,
         crc=0,
         attributes=0 if time is None else LOG_APPEND_TIME,
         last_offset_delta=0,
-        base_timestamp=inside.base_timestamp,
+        base_timestamp=batch.base_timestamp,
         max_timestamp=time or 0,
         producer_id=-1,
         producer_epoch=-1,

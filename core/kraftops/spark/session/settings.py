@@ -77,8 +77,8 @@ class Settings:
         return self._number("splitBytes", least=1)
 
     @property
-    def groups(self) -> int | None:
-        """Into how many groups the entities of an image go (`spark.kraftops.groups`), or None.
+    def shards(self) -> int | None:
+        """The number of shards of an image (`spark.kraftops.groups`); None if it is not set.
 
         Raises:
             UsageError: it is no number.
