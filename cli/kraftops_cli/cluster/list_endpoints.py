@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.java.text import utf16_length
 from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.streams import Terminal
@@ -71,8 +72,8 @@ def _kind(node: NodeAddress) -> str:
 
 def _table(nodes: Sequence[NodeAddress], *, is_of_controllers: bool) -> str:
     """Return Kafka's table, whose widths take no notice of the heads and of `null`."""
-    host = max((_width(node.address.host) for node in nodes), default=_NO_HOST)
-    rack = max((_width(node.rack) for node in nodes if node.rack), default=_NO_RACK)
+    host = max((utf16_length(node.address.host) for node in nodes), default=_NO_HOST)
+    rack = max((utf16_length(node.rack) for node in nodes if node.rack), default=_NO_RACK)
     widths = [10, host, 10, rack, 10, 15]
     rows = [["ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE"]]
     rows += [
@@ -92,9 +93,4 @@ def _table(nodes: Sequence[NodeAddress], *, is_of_controllers: bool) -> str:
 
 
 def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
-
-
-def _width(text: str) -> int:
-    """Return the length of *text* as Java counts it."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return text + " " * (width - utf16_length(text))

@@ -1,13 +1,14 @@
-"""Text as Java makes it: decoded UTF-8, JSON strings (Jackson), doubles, paths, hashes."""
+"""Text by Java's rules: decoded UTF-8, JSON strings (Jackson), paths, order, and hashes."""
 
 from __future__ import annotations
 
 import codecs
-import math
 import re
+from collections.abc import Iterable
 
 from kraftops.uris import is_remote
 
+_WHITE_SPACE = "".join(map(chr, range(0x21)))
 _ESCAPES = {number: f"\\u{number:04X}" for number in range(0x20)} | {
     ord(char): escape
     for char, escape in {
@@ -43,37 +44,10 @@ def decode_utf8(raw: bytes) -> str:
 def json_string(raw: bytes) -> str:
     """Return UTF-8 bytes as a JSON string in quotes; nothing but what JSON demands is escaped."""
     text = raw.decode("utf-8", "kraftops-java")
-    # Printable text without these two needs no escape; most of what is seen here is such.
+    # Most text is printable without these two characters, and needs no escape.
     if not text.isprintable() or '"' in text or "\\" in text:
         text = text.translate(_ESCAPES)
     return f'"{text}"'
-
-
-def double_text(number: float) -> str:
-    """Return a double as Java's `Double.toString` does, quoted as in JSON where it is no number.
-
-    Plain from 1e-3 to 1e7, else `d.dddEn`; shortest digits, as Java 19 and later find them.
-    """
-    if not math.isfinite(number):
-        return '"NaN"' if math.isnan(number) else '"Infinity"' if number > 0 else '"-Infinity"'
-    sign = "-" if math.copysign(1, number) < 0 else ""
-    shortest = repr(abs(number))
-    if shortest[1:2] == "e":
-        # Java wants two digits, and of those that name this double the nearest: 4.9E-324.
-        shortest = f"{abs(number):.1e}"
-    mantissa, _, exponent = shortest.partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    if not digits:
-        return f"{sign}0.0"
-    # The number is 0.DIGITS times ten to the power of *point*.
-    point = len(digits) - len(fraction) + int(exponent or 0)
-    digits = digits.rstrip("0")
-    if not -3 < point <= 7:
-        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
-    if point <= 0:
-        return f"{sign}0.{'0' * -point}{digits}"
-    return f"{sign}{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"
 
 
 def path_text(path: str) -> str:
@@ -87,10 +61,36 @@ def path_text(path: str) -> str:
     return path.rstrip("/") or path[:1]
 
 
+def trim(text: str) -> str:
+    """Return *text* as `String.trim` does: without controls and spaces at its ends."""
+    return text.strip(_WHITE_SPACE)
+
+
+def split(text: str, separator: str) -> list[str]:
+    """Return parts as `String.split` does, without empty parts at the end."""
+    parts = text.split(separator)
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def utf16_length(text: str) -> int:
+    """Return the length of *text* as `String.length` does, in UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def sorted_strings(texts: Iterable[str]) -> list[str]:
+    """Return strings in the order of `String.compareTo`, by UTF-16 units."""
+    found = list(texts)
+    if all(map(str.isascii, found)):
+        return sorted(found)
+    return sorted(found, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
+
+
 def string_hash(text: str) -> int:
-    """Return Java's `String.hashCode` of the UTF-16 units, as an unsigned int32."""
+    """Return `String.hashCode` of the UTF-16 units, as an unsigned int32."""
     units = text.encode("utf-16-be", "surrogatepass")
     value = 0
-    for at in range(0, len(units), 2):
-        value = value * 31 + (units[at] << 8 | units[at + 1]) & 0xFFFFFFFF
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = value * 31 + (high << 8 | low) & 0xFFFFFFFF
     return value

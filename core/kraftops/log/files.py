@@ -1,11 +1,11 @@
 """The files of a log directory, known by their names (Kafka's `LogFileUtils`, `Snapshots`)."""
 
 import os.path
-import re
 from enum import Enum
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
+from kraftops.java.numbers import parse_integer
 
 
 class FileKind(Enum):
@@ -124,8 +124,8 @@ def _split_suffix(name: str) -> tuple[str, str]:
 
 
 def _number(text: str, allowed: range) -> int:
-    """Return the number that Java's `parseLong` sees: a sign and digits of any script."""
-    # No more digits than a file name has: Python refuses to read thousands of them.
-    if not re.fullmatch(r"[+-]?\d{1,255}", text) or int(text) not in allowed:
+    """Return the number that `Long.parseLong` reads in a name."""
+    number = parse_integer(text, 64)
+    if number is None or number not in allowed:
         raise UsageError(f"{text!r} in the name is no offset")
-    return int(text)
+    return number

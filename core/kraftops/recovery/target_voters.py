@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kraftops.errors import UsageError
+from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy, QuorumRecords
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.bootstrap.records import voters_record
-from kraftops.storage.bootstrap.voters import Voter, java_host, parse_initial_controllers
+from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.log_recovery import voters_of
 from kraftops.uuids import to_text
@@ -52,11 +53,11 @@ def parse_host_changes(text: str) -> dict[HostPort, HostPort]:
 
 def _host_port(text: str) -> HostPort | None:
     if text.count(":") > 1 and not text.startswith("["):
-        return HostPort(java_host(text), None)  # an IPv6 address
+        return HostPort(host_text(text), None)  # an IPv6 address
     found = _HOST_PORT.fullmatch(text.strip())
     if found is None or int(found[3] or 0) > 0xFFFF:
         return None
-    return HostPort(java_host(found[1] or found[2]), int(found[3]) if found[3] else None)
+    return HostPort(host_text(found[1] or found[2]), int(found[3]) if found[3] else None)
 
 
 def target_record(
@@ -81,7 +82,7 @@ def target_record(
     """
     listener = config.controller_listener
     if named == SELF:
-        alone = Voter(config.node_id, directory_id, java_host(listener.host), listener.port)
+        alone = Voter(config.node_id, directory_id, host_text(listener.host), listener.port)
         return voters_record([alone], listener.name)
     if named:
         return voters_record(parse_initial_controllers(named), listener.name)

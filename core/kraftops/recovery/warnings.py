@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
+from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
-from kraftops.storage.bootstrap.voters import Voter, java_host
+from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 
 
@@ -45,7 +46,7 @@ def warnings(
         yield from _log_warnings(log, chosen)
     listener = config.controller_listener
     own = next(voter for voter in voters if voter.node_id == config.node_id)
-    address = (java_host(listener.host), listener.port)
+    address = (host_text(listener.host), listener.port)
     if (own.host, own.port) != address:
         text = f"this node will be the voter {own}, and listens at {address[0]}:{address[1]}"
         yield RecoveryWarning("other-listener", text, "the other nodes must reach it as that voter")

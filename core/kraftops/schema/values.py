@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import cache
 
 from kraftops.errors import DecodeError
-from kraftops.java.text import double_text, json_string
+from kraftops.java.numbers import double_text
+from kraftops.java.text import json_string
 from kraftops.memo import Memo
 from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint

@@ -7,8 +7,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from kraftops.image.state.fields import FieldChange, field_changes
+from kraftops.java.text import sorted_strings
 from kraftops.tree.names import integer_of
-from kraftops.tree.node import Directory, Leaf, Node, java_sorted
+from kraftops.tree.node import Directory, Leaf, Node
 
 _AT_ONCE = 1 << 14  # partitions
 _Changed = Mapping[str, Sequence[str]]
@@ -71,7 +72,7 @@ def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iter
     after = new if isinstance(new, Directory) else None
     known = {name for one in (before, after) if one for name in one.names()}
     changed = _changed_topics(before, after) if before and after else {}
-    differing = [name for name in java_sorted(known) if changed.get(name) != []]
+    differing = [name for name in sorted_strings(known) if changed.get(name) != []]
     for name in _read_ahead(before, after, differing, changed):
         below = (*names, name)
         if below in ECHOES:

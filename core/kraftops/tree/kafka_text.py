@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.changes import Provenance
+from kraftops.java.dates import iso_time_text
+from kraftops.java.text import sorted_strings
 from kraftops.tree.names import (
     ACL_OPERATIONS,
     ACL_PATTERNS,
@@ -23,7 +25,6 @@ from kraftops.tree.names import (
     UUIDS,
     code_name,
 )
-from kraftops.tree.node import java_sorted
 
 if TYPE_CHECKING:
     from kraftops.records.kip_631_types import ScramCredential
@@ -48,8 +49,6 @@ Named = TypeVar("Named", bound=_Named)
 
 _UNBOUNDED = 0x7FFF
 _HALVES = Struct(">qq")
-_YEAR_2000 = 946_684_800_000  # ms
-_CALENDAR_CYCLE = 146_097 * 86_400_000  # ms of 400 years
 
 
 def partition_text(state: PartitionState) -> str:
@@ -128,25 +127,13 @@ def token_text(data: DelegationTokenRecord) -> str:
 def provenance_text(provenance: Provenance) -> str:
     """Return what `MetadataProvenance.toString` does."""
     _, epoch, timestamp, counted = provenance
-    return f"offset {counted}, epoch {epoch}, time {time_text(timestamp)}[UTC]"
-
-
-def time_text(timestamp: int) -> str:
-    """Return ms since the epoch as Java's `ISO_ZONED_DATE_TIME` prints UTC, of any year."""
-    from datetime import UTC, datetime, timedelta
-
-    cycles, rest = divmod(timestamp - _YEAR_2000, _CALENDAR_CYCLE)
-    time = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(milliseconds=rest)
-    year = time.year + 400 * cycles
-    sign = "-" if year < 0 else "+" if year > 9999 else ""
-    fraction = f".{time.microsecond // 1000:03}".rstrip("0").rstrip(".")
-    return f"{sign}{abs(year):04}-{time:%m-%dT%H:%M:%S}{fraction}Z"
+    return f"offset {counted}, epoch {epoch}, time {iso_time_text(timestamp)}[UTC]"
 
 
 def by_name(entries: Sequence[Named]) -> list[Named]:
     """Return the last entries of their names, sorted by these."""
     named = {one["name"]: one for one in entries}
-    return [named[name] for name in java_sorted(named)]
+    return [named[name] for name in sorted_strings(named)]
 
 
 def _listeners(data: Registration) -> str:

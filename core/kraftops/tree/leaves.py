@@ -13,7 +13,7 @@ from kraftops.engine.metadata_state import EntryKey, NewestRecord, PartitionStat
 from kraftops.image.state.broker import BrokerState, broker_status
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
-from kraftops.java.text import double_text
+from kraftops.java.numbers import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
 from kraftops.schema.read import UNKNOWN_TAGS, Data
 from kraftops.storage.bootstrap.releases import METADATA_VERSIONS

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from kraftops.engine.metadata_state import Entity, Resource
+from kraftops.java.numbers import parse_integer
 from kraftops.memo import Memo
 from kraftops.uuids import to_text
 
@@ -116,5 +117,4 @@ def integer_of(name: str) -> int | None:
     """Return the number that Java's `Integer.parseInt` reads in a name; None if there is none."""
     if name.isdecimal() and len(name) < 10:  # nearly all
         return int(name)
-    match = re.fullmatch(r"[+-]?\d{1,12}", name)
-    return int(name) if match else None
+    return parse_integer(name, 32)

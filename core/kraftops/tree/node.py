@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kraftops.engine.metadata_state import NewestRecord
 from kraftops.image.state.changes import Change
 from kraftops.image.state.image import LastChange, MetadataImage
+from kraftops.java.text import sorted_strings
 
 
 class LeafKind(NamedTuple):
@@ -111,7 +112,7 @@ class Directory(NamedTuple):
 
     def sorted_names(self) -> list[str]:
         """Return the names of the children as Java sorts them, by UTF-16 code units."""
-        return java_sorted(self.names())
+        return sorted_strings(self.names())
 
     def children(self) -> Iterator[tuple[str, Node]]:
         """Yield names and children in that order."""
@@ -127,14 +128,6 @@ Node = Directory | Leaf
 def fixed(children: Mapping[str, Node], *, is_flat: bool = False) -> Directory:
     """Return a directory of these children."""
     return Directory(lambda: children, children.get, is_flat)
-
-
-def java_sorted(names: Iterable[str]) -> list[str]:
-    """Return strings as Java sorts them, by UTF-16 code units."""
-    found = list(names)
-    if all(map(str.isascii, found)):
-        return sorted(found)
-    return sorted(found, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
 
 
 def descend(node: Node | None, names: Iterable[str]) -> Node | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kraftops.tree.node import Directory, Leaf, Node, java_sorted
+from kraftops.java.text import sorted_strings
+from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.grammar.arguments import Call, number_of
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.session.session import Session
@@ -60,7 +61,7 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
         return
     if node.texts and session.is_kafka:
         texts = node.texts()
-        names = java_sorted(texts)
+        names = sorted_strings(texts)
         session.out("".join([f"{indent}{name}:\n{below}{texts[name]}\n" for name in names]))
         return
     if node.is_flat:

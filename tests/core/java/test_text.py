@@ -1,14 +1,21 @@
-"""Text as Java makes it."""
+"""Text by Java's rules."""
 
 import json
-import math
-import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.java.text import decode_utf8, double_text, json_string, path_text
+from kraftops.java.text import (
+    decode_utf8,
+    json_string,
+    path_text,
+    sorted_strings,
+    split,
+    string_hash,
+    trim,
+    utf16_length,
+)
 
 LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -44,7 +51,9 @@ def test_whole_text_is_kept(text: str) -> None:
         pytest.param("😀é".encode(), "😀é", id="not malformed"),
     ],
 )
-def test_malformed_bytes_become_as_many_marks_as_in_java(raw: bytes, text: str) -> None:
+def test_malformed_bytes_become_as_many_replacement_characters_as_in_java(
+    raw: bytes, text: str
+) -> None:
     assert decode_utf8(raw) == text
 
 
@@ -78,55 +87,39 @@ def test_json_string_escapes_what_jackson_does(raw: bytes, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0.0, "0.0"),
-        (-0.0, "-0.0"),
-        (1.0, "1.0"),
-        (-1.5, "-1.5"),
-        (0.1, "0.1"),
-        (100.0, "100.0"),
-        (1024.0, "1024.0"),
-        (9999999.0, "9999999.0"),
-        (1.0e7, "1.0E7"),
-        (12345678.9, "1.23456789E7"),
-        (0.001, "0.001"),
-        (9.99e-4, "9.99E-4"),
-        (1.0e-5, "1.0E-5"),
-        (1.0e21, "1.0E21"),
-        (1.0e23, "1.0E23"),
-        (2.0**63, "9.223372036854776E18"),
-        (4.9e-324, "4.9E-324"),
-        (-1.7976931348623157e308, "-1.7976931348623157E308"),
-        (math.pi, "3.141592653589793"),
-        (math.inf, '"Infinity"'),
-        (-math.inf, '"-Infinity"'),
-        (math.nan, '"NaN"'),
-        (struct.unpack(">d", b"\xff\xf8\0\0\0\0\0\1")[0], '"NaN"'),
-    ],
-)
-def test_doubles_are_javas(number: float, text: str) -> None:
-    assert double_text(number) == text
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_doubles_name_their_number_and_no_other(number: float) -> None:
-    """Digits on both sides of the point; an exponent only outside of 1e-3 to 1e7."""
-    text = double_text(number)
-
-    mantissa, _, exponent = text.partition("E")
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    assert float(text) == number
-    assert text.startswith("-") == (math.copysign(1, number) < 0)
-    assert whole.isdigit()
-    assert fraction.isdigit()
-    assert bool(exponent) == (number != 0 and not 1e-3 <= abs(number) < 1e7)
-    assert not exponent or len(whole) == 1
-
-
-@pytest.mark.parametrize(
     ("path", "shown"),
     [("a//b", "a/b"), ("a/b/", "a/b"), ("/", "/"), ("//", "/"), ("a/../b", "a/../b"), ("", "")],
 )
 def test_paths_are_shown_as_java_keeps_them(path: str, shown: str) -> None:
     assert path_text(path) == shown
+
+
+def test_trim_removes_controls_and_spaces_but_no_other_white_space() -> None:
+    assert trim("\x00\t \x1f a b\u00a0\n") == "a b\u00a0"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [("a,b", ["a", "b"]), (",a,,b,,", ["", "a", "", "b"]), (",,", []), ("a", ["a"])],
+)
+def test_split_drops_empty_parts_at_the_end_only(text: str, parts: list[str]) -> None:
+    assert split(text, ",") == parts
+
+
+@pytest.mark.parametrize(("text", "length"), [("", 0), ("é", 1), ("a😀", 3), ("\ud800", 1)])
+def test_length_counts_utf_16_units(text: str, length: int) -> None:
+    assert utf16_length(text) == length
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("", 0), ("a", 97), ("orders", 0xC3DF62E5), ("😀", 0x1B0D63)]
+)
+def test_hash_is_of_utf_16_units(text: str, number: int) -> None:
+    assert string_hash(text) == number
+
+
+def test_order_is_by_utf_16_units() -> None:
+    """Letters beyond the basic plane come before the last letters of it."""
+    assert sorted_strings(["\uff5e", "\U0001f600", "b", "B", "10", "2"]) == [
+        *("10", "2", "B", "b", "\U0001f600", "\uff5e"),
+    ]

@@ -11,7 +11,7 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import LAYOUT, Has, tree_of
-from kraftops.tree.node import Directory, Leaf, Node, descend, java_sorted
+from kraftops.tree.node import Directory, Leaf, Node, descend
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
 from tests.helpers.logs.random_logs import (
@@ -498,10 +498,3 @@ class TestWhereFrom:
         }
         assert at(root, "/local/findings/1") is None
         assert at(root, "/local/findings/-1") is None
-
-
-def test_names_are_sorted_as_java_does() -> None:
-    """By UTF-16 code units: what is beyond the basic plane comes before its last letters."""
-    assert java_sorted(["\uff5e", "\U0001f600", "b", "B", "10", "2"]) == [
-        *("10", "2", "B", "b", "\U0001f600", "\uff5e"),
-    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kraftops.errors import DecodeError
+from kraftops.java.numbers import to_int32
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import CODECS
@@ -98,17 +99,13 @@ def legacy_batch_line(batch: Batch) -> str:
 
 def add_sequence(sequence: int, increment: int) -> int:
     """Return a producer's sequence number *increment* later (`incrementSequence`), in int32."""
-    if sequence > _int32(0x7FFFFFFF - increment):
-        return _int32(increment - (0x7FFFFFFF - sequence) - 1)
-    return _int32(sequence + increment)
+    if sequence > to_int32(0x7FFFFFFF - increment):
+        return to_int32(increment - (0x7FFFFFFF - sequence) - 1)
+    return to_int32(sequence + increment)
 
 
 def subtract_sequence(sequence: int, decrement: int) -> int:
     """Return a producer's sequence number *decrement* earlier (`decrementSequence`), in int32."""
     if sequence < decrement:
-        return _int32(0x7FFFFFFF - (decrement - sequence) + 1)
-    return _int32(sequence - decrement)
-
-
-def _int32(value: int) -> int:
-    return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+        return to_int32(0x7FFFFFFF - (decrement - sequence) + 1)
+    return to_int32(sequence - decrement)

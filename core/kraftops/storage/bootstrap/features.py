@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from kraftops.errors import UsageError
+from kraftops.java.numbers import parse_integer
 from kraftops.storage.bootstrap.releases import (
     FEATURES,
     KRAFT_VERSION,
@@ -23,12 +23,6 @@ from kraftops.storage.bootstrap.releases import (
 _QUORUM_FLAGS = "--standalone, --initial-controllers, or --no-initial-controllers"
 
 
-def int16(text: str) -> int | None:
-    """Read a number as Java's `Short.parseShort`; None if it is none."""
-    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else 1 << 15
-    return number if -(1 << 15) <= number < 1 << 15 else None
-
-
 def parse_levels(arguments: Iterable[str]) -> dict[str, int]:
     """Return feature levels by name from `NAME=LEVEL` texts; of a repeated name the last counts.
 
@@ -41,7 +35,7 @@ def parse_levels(arguments: Iterable[str]) -> dict[str, int]:
         problem = f"Can't parse feature=level string {argument}: "
         if not equals:
             raise UsageError(f"{problem}equals sign not found.")
-        level = int16(text.strip())
+        level = parse_integer(text.strip(), 16)
         if level is None:
             raise UsageError(f"{problem}unable to parse {text.strip()} as a short.")
         levels[name.strip()] = level
@@ -150,7 +144,7 @@ def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
             f"Invalid feature format: {argument}. "
             "Expected format: 'feature=version' (e.g. 'group.version=1')"
         )
-    level = int16(text)
+    level = parse_integer(text, 16)
     if level is None:
         raise UsageError(f"Invalid version format: {text} for feature {name}")
     if name == METADATA_VERSION:

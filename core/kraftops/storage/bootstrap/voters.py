@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, UsageError
+from kraftops.java.hosts import host_text
+from kraftops.java.numbers import parse_integer
 from kraftops.uuids import from_text, is_reserved, to_text
 
 
@@ -59,31 +60,6 @@ def parse_initial_controllers(text: str) -> tuple[Voter, ...]:
     return tuple(voters[node_id] for node_id in sorted(voters))
 
 
-def java_host(host: str) -> str:
-    """Return the text that Java's `InetSocketAddress` has for a host: long forms of addresses."""
-    if ":" in host:
-        return _java_ipv6(host)
-    parts = host.split(".")
-    if len(host) > 15 or len(parts) > 4 or not all(re.fullmatch("[0-9]+", part) for part in parts):
-        return host
-    *octets, last = map(int, parts)
-    if last >= 1 << (8 * (4 - len(octets))) or any(octet > 0xFF for octet in octets):
-        return host
-    return ".".join(map(str, [*octets, *last.to_bytes(4 - len(octets))]))
-
-
-def _java_ipv6(host: str) -> str:
-    from socket import AF_INET6, inet_pton
-
-    try:
-        raw = inet_pton(AF_INET6, host)
-    except OSError:
-        return host
-    if raw[:12] == bytes(10) + b"\xff\xff":
-        return ".".join(map(str, raw[12:]))
-    return ":".join(f"{int.from_bytes(raw[at : at + 2]):x}" for at in range(0, 16, 2))
-
-
 def _voter(text: str) -> Voter:
     number, at, rest = text.partition("@")
     if not at:
@@ -118,10 +94,11 @@ def _voter(text: str) -> Voter:
         raise UsageError(
             "Failed to parse directory ID in dynamic voter string.", hint=error.message
         ) from None
-    return Voter(node_id, directory_id, java_host(host), port)
+    return Voter(node_id, directory_id, host_text(host), port)
 
 
 def _int32(text: str, what: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not -(1 << 31) <= int(text) < 1 << 31:
+    number = parse_integer(text, 32)
+    if number is None:
         raise UsageError(f"Failed to parse {what} in dynamic voter string.")
-    return int(text)
+    return number

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops.java.hash_order import map_order
-from kraftops.java.text import string_hash
-from kraftops.storage.config.values import Refused, java_split, trimmed, whole_number
+from kraftops.java.hosts import is_ipv4, is_ipv6
+from kraftops.java.numbers import parse_integer
+from kraftops.java.text import split, string_hash, trim, utf16_length
+from kraftops.storage.config.values import Refused
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 (to be refused)
@@ -40,7 +42,7 @@ def listener_name(text: str) -> str:
     Raises:
         Refused: it is blank.
     """
-    if not trimmed(text):
+    if not trim(text):
         raise Refused("The provided listener name is null or empty string", PROTOCOL_MAP, LISTENERS)
     return text.upper()
 
@@ -84,7 +86,7 @@ def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
 
 
 def _port(text: str) -> int:
-    port = whole_number(text, 32)
+    port = parse_integer(text, 32)
     if port is None:
         raise Refused(f'For input string: "{text}"', hint=_PORTS)
     return port
@@ -124,43 +126,6 @@ def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
             )
 
 
-def is_ipv4(host: str) -> bool:
-    """Tell whether *host* is an IPv4 address, as commons-validator does."""
-    octets = host.split(".")
-    return len(octets) == 4 and all(
-        re.fullmatch(r"0|[1-9][0-9]{0,2}", octet) and int(octet) <= 0xFF for octet in octets
-    )
-
-
-def is_ipv6(host: str) -> bool:
-    """Tell whether *host* is an IPv6 address, with or without zone, as commons-validator does."""
-    address, *zone = host.split("%")
-    if len(zone) > 1 or zone == [""] or address.count("::") > 1 or ":::" in address:
-        return False
-    compressed = "::" in address
-    if address.startswith(":") and not address.startswith("::"):
-        return False
-    if address.endswith(":") and not address.endswith("::"):
-        return False
-    groups = java_split(address, ":")
-    if address.endswith("::"):
-        groups.append("")
-    elif compressed and address.startswith("::"):
-        groups.pop(0)
-    octets = len(groups)
-    for index, group in enumerate(groups):
-        if not group:
-            if index and not groups[index - 1]:
-                return False
-        elif index == len(groups) - 1 and "." in group:
-            if not is_ipv4(group):
-                return False
-            octets += 1
-        elif not re.fullmatch(r"-0{1,3}|[0-9a-fA-F]{1,4}", group):
-            return False
-    return len(groups) <= 8 and octets <= 8 and (octets == 8 or compressed)
-
-
 def is_host(text: str) -> bool:
     """Tell whether *text* has only characters of host names and addresses."""
     return bool(re.fullmatch(_HOST, text))
@@ -173,16 +138,16 @@ def parse_map(key: str, text: str) -> dict[str, str]:
         Refused: an item has no colon.
     """
     pairs = {}
-    for item in java_split(re.sub(_SEPARATOR, ",", text, flags=re.ASCII), ",") if text else ():
+    for item in split(re.sub(_SEPARATOR, ",", text, flags=re.ASCII), ",") if text else ():
         name, colon, value = item.rpartition(":")
         if not colon:
-            length = len(item.encode("utf-16-le", "surrogatepass")) // 2
+            length = utf16_length(item)
             raise Refused(
                 f"Error parsing configuration property '{key}': begin 0, end -1, length {length}",
                 key,
                 hint=f"{item!r} is no NAME:VALUE",
             )
-        pairs[trimmed(name)] = trimmed(value)
+        pairs[trim(name)] = trim(value)
     return {name: pairs[name] for name in map_order(pairs, string_hash, capacity=16)}
 
 
@@ -246,14 +211,14 @@ def parse_static_voters(
     )
     voters = {}
     for entry in entries:
-        parts = java_split(entry, "@")
+        parts = split(entry, "@")
         if len(parts) != 2:
             raise Refused(
                 f"Invalid configuration value for {VOTERS}. Each entry should be in the form "
                 "`{id}@{host}:{port}`.",
                 VOTERS,
             )
-        voter_id = whole_number(parts[0], 32)
+        voter_id = parse_integer(parts[0], 32)
         if voter_id is None:
             raise Refused(f"Failed to parse voter ID as an integer from {parts[0]}", VOTERS)
         address = re.fullmatch(_ADDRESS, parts[1])
@@ -283,7 +248,7 @@ def parse_server(entry: str) -> tuple[str, int]:
 
 
 def _host_and_port(address: re.Match[str], key: str) -> tuple[str, int]:
-    port = whole_number(address[2], 32)
+    port = parse_integer(address[2], 32)
     if port is None:
         raise Refused(f'For input string: "{address[2]}"', key, hint=_PORTS)
     if port > 0xFFFF:

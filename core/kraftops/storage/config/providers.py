@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from kraftops.errors import DecodeError
 from kraftops.java.hash_order import map_order
 from kraftops.java.properties import properties
-from kraftops.java.text import string_hash
-from kraftops.storage.config.values import Refused, java_split
+from kraftops.java.text import split, string_hash
+from kraftops.storage.config.values import Refused
 
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
 """What returns the values it has for keys of a path."""
@@ -71,7 +71,7 @@ def _providers(originals: Mapping[str, str], environment: Mapping[str, str]) -> 
     listed = originals.get(_PROVIDERS, "")
     # Names are not trimmed, and one without a class is none.
     names = dict.fromkeys(
-        name for name in java_split(listed, ",") if f"{_PROVIDERS}.{name}.class" in originals
+        name for name in split(listed, ",") if f"{_PROVIDERS}.{name}.class" in originals
     )
     providers = {}
     for name in map_order(names, string_hash, capacity=16) if listed else ():
@@ -150,7 +150,7 @@ def _allowed_paths(listed: str) -> list[str] | None:
     if not listed:
         return None
     allowed = []
-    for item in java_split(listed, ","):
+    for item in split(listed, ","):
         path = _normalized(item)
         if not path.startswith("/"):
             raise Refused(f"Path {path} is not absolute", "allowed.paths")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kraftops.java.hash_order import scala_map_order, set_order
+from kraftops.java.numbers import parse_integer
 from kraftops.java.text import string_hash
 from kraftops.storage.config.endpoints import Endpoints, endpoints_of
 from kraftops.storage.config.listener_rules import check_listeners
 from kraftops.storage.config.listeners import is_host, parse_map
 from kraftops.storage.config.settings import Settings
-from kraftops.storage.config.values import Refused, require, whole_number
+from kraftops.storage.config.values import Refused, require
 
 _CODECS = range(5)
 _MEBIBYTE = 1 << 20
@@ -195,7 +196,7 @@ def _check_connections(settings: Settings) -> None:
     limit, overrides = "max.connections.per.ip", "max.connections.per.ip.overrides"
     limits = parse_map(overrides, settings.text(overrides) or "")
     for text in limits.values():
-        if whole_number(text, 32) is None:
+        if parse_integer(text, 32) is None:
             raise Refused(f'For input string: "{text}"', overrides)
     require(
         number(limit) != 0 or bool(limits),

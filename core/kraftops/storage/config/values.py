@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 
 from kraftops.errors import ConfigError
-from kraftops.java.text import double_text
+from kraftops.java.numbers import double_text, parse_double, parse_integer
+from kraftops.java.text import trim
 from kraftops.storage.config.keys import ServerKey
 
-_WHITE = "".join(map(chr, range(0x21)))  # what Java's `trim` takes away
 # Not compiled here: start-up is short, and most configurations need few of them.
 _COMMA = r"\s*,\s*"
-_WHOLE = r"[+-]?\d+"
-_DECIMAL = r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)"
-_HEXADECIMAL = r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?"
 _BITS = {"short": 16, "int": 32, "long": 64}
 
 
@@ -29,19 +26,6 @@ def require(condition: bool, message: str, *keys: str, hint: str | None = None) 
     """Refuse a configuration as Scala's `require` does."""
     if not condition:
         raise Refused(f"requirement failed: {message}", *keys, hint=hint)
-
-
-def trimmed(text: str) -> str:
-    """Return text without what Java's `trim` takes away."""
-    return text.strip(_WHITE)
-
-
-def java_split(text: str, separator: str) -> list[str]:
-    """Return what `String.split` does: nothing for separators at the end."""
-    parts = text.split(separator)
-    while parts and not parts[-1]:
-        parts.pop()
-    return parts
 
 
 def parse_value(key: ServerKey, text: str) -> object:
@@ -72,12 +56,12 @@ def _invalid(key: ServerKey, value: object, why: str, hint: str | None = None) -
 
 
 def _typed(key: ServerKey, text: str) -> object:
-    bare = text.strip(_WHITE)
+    bare = trim(text)
     number: float | None
     if key.type in _BITS:
-        number = whole_number(bare, _BITS[key.type])
+        number = parse_integer(bare, _BITS[key.type])
     elif key.type == "double":
-        number = _double(bare)
+        number = parse_double(bare)
     elif key.type == "boolean":
         return _boolean(key, bare, text)
     elif key.type == "list":
@@ -99,31 +83,6 @@ def _boolean(key: ServerKey, bare: str, text: str) -> bool:
     if capitals not in ("TRUE", "FALSE") or len(bare) != len(capitals):
         raise _invalid(key, text, "Expected value to be either true or false")
     return capitals == "TRUE"
-
-
-def whole_number(text: str, bits: int) -> int | None:
-    """Return the number that Java's `parseInt` and its kin see: digits of any script."""
-    if not re.fullmatch(_WHOLE, text) or max(text) > "\uffff":
-        return None
-    digits = text.lstrip("+-").lstrip("0")
-    if len(digits) > 20:  # of which Python refuses to read thousands
-        return None
-    number = int(digits or 0)
-    if text[0] == "-":
-        number = -number
-    return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
-
-
-def _double(text: str) -> float | None:
-    """Return the number that Java's `parseDouble` sees."""
-    if re.fullmatch(_DECIMAL, text, re.ASCII):
-        return float(text.rstrip("fFdD"))
-    if not (found := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
-        return None
-    try:
-        return float.fromhex(found[1])
-    except OverflowError:
-        return float(f"{text[0]}inf" if text[0] in "+-" else "inf")
 
 
 def _checked(key: ServerKey, value: object) -> object:

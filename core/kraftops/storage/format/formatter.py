@@ -18,12 +18,13 @@ from kraftops.fileio.directories import (
     owner_of,
     sync_directory,
 )
+from kraftops.java.hosts import host_text
 from kraftops.storage.bootstrap import records as bootstrap
 from kraftops.storage.bootstrap.features import chosen_levels, chosen_version, parse_levels
 from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voters_snapshot_bytes
 from kraftops.storage.bootstrap.releases import SCRAM_SINCE, by_name
 from kraftops.storage.bootstrap.scram import parse_credential
-from kraftops.storage.bootstrap.voters import Voter, java_host, parse_initial_controllers
+from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import (
@@ -147,7 +148,7 @@ def _asked_voters(config: ServerConfig, request: FormatRequest) -> tuple[Voter, 
         listener = config.controller_listener
         if not 0 <= listener.port <= 0xFFFF:
             raise UsageError(f"Invalid port {listener.port} in dynamic voter string.")
-        host = java_host(listener.host)
+        host = host_text(listener.host)
         return (Voter(config.node_id, random_uuid(), host, listener.port),)
     if is_controller and not config.voters and not request.no_initial_controllers:
         raise UsageError(

@@ -6,13 +6,15 @@ Version 0 is that of the time of KIP-78: `broker.id` and `cluster.id`, both opti
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftops.errors import DecodeError
+from kraftops.java.dates import date_text
+from kraftops.java.numbers import parse_integer
 from kraftops.java.properties import Property, properties_bytes
+from kraftops.java.text import trim
 from kraftops.uuids import from_text, to_text
 
 FILE_NAME = "meta.properties"
@@ -58,19 +60,14 @@ def read(given: Mapping[str, Property]) -> MetaProperties:
 
 def file_bytes(items: list[tuple[str, str]]) -> bytes:
     """Return a file as Kafka writes it, with the present time in its second line."""
-    # Java's Date.toString, whose names are English whatever the locale.
-    now = time.localtime()
-    day = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[now.tm_wday]
-    month = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * now.tm_mon - 3 : 3 * now.tm_mon]
-    stamp = time.strftime(f"{day} {month} %d %H:%M:%S %Z %Y", now)
-    return properties_bytes(items, comments=("", stamp))
+    return properties_bytes(items, comments=("", date_text(time.localtime())))
 
 
 def _version(given: Mapping[str, Property]) -> int:
     if "version" not in given:
         return 0
     text = given["version"].value
-    number = _int32(text.strip("".join(map(chr, range(0x21)))))
+    number = parse_integer(trim(text), 32)
     if number is None:
         raise DecodeError(f"Invalid meta.properties version string '{text}'")
     if number not in ID_KEYS:
@@ -81,16 +78,10 @@ def _version(given: Mapping[str, Property]) -> int:
 def _number(given: Mapping[str, Property], key: str) -> int | None:
     if key not in given:
         return None
-    number = _int32(given[key].value)
+    number = parse_integer(given[key].value, 32)
     if number is None:
         raise DecodeError(f"Unable to read {key} as a base-10 number.")
     return number
-
-
-def _int32(text: str) -> int | None:
-    """Read a number as Java's `Integer.parseInt`."""
-    number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,20}", text) else 1 << 31
-    return number if -(1 << 31) <= number < 1 << 31 else None
 
 
 def _directory_id(given: Mapping[str, Property]) -> bytes | None:

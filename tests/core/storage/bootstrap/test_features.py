@@ -7,7 +7,6 @@ from kraftops.storage.bootstrap.features import (
     chosen_levels,
     chosen_version,
     dependencies,
-    int16,
     level_text,
     parse_levels,
 )
@@ -24,30 +23,6 @@ ELR = "eligible.leader.replicas.version"
 
 def version(name: str) -> MetadataVersion:
     return by_name(name, unstable=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("0", 0),
-        ("+1", 1),
-        ("-1", -1),
-        ("007", 7),
-        ("32767", 32767),
-        ("-32768", -32768),
-        ("32768", None),
-        ("-32769", None),
-        ("", None),
-        ("-", None),
-        (" 1", None),
-        ("1_0", None),
-        ("0x1", None),
-        ("1.0", None),
-        ("9" * 5000, None),
-    ],
-)
-def test_numbers_are_those_of_java(text: str, number: int | None) -> None:
-    assert int16(text) == number
 
 
 @pytest.mark.parametrize(

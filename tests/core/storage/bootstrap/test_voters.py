@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.storage.bootstrap.voters import Voter, java_host, parse_initial_controllers
+from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
 from kraftops.uuids import from_text
 
 A, B = "JEXY6aqzQY-32P5TStzaFg", "MvDxzVmcRsaTz33bUuRU6A"
@@ -112,29 +112,3 @@ def test_what_no_quorum_can_work_with_is_refused(text: str, message: str) -> Non
 
 def test_id_after_the_reserved_ones_is_free() -> None:
     assert parse_initial_controllers("1@a:9:AAAAAAAAAAAAAAAAAAAAZA")
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("localhost", "localhost"),
-        ("Host.Example", "Host.Example"),
-        ("10.0.0.1", "10.0.0.1"),
-        ("010.0.0.01", "10.0.0.1"),
-        ("1", "0.0.0.1"),
-        ("127.1", "127.0.0.1"),
-        ("1.2.3", "1.2.0.3"),
-        ("256.1.1.1", "256.1.1.1"),
-        ("1.2.3.256", "1.2.3.256"),
-        ("1.2.3.4.5", "1.2.3.4.5"),
-        ("1..2", "1..2"),
-        ("", ""),
-        ("::1", "0:0:0:0:0:0:0:1"),
-        ("2001:DB8::0a", "2001:db8:0:0:0:0:0:a"),
-        ("::ffff:10.0.0.1", "10.0.0.1"),
-        ("fe80::1%eth0", "fe80::1%eth0"),
-        ("a:b", "a:b"),
-    ],
-)
-def test_addresses_have_javas_form(host: str, expected: str) -> None:
-    assert java_host(host) == expected

@@ -4,8 +4,6 @@ import pytest
 
 from kraftops.storage.config.listeners import (
     Listener,
-    is_ipv4,
-    is_ipv6,
     parse_listeners,
     parse_map,
     parse_server,
@@ -95,40 +93,6 @@ def test_an_ipv4_and_an_ipv6_address_may_share_a_port() -> None:
 )
 def test_ports_may_be_the_same(entries: list[str], distinct_ports: bool) -> None:
     assert len(listeners(*entries, distinct_ports=distinct_ports)) == 2
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1", "255.255.255.255"])
-def test_ipv4(host: str) -> None:
-    assert is_ipv4(host)
-
-
-@pytest.mark.parametrize(
-    "host", ["", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.1.1.1", "1.2.3.x", "::"]
-)
-def test_no_ipv4(host: str) -> None:
-    assert not is_ipv4(host)
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        "::", "::1", "1::", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:1.2.3.4", "::1.2.3.4", "fe80::1%eth0",
-        "1::8", "ABCD::ef01", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "::-0",
-    ],
-)  # fmt: skip
-def test_ipv6(host: str) -> None:
-    assert is_ipv6(host)
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        "", "host", "1.2.3.4", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", ":::", "1::2::3", ":1", "1:",
-        "12345::", "g::", "::%", "::1%a%b", "::256.1.1.1", "1.2.3.4::", "::-1",
-    ],
-)  # fmt: skip
-def test_no_ipv6(host: str) -> None:
-    assert not is_ipv6(host)
 
 
 @pytest.mark.parametrize(

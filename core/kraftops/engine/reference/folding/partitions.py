@@ -14,6 +14,7 @@ from kraftops.engine.metadata_state import (
     PartitionCondition,
     PartitionState,
 )
+from kraftops.java.numbers import to_int32
 from kraftops.records.kip_631 import KEPT_RECOVERY
 from kraftops.uuids import ZERO, is_reserved
 
@@ -64,7 +65,7 @@ def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> Partitio
         return _WRONG_COUNT
     leader, epoch = state.leader, state.leader_epoch
     if change["leader"] != KEPT_LEADER:
-        leader, epoch = change["leader"], _next(epoch)
+        leader, epoch = change["leader"], to_int32(epoch + 1)
     recovery = change["leaderRecoveryState"]
     if recovery == KEPT_RECOVERY:
         recovery = state.leader_recovery_state
@@ -82,13 +83,13 @@ def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> Partitio
         leader=leader,
         leader_recovery_state=recovery,
         leader_epoch=change.get("leaderEpoch", epoch),  # a draft's change has it
-        partition_epoch=_next(state.partition_epoch),
+        partition_epoch=to_int32(state.partition_epoch + 1),
     )
 
 
 def without_elr(state: PartitionState) -> PartitionState:
     """Return the state after a ClearElrRecord, if there was something to clear."""
-    epoch = _next(state.partition_epoch)
+    epoch = to_int32(state.partition_epoch + 1)
     return state._replace(eligible_leader_replicas=[], last_known_elr=[], partition_epoch=epoch)
 
 
@@ -143,11 +144,6 @@ def _or_old(new: T | None, old: T) -> T:
 
 def _wrong_recovery(state: int) -> str:
     return f"there is no leader recovery state {state}"
-
-
-def _next(epoch: int) -> int:
-    """Return the next epoch as Java's int keeps it."""
-    return (epoch + 1 + 0x80000000 & 0xFFFFFFFF) - 0x80000000
 
 
 def _directories(given: list[bytes], count: int) -> list[bytes] | None:

@@ -1,0 +1,71 @@
+"""Numbers by Java's rules: parsed from text, shown as text, and cut to their bits."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_INTEGER = r"[+-]?\d+"
+_DECIMAL = r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)"
+_HEXADECIMAL = r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?"
+_MOST_DIGITS = 20  # of an int64, and fewer than Python refuses to read
+
+
+def parse_integer(text: str, bits: int) -> int | None:
+    """Parse *text* as `Short.parseShort`, `Integer.parseInt` or `Long.parseLong` does.
+
+    Digits are of any script. None if it is no number, or one of more than *bits*.
+    """
+    if not re.fullmatch(_INTEGER, text) or max(text) > "\uffff":
+        return None
+    digits = text.lstrip("+-").lstrip("0")
+    if len(digits) > _MOST_DIGITS:
+        return None
+    number = int(digits or 0)
+    if text[0] == "-":
+        number = -number
+    return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
+
+
+def parse_double(text: str) -> float | None:
+    """Parse *text* as `Double.parseDouble` does; None if it is no number."""
+    if re.fullmatch(_DECIMAL, text, re.ASCII):
+        return float(text.rstrip("fFdD"))
+    if not (found := re.fullmatch(_HEXADECIMAL, text, re.ASCII)):
+        return None
+    try:
+        return float.fromhex(found[1])
+    except OverflowError:
+        return float(f"{text[0]}inf" if text[0] in "+-" else "inf")
+
+
+def to_int32(value: int) -> int:
+    """Return *value* as an int keeps it: the low 32 bits, with their sign."""
+    return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+
+
+def double_text(number: float) -> str:
+    """Return a double as `Double.toString` does, quoted as in JSON where it is not finite.
+
+    Plain from 1e-3 to 1e7, else `d.dddEn`; shortest digits, as of Java 19 and later.
+    """
+    if not math.isfinite(number):
+        return '"NaN"' if math.isnan(number) else '"Infinity"' if number > 0 else '"-Infinity"'
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    shortest = repr(abs(number))
+    if shortest[1:2] == "e":
+        # Java wants two digits, and of those that name this double the nearest: 4.9E-324.
+        shortest = f"{abs(number):.1e}"
+    mantissa, _, exponent = shortest.partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return f"{sign}0.0"
+    # The number is 0.DIGITS times ten to the power of *point*.
+    point = len(digits) - len(fraction) + int(exponent or 0)
+    digits = digits.rstrip("0")
+    if not -3 < point <= 7:
+        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+    if point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    return f"{sign}{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"
