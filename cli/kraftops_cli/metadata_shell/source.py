@@ -90,9 +90,9 @@ def _opened(
         return Opened(live if is_followed else Still(live.image), live)
     dialect = str(options["dialect"])
     if is_followed:
-        from kraftops.image.load.following import Following
+        from kraftops.image.load.following import LogFollower
 
-        return Opened(Following([source], dialect, progress), None)
+        return Opened(LogFollower([source], dialect, progress), None)
     from kraftops.image.load.loading import load
 
     image = load(source, at_offset=at_offset, at_time=at_time, dialect=dialect, progress=progress)
@@ -102,11 +102,11 @@ def _opened(
 def _size(source: str) -> int:
     """Return how many bytes are read of a source, about; 0 where nobody knows."""
     from kraftops.errors import KraftopsError
-    from kraftops.image.load.sources import files_of, plans
-    from kraftops.image.replay.replay import Limits
+    from kraftops.image.load.sources import files_of, read_plans
+    from kraftops.image.replay.limits import Limits
 
     try:
-        pieces, _ = next(plans(files_of([source]), Limits()))
+        pieces, _ = next(read_plans(files_of([source]), Limits()))
         return sum(os.path.getsize(piece.path) for piece in pieces)
     except (KraftopsError, OSError, StopIteration):
         return 0  # whoever loads it says what is wrong

@@ -14,11 +14,12 @@ from typing import NamedTuple, Protocol
 
 from kraftops.engine.metadata_state import EntryKey, NewestRecord
 from kraftops.errors import SourceError
-from kraftops.image.load.loader import Loader, Progress
+from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import limits_of
 from kraftops.image.load.prior_state import prior_state_of
-from kraftops.image.load.sources import files_of, whole_log
-from kraftops.image.replay.events import Applied, Controlled, Event, SnapshotEnded
+from kraftops.image.load.sources import files_of, whole_log_plans
+from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Event, SnapshotEnded
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Change
 from kraftops.image.state.fields import FieldChange, field_changes
 from kraftops.image.state.image import LastChange, MetadataImage
@@ -95,7 +96,6 @@ def history(
     at_offset: int | None = None,
     at_time: int | None = None,
     dialect: str = "kafka",
-    progress: Progress | None = None,
 ) -> list[Step]:
     """Return what happened to a node in all of the log that *source* holds, oldest first.
 
@@ -109,7 +109,6 @@ def history(
         at_offset: nothing after the record of this offset.
         at_time: nothing later than this, in ms since the epoch.
         dialect: how records are framed and numbered.
-        progress: is told how much has been read.
 
     Raises:
         SourceError: the source cannot be read, or holds no metadata log.
@@ -119,13 +118,14 @@ def history(
     names = [os.fspath(one) for one in given]
     limits = limits_of(at_offset, at_time)
     files = files_of(names)
-    for pieces in whole_log(files):
+    for plan in whole_log_plans(files):
         image = MetadataImage(dialect)
-        if pieces[0].end_offset is not None:
-            image.offer_prior_state(partial(prior_state_of, files, pieces[0].end_offset, dialect))
+        if plan[0].end_offset is not None:
+            image.offer_prior_state(partial(prior_state_of, files, plan[0].end_offset, dialect))
         watcher = _Watcher(image, watched)
-        loader = Loader(image, limits, progress, may_grow=files.is_directory, listen=watcher.listen)
-        if loader.read(pieces):
+        replay = Replay(image, limits)
+        loader = Loader(replay, may_grow=files.is_directory, listen=watcher.listen)
+        if loader.read(plan):
             return watcher.steps
     raise SourceError(f"{', '.join(names)}: there is no metadata log")
 
@@ -149,10 +149,10 @@ class _Watcher:
 
     def listen(self, event: Event) -> None:
         """Take an event of the replay."""
-        if isinstance(event, Applied):
+        if isinstance(event, EntriesChanged):
             self._look(event.address)
             self.image.fold.watch(self._watched.watches(self.image))
-        elif isinstance(event, Controlled) and self._watched.is_control:
+        elif isinstance(event, ControlRecordRead) and self._watched.is_control:
             self._look(event.address)
         elif isinstance(event, SnapshotEnded):
             self.steps.sort(key=lambda step: step.change.offset)

@@ -9,6 +9,7 @@ import pytest
 
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import LAYOUT, Has, tree_of
 from kraftops.tree.node import Directory, Leaf, Node, descend
@@ -40,7 +41,7 @@ def image_of(*records: Made) -> MetadataImage:
 def image_in(raw: bytes) -> MetadataImage:
     """Return the image of a log in memory."""
     image = MetadataImage()
-    loader = Loader(image)
+    loader = Loader(Replay(image))
     assert loader.add(batches_of(raw), image.store.add_source("memory", None), "memory")
     return image
 

@@ -10,6 +10,7 @@ import pytest
 
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
@@ -66,7 +67,7 @@ def image_of(raw: bytes) -> MetadataImage:
     """Return our image of a log."""
     image = MetadataImage()
     source = image.store.add_source("memory", None)
-    assert Loader(image).add(batches_of(raw), source, "memory")
+    assert Loader(Replay(image)).add(batches_of(raw), source, "memory")
     return image
 
 

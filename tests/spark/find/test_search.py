@@ -14,8 +14,8 @@ import pytest
 from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loading import limits_of, load
-from kraftops.image.load.sources import files_of, plans
-from kraftops.image.replay.replay import Limits
+from kraftops.image.load.sources import files_of, read_plans
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.spark.find.partitioner import FIRST_SHARD
@@ -91,7 +91,7 @@ def some_tests(random: Random) -> Iterator[str]:
 
 def prescanned(log: SearchedLog) -> PrescannedRanges:
     """Return the results of the prescan of byte ranges that are as small as possible."""
-    files, _ = next(plans(files_of(log.names), log.limits), ([], []))
+    files, _ = next(read_plans(files_of(log.names), log.limits), ([], []))
     found = {}
     for file, ranges in zip(files, CutWork(1)(files), strict=True):
         if ranges:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from kraftops.image.replay.replay import Limits
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.spark.find.scan_job import SearchedLog
 from kraftops.spark.find.search import Line, search_log

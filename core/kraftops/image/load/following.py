@@ -1,4 +1,4 @@
-"""Keep the image of a log that a server is writing current, without reading it all again."""
+"""An image that follows a growing log, without reading it all again."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from kraftops.errors import SourceError
 from kraftops.image.load.loader import Loader, Progress, Tail
 from kraftops.image.load.loading import loaded
 from kraftops.image.load.sources import files_of
-from kraftops.image.replay.replay import Limits
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.reader import LogFile
 
 
-class Following:
-    """The image of a log as it is now; *image* is another one after the log was cut back."""
+class LogFollower:
+    """Follows a log; `image` is another object after the log was truncated."""
 
     def __init__(
         self, names: list[str], dialect: str = "kafka", progress: Progress | None = None
     ) -> None:
-        """Load what *names* stand for; errors are those of `loading.load`."""
+        """Load *names*; errors as `loading.load`."""
         self._names = names
         self._dialect = dialect
         self._loader = loaded(names, Limits(), dialect, progress)
@@ -30,9 +30,9 @@ class Following:
         return self._loader.image
 
     def update(self) -> bool:
-        """Read what has come since; tell whether the image has changed.
+        """Read the new part of the log; tell whether the image has changed.
 
-        What a leader change cut off the log is forgotten: then all is read again.
+        After a leader change has truncated the log, all of it is read again.
 
         Raises:
             SourceError: the log cannot be read any more.
@@ -44,10 +44,10 @@ class Following:
         return self.image is not before or self.image.provenance != provenance
 
     def _read_on(self, loader: Loader, tail: Tail) -> bool:
-        """Read on behind *tail*; False where that is not how the log goes on."""
+        """Read on after *tail*; false if the log does not continue there."""
         segments = [one.path for one in files_of(self._names).segments]
         if tail.path not in segments:
-            # After a snapshot comes the segment that holds its end.
+            # After a snapshot comes the segment with its end.
             return not segments and _is_snapshot(tail.path)
         if not (loader.has_open(tail.path) and _is_still_there(tail)):
             return False
@@ -66,7 +66,7 @@ def _is_snapshot(path: str) -> bool:
 
 
 def _is_still_there(tail: Tail) -> bool:
-    """Tell whether the last batch that was read is where it was."""
+    """Tell whether the last batch that was read is still there."""
     if tail.last is None:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Feed the batches of files to a replay, and note where a log is not what it should be."""
+"""A loader: feeds the batches of files to a replay, and notes damage, gaps and repeats of a log."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import NamedTuple, Protocol
 
 from kraftops.engine.fold_contract import BATCH_FIELDS, BatchBounds, FoldProgress, WindowResult
 from kraftops.errors import DecodeError, SourceError
-from kraftops.image.load.sources import Piece
-from kraftops.image.replay.events import Controlled, Event, SnapshotEnded
-from kraftops.image.replay.order import Order
-from kraftops.image.replay.replay import NOT_OPEN, Limits, Replay
+from kraftops.image.load.sources import SourceFile
+from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
+from kraftops.image.replay.limits import Limits
+from kraftops.image.replay.order import LogOrder
+from kraftops.image.replay.replay import NOT_OPEN, Replay
 from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import CUTS_SHORT, Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
@@ -26,67 +27,58 @@ Progress = Callable[[int], None]
 _MAGIC = 16
 
 
-class GoneError(SourceError):
-    """A file of a directory that was there is not any more."""
+class VanishedFileError(SourceError):
+    """A file of a directory was deleted before it was opened."""
 
 
 class Tail(NamedTuple):
-    """How far a segment was read: to byte *position*; *last* is the batch that ends there."""
+    """The end of the part of a segment that was read: byte *position*, and the *last* batch."""
 
     path: str
     position: int = 0
     last: Batch | None = None
 
 
-class Make(Protocol):
-    """Makes a loader."""
+class LoaderFactory(Protocol):
+    """Makes loaders of one class."""
 
     def __call__(self, image: MetadataImage, limits: Limits) -> Loader:
-        """Return one that loads into an image, as far as limits allow."""
+        """Return a loader into an image, as far as limits allow."""
 
 
 class Loader:
-    """Feeds batches to a replay, and notes where the log is not what it should be."""
+    """Feeds batches to a replay, and notes damage, gaps and repeats of the log."""
 
     def __init__(
         self,
-        image: MetadataImage,
-        limits: Limits | None = None,
+        replay: Replay,
         progress: Progress | None = None,
         *,
         may_grow: bool = False,
-        replay: Replay | None = None,
         listen: Callable[[Event], None] | None = None,
-        opened: Callable[[str], LogFile | LogStream] = open_log,
     ) -> None:
-        """Load into *image*.
+        """Load by *replay*, as far as its limits allow.
 
         Args:
-            image: gets the state, as *replay* makes it if that is given.
-            limits: which records count.
-            progress: is told how much has been read.
+            replay: applies the batches to its image.
+            progress: is called with the number of bytes read.
             may_grow: whether the last file may be growing.
-            replay: applies the batches.
-            listen: gets what the replay tells, while it goes on.
-            opened: opens files.
+            listen: is called with each event of the replay.
         """
-        self.image = image
+        self.image = replay.image
         self.has_records = False
         """Whether a batch was whole and sound, and within the limits."""
-        self.order = Order()
-        """Where in the log reading is."""
+        self.order = LogOrder()
         self.tail: Tail | None = None
         """Where the log can be read on."""
-        self._limits = limits or Limits()
-        self._replay = replay or Replay(image)
-        self._replay.limits = self._limits
+        self.factory: LoaderFactory = new_loader
+        """Makes other loaders of this class."""
+        self._limits = replay.limits
+        self._replay = replay
         self._progress = progress
         self._may_grow = may_grow
         self._listen = listen
-        self._opened = opened
         self._sources: dict[str, int] = {}
-        self.another: Make = Loader
-        """Gives another loader of this sort."""
 
     @property
     def is_over(self) -> bool:
@@ -94,18 +86,18 @@ class Loader:
         return self._replay.is_over
 
     @property
-    def stray(self) -> int | None:
+    def stray_marker(self) -> int | None:
         """The offset of the first marker that ends no transaction; None if there is none."""
         fold = self.image.fold
         for number in range(fold.dropped):
             address, reason = fold.dropped_record(number)
             if reason == NOT_OPEN:
                 return self.image.record(address).offset
-        return self._replay.stray  # what is dropped need not be the fold's
+        return self._replay.stray_marker  # the applier need not be the fold
 
     @property
-    def is_of_no_metadata(self) -> bool:
-        """Whether all was read, and none of the records is one of the metadata."""
+    def is_other_log(self) -> bool:
+        """Whether all was read, and no record has a type of the metadata log."""
         return (
             self._replay.has_unreadable
             and not self._replay.has_readable
@@ -113,23 +105,23 @@ class Loader:
             and not any(one.kind in CUTS_SHORT for one in self.image.log_findings)
         )
 
-    def read(self, pieces: list[Piece]) -> bool:
+    def read(self, files: list[SourceFile]) -> bool:
         """Read files in order; tell whether the snapshot among them, if there is one, is whole.
 
         Raises:
             SourceError: one cannot be read.
         """
-        for number, piece in enumerate(pieces):
-            log = self._open(piece.path)
-            source = self._add_source(log, piece)
+        for number, file in enumerate(files):
+            log = self._open(file.path)
+            source = self._add_source(log, file)
             # A stream is read once; the image reads files again, and closes them in the end.
             with log if isinstance(log, LogStream) else nullcontext():
                 batches = log.batches()
-                if piece.is_snapshot:
-                    if not self._read_snapshot(batches, source, piece):
+                if file.is_snapshot:
+                    if not self._read_snapshot(batches, source, file):
                         return False
                 elif not self._read_segment(
-                    batches, source, piece.path, is_last=number == len(pieces) - 1
+                    batches, source, file.path, is_last=number == len(files) - 1
                 ):
                     break
             if self.is_over:
@@ -144,8 +136,8 @@ class Loader:
         """
         if self.tail is None or self.tail.path != path:
             self.tail = Tail(path)
-        for batch, begun in self._one_by_one(batches, source, path):
-            reason = _damage_of(batch) or self._add(batch, source, path, begun)
+        for batch, progress in self._left_by_windows(batches, source, path):
+            reason = _damage_of(batch) or self._add(batch, source, path, progress)
             if reason is not None:
                 self._note(
                     FindingKind.DAMAGE, f"{reason}; what follows is not read", path, batch.position
@@ -159,7 +151,7 @@ class Loader:
         return True
 
     def has_open(self, path: str) -> bool:
-        """Tell whether the file of this name is still the one that was read."""
+        """Tell whether a file name still leads to the file that was read."""
         source = self._sources.get(path)
         return source is None or self.image.store.is_current(source)
 
@@ -173,54 +165,58 @@ class Loader:
         source = self._sources.get(path)
         is_known = source is not None
         if source is None:
-            source = self._add_source(log, Piece(path, None, False))
+            source = self._add_source(log, SourceFile(path, None, False))
         with log if is_known else nullcontext():
             return self._read_segment(log.batches(start), source, path, is_last=True)
 
-    def _one_by_one(
+    def _left_by_windows(
         self, batches: Iterable[Batch], source: int, path: str
     ) -> Iterator[tuple[Batch, FoldProgress | None]]:
-        """Yield batches, and where in them the replay is; those that it runs over are done."""
-        if not isinstance(batches, LogReader) or not self._replay.can_run:
+        """Apply batches by windows; yield those that are left, and the progress inside of them."""
+        if not isinstance(batches, LogReader) or not self._replay.can_apply_windows:
             yield from ((batch, None) for batch in batches)
             return
         while True:
-            begun, window = None, batches.window()
-            if window is not None and self.order.can_run():
-                data, start, position = window
-                order = self.order
-                expected = order.next_offset if order.is_log else None
-                limits = self._replay.limits
-                bounds = BatchBounds(expected, order.epoch, *limits)
-                ran = self._replay.run(data, start, position, source, bounds)
-                if ran.last is not None:
-                    batches.advance(ran.next)
-                    self._went_on(ran, window, path)
+            progress, window = None, batches.window()
+            if window is not None and self.order.is_known():
+                result = self._apply_window(window, source)
+                if result.last is not None:
+                    batches.advance(result.next)
+                    self._note_window(result, window, path)
                 if self._listen:
-                    for event in self._replay.ran_over(ran):
+                    for event in self._replay.window_events(result):
                         self._listen(event)
-                begun = ran.inside
-                if begun is None and ran.next > start:
+                progress = result.inside
+                if progress is None and result.next > window[1]:
                     continue
             batch = batches.next_batch()
             if batch is None:
                 return
-            yield batch, begun
+            yield batch, progress
 
-    def _went_on(self, ran: WindowResult, window: tuple[bytes, int, int], path: str) -> None:
-        """Note that the replay ran over batches of a window."""
-        assert ran.last is not None
-        self.has_records = True
-        self.order.ran(ran.last)
+    def _apply_window(self, window: tuple[bytes, int, int], source: int) -> WindowResult:
+        order = self.order
+        expected = order.next_offset if order.is_log else None
+        bounds = BatchBounds(expected, order.epoch, *self._replay.limits)
         data, start, position = window
-        last = memoryview(ran.batches).cast("q")[-BATCH_FIELDS]
-        batch = Batch(position + last, ran.next - start - last, data[start + last : ran.next])
+        return self._replay.apply_window(data, start, position, source, bounds)
+
+    def _note_window(self, result: WindowResult, window: tuple[bytes, int, int], path: str) -> None:
+        """Note that the replay has applied batches of a window."""
+        assert result.last is not None
+        self.has_records = True
+        self.order.skip_to(result.last)
+        data, start, position = window
+        last = memoryview(result.batches).cast("q")[-BATCH_FIELDS]
+        batch = Batch(position + last, result.next - start - last, data[start + last : result.next])
         self.tail = Tail(path, batch.position + batch.size, batch)
         if self._progress:
-            self._progress(ran.next - start)
+            self._progress(result.next - start)
 
-    def _add(self, batch: Batch, source: int, path: str, begun: FoldProgress | None) -> str | None:
-        """Apply a sound batch; return why not all of it could be read, if it could not."""
+    def _add(
+        self, batch: Batch, source: int, path: str, progress: FoldProgress | None
+    ) -> str | None:
+        """Apply a sound batch; return the reason if not all of its records could be read."""
         for kind, reason in self.order.follow(batch.header, path):
             self._note(kind, reason, path, batch.position)
         limits = self._replay.limits
@@ -228,8 +224,8 @@ class Loader:
             self._replay.limits = limits._replace(after=self.order.repeated)
         is_within = False
         try:
-            for event in self._replay.add(batch, source, begun):
-                is_within |= not (isinstance(event, Controlled) and event.is_behind)
+            for event in self._replay.add(batch, source, progress):
+                is_within |= not (isinstance(event, ControlRecordRead) and event.is_covered)
                 if self._listen:
                     self._listen(event)
         except DecodeError as error:
@@ -238,46 +234,50 @@ class Loader:
         self.has_records |= is_within
         return None
 
-    def _add_source(self, log: LogFile | LogStream, piece: Piece) -> int:
-        file = log if isinstance(log, LogFile) else None
-        source = self.image.store.add_source(piece.path, file, piece.end_offset)
-        self._sources[piece.path] = source
+    def _add_source(self, log: LogFile | LogStream, file: SourceFile) -> int:
+        again = log if isinstance(log, LogFile) else None
+        source = self.image.store.add_source(file.path, again, file.end_offset)
+        self._sources[file.path] = source
         return source
+
+    def _open_log(self, path: str) -> LogFile | LogStream:
+        """Open a file; a subclass may know parts of it."""
+        return open_log(path)
 
     def _open(self, path: str) -> LogFile | LogStream:
         try:
-            return self._opened(path)
+            return self._open_log(path)
         except SourceError as error:
             if self._may_grow and not os.path.lexists(path):
-                raise GoneError(error.message) from None
+                raise VanishedFileError(error.message) from None
             raise
 
-    def _read_snapshot(self, batches: LogReader, source: int, piece: Piece) -> bool:
-        """Read a snapshot, all of which counts; tell whether it is whole."""
+    def _read_snapshot(self, batches: LogReader, source: int, file: SourceFile) -> bool:
+        """Read a snapshot without limits; tell whether it is whole."""
         self._replay.limits = Limits()
         self.order.is_log = False
-        is_sound = self.add(batches, source, piece.path)
-        if piece.end_offset is not None:
-            self.image.note_end_of_snapshot(piece.end_offset)
+        is_sound = self.add(batches, source, file.path)
+        if file.end_offset is not None:
+            self.image.note_end_of_snapshot(file.end_offset)
         if not is_sound:
             return False
         end = batches.end
         if end and end.reason is not EndReason.END:
-            self._note(FindingKind.DAMAGE, _end_text(end), piece.path, end.position)
+            self._note(FindingKind.DAMAGE, _end_text(end), file.path, end.position)
             return False
         if end and not self._replay.has_footer:
             reason = "the snapshot has no footer: its end is missing"
-            self._note(FindingKind.DAMAGE, reason, piece.path, end.position)
+            self._note(FindingKind.DAMAGE, reason, file.path, end.position)
             return False
-        self.order.next_offset = piece.end_offset
-        after = -1 if piece.end_offset is None else piece.end_offset - 1
+        self.order.next_offset = file.end_offset
+        after = -1 if file.end_offset is None else file.end_offset - 1
         self._replay.limits = self._limits._replace(after=after)
         if self._listen:
-            self._listen(SnapshotEnded(piece.end_offset))
+            self._listen(SnapshotEnded(file.end_offset))
         return True
 
     def _read_segment(self, batches: LogReader, source: int, path: str, *, is_last: bool) -> bool:
-        """Read a segment; tell whether reading can go on behind it."""
+        """Read a segment; tell whether the next one can follow."""
         self.order.is_log = True
         is_sound = self.add(batches, source, path)
         end = batches.end
@@ -294,8 +294,13 @@ class Loader:
         self.image.log_findings.append(Finding(kind, reason, None, path, position))
 
 
+def new_loader(image: MetadataImage, limits: Limits) -> Loader:
+    """Return a loader of the whole state."""
+    return Loader(Replay(image, limits))
+
+
 def _damage_of(batch: Batch) -> str | None:
-    """Return why a batch cannot be trusted; None if it can."""
+    """Return the damage of a batch; None if it is sound."""
     if len(batch.data) > _MAGIC and batch.is_legacy:
         return f"a batch of magic {batch.data[_MAGIC]}, which no metadata log has"
     try:

@@ -1,4 +1,4 @@
-"""Load an image from files, or from anything that yields batches."""
+"""Load the image of a metadata log from its files."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from itertools import count
 from typing import TypeVar
 
 from kraftops.errors import SourceError, UsageError
-from kraftops.image.load.loader import GoneError, Loader, Progress
+from kraftops.image.load.loader import Loader, Progress, VanishedFileError
 from kraftops.image.load.prior_state import prior_state_of
-from kraftops.image.load.sources import files_of, plans
-from kraftops.image.replay.replay import Limits
+from kraftops.image.load.sources import files_of, read_plans
+from kraftops.image.replay.limits import Limits
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import STANDARD_INPUT
 
 L = TypeVar("L", bound="Loader")
-_TRIES = 5  # a running server deletes snapshots and segments between a look and an opening
+_TRIES = 5  # a running server deletes files between listing and opening
 
 
 def load(
@@ -28,23 +29,23 @@ def load(
     dialect: str = "kafka",
     progress: Progress | None = None,
 ) -> MetadataImage:
-    """Return the state of the metadata that *source* holds.
+    """Return the metadata state of *source*.
 
-    Nothing is locked, changed or left behind, also under a running server, whose log is read up to
-    its last whole batch. What is wrong with the log is in the image's `findings`.
+    Reading locks and changes no file. The log of a running server is read up to its last whole
+    batch. The image's `findings` have damage, gaps and records that cannot apply.
 
     Args:
-        source: a snapshot, a segment, the directory of the metadata partition or one that holds
-            it; several of these are one log. Of a directory, the newest whole snapshot is read and
-            the segments after it, or bootstrap.checkpoint where there is nothing else.
+        source: a snapshot, a segment, the directory of the metadata partition or its parent;
+            several of these are one log. Of a directory, the newest whole snapshot and the
+            segments after it are read, or bootstrap.checkpoint if it is the only file.
         at_offset: show the state after the record of this offset.
         at_time: show the state before the first record later than this, in ms since the epoch.
-        dialect: how records are framed and numbered; see `kraftops.records.dialects.DIALECTS`.
-        progress: is told how much has been read.
+        dialect: framing and numbers of record types; see `kraftops.records.dialects.DIALECTS`.
+        progress: is called with the number of bytes read.
 
     Raises:
-        SourceError: the source cannot be read, or holds no metadata records.
-        UsageError: it does not reach back to what is asked for, or there is no such dialect.
+        SourceError: the source cannot be read, or has no metadata records.
+        UsageError: it does not reach back to that offset or time, or the dialect is unknown.
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     names = [os.fspath(one) for one in given]
@@ -53,7 +54,7 @@ def load(
 
 
 def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
-    """Return which records make the state after the one of an offset, or at a time."""
+    """Return the limits of the state after the record of an offset, or at a time."""
     return Limits(
         until=Limits().until if at_offset is None else at_offset,
         time=Limits().time if at_time is None else at_time,
@@ -63,20 +64,20 @@ def limits_of(at_offset: int | None, at_time: int | None) -> Limits:
 def loaded(
     names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
 ) -> Loader:
-    """Return the loader that has read what *names* stand for; errors as those of `load`."""
+    """Return the loader that has read *names*; errors as `load`."""
 
     def make(may_grow: bool) -> Loader:
-        return Loader(MetadataImage(dialect), limits, progress, may_grow=may_grow)
+        return Loader(Replay(MetadataImage(dialect), limits), progress, may_grow=may_grow)
 
     return loaded_by(make, names, limits)
 
 
 def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
-    """Return the same of a loader that *make* makes, given whether a file may be growing."""
+    """Return a loader by *make*, which is called with `may_grow`, after it has read *names*."""
     for attempt in count(1):
         try:
             return _loaded(make, names, limits)
-        except GoneError as error:
+        except VanishedFileError as error:
             if attempt == _TRIES:
                 raise SourceError(error.message) from None
     raise AssertionError
@@ -85,11 +86,11 @@ def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
 def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     files = files_of(names)
     first = loader = None
-    for pieces, findings in plans(files, limits):
+    for plan, findings in read_plans(files, limits):
         loader = make(files.is_directory)
         loader.image.log_findings += findings
         first = first or loader
-        if loader.read(pieces):
+        if loader.read(plan):
             break
     else:
         loader = first  # no snapshot is whole: what the newest has
@@ -104,7 +105,7 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
         for finding in loader.image.log_findings:
             raise SourceError(f"cannot read {finding}")
         raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
-    if loader.is_of_no_metadata:
+    if loader.is_other_log:
         raise SourceError(
             f"{', '.join(names)}: nobody can read any record in it as one of the metadata",
             "is it the log of another topic, or of another dialect?",
@@ -114,6 +115,6 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
     ends = [end for _, end in sources if end is not None]
     if ends and STANDARD_INPUT not in names:
         image.offer_prior_state(
-            partial(prior_state_of, files, ends[0], image.dialect, loader.another)
+            partial(prior_state_of, files, ends[0], image.dialect, loader.factory)
         )
     return loader

@@ -1,4 +1,4 @@
-"""How large a metadata log is on disk, how far it goes, and how old its newest snapshot is."""
+"""The size of a metadata log on disk, its end offset, and the age of its newest snapshot."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from kraftops.log.streams import open_log
 
 
 class LogSize(NamedTuple):
-    """The files of a metadata log: their bytes and offsets; None where there is nothing to say.
+    """Numbers, bytes and offsets of the files of a metadata log; None where there is no file.
 
-    *lag* is how many offsets the log goes beyond the newest snapshot, which is what KIP-631 calls
-    MetadataSnapshotOffsetLag.
+    *lag* is KIP-631's MetadataSnapshotOffsetLag.
     """
 
     segments: int
@@ -27,14 +26,14 @@ class LogSize(NamedTuple):
 
     @property
     def lag(self) -> int | None:
-        """Offsets beyond the newest snapshot."""
+        """The number of offsets after the newest snapshot."""
         if self.end_offset is None or self.snapshot_end_offset is None:
             return None
         return max(0, self.end_offset - self.snapshot_end_offset)
 
 
 def log_size(names: Iterable[str]) -> LogSize:
-    """Return the size of the log that *names* stand for, as `load` takes them.
+    """Return the size of the log of *names*, as `load` takes them.
 
     Raises:
         SourceError: a directory or a file cannot be read.
@@ -60,7 +59,7 @@ def log_size(names: Iterable[str]) -> LogSize:
 
 
 def _end_offset(path: str) -> int | None:
-    """Return the offset behind the last whole batch of a segment; None if it has none."""
+    """Return the offset after the last whole batch of a segment; None if it has none."""
     end = None
     try:
         with open_log(path) as log:

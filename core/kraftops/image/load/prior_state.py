@@ -1,19 +1,20 @@
-"""Exact last changes: what the log that a snapshot covers says of the state in it.
+"""The state before a snapshot: replay of the log that the snapshot covers, for exact last changes.
 
-A snapshot tells what there is, and not since when. Where the log before its end is still there, it
-is read again, as far back as it goes: onto the oldest snapshot that ends in it. Records from before
-that end find a state that is later than they are; so they tell who was changed, and not what became
-of it.
+A snapshot has the state, and no time of its changes. Where the log before the snapshot's end still
+exists, it is read again, from as far back as it goes, onto the oldest snapshot that ends in it.
+Records before the end of that older snapshot find a state that is later than they are; so they say
+only which entries they changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, UsageError
-from kraftops.image.load.loader import Loader, Make
-from kraftops.image.load.sources import LogFiles, Piece, base_offset_of
-from kraftops.image.replay.replay import Limits
+from kraftops.image.load.loader import LoaderFactory, new_loader
+from kraftops.image.load.sources import LogFiles, SourceFile, base_offset_of
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage, PriorState
@@ -22,104 +23,113 @@ from kraftops.log.files import FileName
 from kraftops.log.streams import open_log
 
 _BREAKS = frozenset({FindingKind.DAMAGE, FindingKind.GAP, FindingKind.REPEAT})
-"""Findings after which nobody knows what was between."""
+"""Findings after which changes of the state may be missing."""
 
 
 def prior_state_of(
-    files: LogFiles, end_offset: int, dialect: str, make: Make = Loader
+    files: LogFiles, end_offset: int, dialect: str, factory: LoaderFactory = new_loader
 ) -> PriorState | None:
-    """Return what the log before a snapshot's end says; None if there is none without a break.
+    """Return the state that the log before a snapshot's end makes; None without an unbroken log.
 
     Args:
-        files: of the log.
-        end_offset: of the snapshot.
-        dialect: of its records.
-        make: makes the loader of all, or else one after the other, for the same image: that of an
-            older snapshot, that of what the log has before its end, and that of the rest.
+        files: the files of the log.
+        end_offset: the snapshot's end offset.
+        dialect: the dialect of its records.
+        factory: makes the loader of the whole log, or else, one after the other and for the same
+            image, the loaders of an older snapshot, of the log before its end, and of the rest.
     """
+    log = _PriorLog(files.snapshots, end_offset, dialect, factory)
     segments = [one for one in files.segments if base_offset_of(one) < end_offset]
     while segments:
-        found, broken = _read(segments, files.snapshots, end_offset, dialect, make)
+        state, broken = log.replay(segments)
         if broken is None:
-            return found
-        # What is before a break is of no use: what it says may have been changed in there.
+            return state
+        # Changes inside a break are unknown: records before it say nothing reliable.
         segments = segments[broken + 1 :]
     return None
 
 
-def _read(
-    segments: Sequence[FileName],
-    snapshots: Sequence[FileName],
-    end_offset: int,
-    dialect: str,
-    make: Make,
-) -> tuple[PriorState | None, int | None]:
-    """Return what segments say, and the number of the last in which something is missing."""
-    pieces = [Piece(one.path, None, is_snapshot=False) for one in segments]
-    try:
-        first = _first_batch(pieces[0].path)
-        if first is None:
-            return None, 0
-        start = first.header.base_offset
-        if start == 0:
-            image, known = MetadataImage(dialect), -1
-        else:
-            found = _seeded(pieces, snapshots, start, end_offset, dialect, make)
-            if found is None:
-                return None, None
-            image, known, start = found
-        rest = make(image, Limits(after=known, until=end_offset - 1))
-        rest.order.next_offset = first.header.base_offset
-        rest.read(pieces)
-    except KraftopsError:
-        return None, 0
-    broken = [one.source for one in image.log_findings if one.kind in _BREAKS]
-    if broken:
-        return None, max(at for at, one in enumerate(pieces) if one.path in broken)
-    if (rest.order.next_offset or 0) < end_offset:
-        return None, None  # it ends too early
-    untouched = None
-    if start > 0:
-        header = first.header
-        untouched = Change(start - 1, header.base_timestamp, header.leader_epoch, True)
-    return PriorState(image, untouched), None
+class _Seed(NamedTuple):
+    """An older snapshot's image, to which the log before its end was applied.
 
-
-def _seeded(
-    pieces: list[Piece],
-    snapshots: Sequence[FileName],
-    start: int,
-    end_offset: int,
-    dialect: str,
-    make: Make,
-) -> tuple[MetadataImage, int, int] | None:
-    """Return the oldest snapshot in the log from *start* on, and what the log says before its end.
-
-    With its image come the last offset that it covers, and the first one that counts: the log may
-    begin within a transaction, of which nobody knows whether it was aborted.
+    *covered* is the last offset of the snapshot, *start* the first offset of the log that counts.
     """
-    for one in reversed(snapshots):
+
+    image: MetadataImage
+    covered: int
+    start: int
+
+
+class _PriorLog(NamedTuple):
+    """The log before a snapshot's end."""
+
+    snapshots: Sequence[FileName]
+    end_offset: int
+    dialect: str
+    factory: LoaderFactory
+
+    def replay(self, segments: Sequence[FileName]) -> tuple[PriorState | None, int | None]:
+        """Return the state that segments make, and the number of the last one that is broken."""
+        files = [SourceFile(one.path, None, is_snapshot=False) for one in segments]
         try:
-            seed, _ = one.snapshot_id
-        except UsageError:
-            continue
-        if not start <= seed <= end_offset:
-            continue
+            first = _first_batch(files[0].path)
+            if first is None:
+                return None, 0
+            start = first.header.base_offset
+            seed = self._seed(files, start) if start else _Seed(MetadataImage(self.dialect), -1, 0)
+            if seed is None:
+                return None, None
+            limits = Limits(after=seed.covered, until=self.end_offset - 1)
+            rest = self.factory(seed.image, limits)
+            rest.order.next_offset = start
+            rest.read(files)
+        except KraftopsError:
+            return None, 0
+        broken = [one.source for one in seed.image.log_findings if one.kind in _BREAKS]
+        if broken:
+            return None, max(number for number, one in enumerate(files) if one.path in broken)
+        if (rest.order.next_offset or 0) < self.end_offset:
+            return None, None  # it ends too early
+        unchanged = None
+        if seed.start > 0:
+            header = first.header
+            unchanged = Change(seed.start - 1, header.base_timestamp, header.leader_epoch, True)
+        return PriorState(seed.image, unchanged), None
+
+    def _seed(self, files: list[SourceFile], start: int) -> _Seed | None:
+        """Load the oldest snapshot in the log from *start* on, and the log before its end."""
+        for snapshot in reversed(self.snapshots):
+            try:
+                end, _ = snapshot.snapshot_id
+            except UsageError:
+                continue
+            seed = None
+            if start <= end <= self.end_offset:
+                seed = self._seed_from(
+                    SourceFile(snapshot.path, end, is_snapshot=True), files, start
+                )
+            if seed is not None:
+                return seed
+        return None
+
+    def _seed_from(self, snapshot: SourceFile, files: list[SourceFile], start: int) -> _Seed | None:
+        """Load one snapshot and the log before its end; None if the snapshot is not whole."""
+        covered = (snapshot.end_offset or 0) - 1
         begin = start
         while True:
-            image = MetadataImage(dialect)
-            if not make(image, Limits()).read([Piece(one.path, seed, is_snapshot=True)]):
-                break
+            image = MetadataImage(self.dialect)
+            if not self.factory(image, Limits()).read([snapshot]):
+                return None
             image.fold.seed(is_seeded=True)
-            before = make(image, Limits(after=begin - 1, until=seed - 1))
-            before.order.next_offset = start
-            before.read(pieces)
+            loader = self.factory(image, Limits(after=begin - 1, until=covered))
+            loader.order.next_offset = start
+            loader.read(files)
             image.fold.seed(is_seeded=False)
-            stray = before.stray
+            # The log may begin inside a transaction that was aborted: leave that out.
+            stray = loader.stray_marker
             if stray is None or begin > start:
-                return image, seed - 1, begin
+                return _Seed(image, covered, begin)
             begin = stray + 1
-    return None
 
 
 def _first_batch(path: str) -> Batch | None:

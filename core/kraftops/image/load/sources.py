@@ -1,4 +1,4 @@
-"""Which files a metadata log is read from: a snapshot, the segments after it, or the bootstrap."""
+"""The files of a metadata log, and plans to read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
-from kraftops.image.replay.replay import Limits
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.log.batch import records
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
@@ -21,17 +21,17 @@ METADATA_PARTITION = "__cluster_metadata-0"
 
 
 class LogFiles(NamedTuple):
-    """The files of one metadata log: snapshots newest first, segments by offset."""
+    """The files of a metadata log: snapshots newest first, segments by offset."""
 
     snapshots: tuple[FileName, ...]
     segments: tuple[FileName, ...]
     bootstrap: str | None
     is_directory: bool
-    """Whether a directory named them, where a server may be writing."""
+    """Whether they are from a directory, where a server may be writing."""
 
 
-class Piece(NamedTuple):
-    """A file to be read; *end_offset* is that of a snapshot, None for all else."""
+class SourceFile(NamedTuple):
+    """A file to be read; *end_offset* is a snapshot's, None for other files."""
 
     path: str
     end_offset: int | None
@@ -39,12 +39,12 @@ class Piece(NamedTuple):
 
 
 def files_of(names: Iterable[str]) -> LogFiles:
-    """Return the files that *names* stand for: files, partition directories, log directories.
+    """Return the files of a log from names of files, partition directories and log directories.
 
     Names may be URIs, also of object stores.
 
     Raises:
-        SourceError: a directory cannot be read, or none of them holds a metadata log.
+        SourceError: a directory cannot be read, or none of them has a metadata log.
     """
     snapshots, segments, bootstrap, is_directory = [], [], None, False
     for name in map(local_path, names):
@@ -69,11 +69,11 @@ def files_of(names: Iterable[str]) -> LogFiles:
     return LogFiles(tuple(snapshots), tuple(segments), bootstrap, is_directory)
 
 
-def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[Finding]]]:
-    """Yield ways to read a log, the best first: pieces in order, and what is wrong with them.
+def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFile], list[Finding]]]:
+    """Yield plans to read a log, the best first: files in order, and findings about the plan.
 
-    Only the first begins with the newest snapshot that is not beyond *limits*; where that turns out
-    to be damaged, the next does without it.
+    The first begins with the newest snapshot within *limits*; each next one is for the case that
+    the snapshot before turns out to be damaged.
 
     Raises:
         UsageError: no snapshot is as old as the limits, and the log does not reach back to them.
@@ -90,49 +90,49 @@ def plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[Piece], list[F
         )
     for snapshot in chosen:
         end = _end_offset(snapshot)
-        pieces = [Piece(snapshot.path, end, True)]
+        plan = [SourceFile(snapshot.path, end, True)]
         if not end and files.bootstrap and not any(map(_size, files.segments)):
-            pieces.insert(0, Piece(files.bootstrap, None, True))
-        pieces += [Piece(one.path, None, False) for one in _after(files.segments, end or 0)]
-        yield pieces, list(findings)
+            plan.insert(0, SourceFile(files.bootstrap, None, True))
+        plan += [SourceFile(one.path, None, False) for one in _after(files.segments, end or 0)]
+        yield plan, list(findings)
         findings.append(
             Finding(
                 FindingKind.SNAPSHOT, "the snapshot is not whole: passed over", source=snapshot.path
             )
         )
-    pieces = []
+    plan = []
     if reaches_back or not files.snapshots:
-        pieces = [Piece(one.path, None, False) for one in files.segments]
+        plan = [SourceFile(one.path, None, False) for one in files.segments]
     if files.bootstrap and not files.snapshots and not any(map(_size, files.segments)):
-        pieces = [Piece(files.bootstrap, None, True)]
-    if pieces:
-        yield pieces, findings
+        plan = [SourceFile(files.bootstrap, None, True)]
+    if plan:
+        yield plan, findings
 
 
-def whole_log(files: LogFiles) -> Iterator[list[Piece]]:
-    """Yield ways to read as much of a log as there is, the longest first.
+def whole_log_plans(files: LogFiles) -> Iterator[list[SourceFile]]:
+    """Yield plans to read as much of a log as exists, the longest first.
 
-    That is from the first record, or from the oldest snapshot with which the segments go on.
+    They begin with the first record, or with the oldest snapshot that the segments continue.
     """
-    segments = [Piece(one.path, None, False) for one in files.segments]
+    segments = [SourceFile(one.path, None, False) for one in files.segments]
     start = base_offset_of(files.segments[0]) if files.segments else None
     if start == 0:
         yield segments
     elif start is None:
-        yield from ([Piece(one.path, _end_offset(one), True)] for one in files.snapshots)
+        yield from ([SourceFile(one.path, _end_offset(one), True)] for one in files.snapshots)
     else:
         for snapshot in reversed(files.snapshots):
             end = _end_offset(snapshot) or 0
             if end >= start:
-                after = [Piece(one.path, None, False) for one in _after(files.segments, end)]
-                yield [Piece(snapshot.path, end, True), *after]
+                after = [SourceFile(one.path, None, False) for one in _after(files.segments, end)]
+                yield [SourceFile(snapshot.path, end, True), *after]
         yield segments
     if files.bootstrap:
-        yield [Piece(files.bootstrap, None, True)]
+        yield [SourceFile(files.bootstrap, None, True)]
 
 
 def _in_directory(directory: str) -> Iterator[str]:
-    """Yield the files of the metadata log that a directory is, or holds."""
+    """Yield the files of the metadata log in a directory or its metadata partition."""
     names = _names(directory)
     if METADATA_PARTITION in names:
         inner = os.path.join(directory, METADATA_PARTITION)
@@ -161,7 +161,7 @@ def _names(directory: str) -> list[str]:
 
 
 def _after(segments: tuple[FileName, ...], end: int) -> list[FileName]:
-    """Return the segments that may hold offsets from *end* on."""
+    """Return the segments that may have offsets from *end* on."""
     bases = [base_offset_of(one) for one in segments[1:]]
     kept = [one for one, following in zip(segments, bases, strict=False) if following > end]
     return [*kept, *segments[-1:]]
@@ -178,7 +178,7 @@ def _is_within(snapshot: FileName, limits: Limits) -> bool:
 
 
 def snapshot_time(snapshot: FileName) -> int | None:
-    """Return the time of the last record that a snapshot covers, in ms; None if it is not said."""
+    """Return the time of the last record that a snapshot covers, in ms; None without a header."""
     try:
         with open_log(snapshot.path) as log:
             for batch in log.batches():
@@ -193,10 +193,10 @@ def snapshot_time(snapshot: FileName) -> int | None:
 
 
 def size_of(path: str) -> int:
-    """Return the bytes of a file.
+    """Return the size of a file in bytes.
 
     Raises:
-        SourceError: nobody can tell.
+        SourceError: it cannot be read.
     """
     if is_remote(path):
         from kraftops.log.remote import sizes_of
@@ -231,7 +231,7 @@ def _snapshot_order(snapshot: FileName) -> tuple[int, int]:
 
 
 def base_offset_of(segment: FileName) -> int:
-    """Return the first offset that a segment may have; 0 where its name does not say it."""
+    """Return the first offset that a segment may have; 0 if its name has none."""
     try:
         return segment.base_offset
     except UsageError:

@@ -1,4 +1,4 @@
-"""What a replay tells of as it goes on, in the order of the log."""
+"""The events of a replay, in the order of the log."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from kraftops.engine.metadata_state import EntryChange
 
 
-class Folded(NamedTuple):
-    """Records *first* up to *stop* of the batch at *address* were looked at, with what came of it.
+class RecordsProcessed(NamedTuple):
+    """Records *first* up to *stop* of the batch at *address* were processed.
 
-    Those that *wait* for the end of their transaction are counted there, apart from the marker
-    behind them. Counted are the records that were applied, those that were dropped with a reason,
-    and those among the latter that nobody can read.
+    The counts are of records that were applied, of records that were dropped with a reason, and of
+    the dropped records that nobody can read. *is_deferred* records wait for the end of their
+    transaction, which counts them; the marker behind them is counted here.
     """
 
     address: int
@@ -21,58 +21,67 @@ class Folded(NamedTuple):
     applied: int = 0
     dropped: int = 0
     unreadable: int = 0
-    is_waiting: bool = False
+    is_deferred: bool = False
 
 
-class Applied(NamedTuple):
-    """The record at *address* has just done this to what the fold watches."""
+class EntriesChanged(NamedTuple):
+    """The record at *address* has just changed entries that the fold watches."""
 
     address: int
-    touches: list[EntryChange]
+    changes: list[EntryChange]
 
 
-class Dropped(NamedTuple):
+class RecordDropped(NamedTuple):
     """The record at *address* was left out."""
 
     address: int
     reason: str
 
 
-class Controlled(NamedTuple):
-    """The control record at *address*, of this number in its batch, was taken in.
+class ControlRecordRead(NamedTuple):
+    """The control record at *address*, of this number in its batch, was read.
 
-    One that *is_behind* is older than the snapshot that was read, and says only who leads.
+    A *covered* one is older than the snapshot that was read, and can only name the leader.
     """
 
     address: int
     number: int
-    is_behind: bool = False
+    is_covered: bool = False
 
 
-class Begun(NamedTuple):
-    """The record at *address* has opened a metadata transaction."""
+class TransactionBegun(NamedTuple):
+    """The record at *address* has begun a metadata transaction."""
 
     address: int
 
 
-class Ended(NamedTuple):
-    """The record at *address* has ended one, whose records were counted as they were applied."""
+class TransactionEnded(NamedTuple):
+    """The record at *address* has ended a transaction; the counts are of its records."""
 
     address: int
     applied: int
     dropped: int
 
 
-class Aborted(NamedTuple):
-    """The record at *address* has ended one and taken it back."""
+class TransactionAborted(NamedTuple):
+    """The record at *address* has aborted a transaction: its records are left out."""
 
     address: int
 
 
 class SnapshotEnded(NamedTuple):
-    """All of a whole snapshot was read, which ends before this offset of the log if it has one."""
+    """A whole snapshot was read; *end_offset* is its end in the log, if the name has one."""
 
     end_offset: int | None
 
 
-Event = Folded | Applied | Dropped | Controlled | Begun | Ended | Aborted | SnapshotEnded
+Event = (
+    RecordsProcessed
+    | EntriesChanged
+    | RecordDropped
+    | ControlRecordRead
+    | TransactionBegun
+    | TransactionEnded
+    | TransactionAborted
+    | SnapshotEnded
+)

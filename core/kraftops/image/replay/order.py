@@ -1,4 +1,4 @@
-"""How the batches of a log follow on each other: where offsets or epochs do not, it is told."""
+"""The order of a log: offsets and epochs of batches, and findings where they do not continue."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from kraftops.log.batch import Header
 _NO_OFFSET = 1 << 63
 
 
-class Order:
-    """Where in a log reading is."""
+class LogOrder:
+    """The next offset and the epoch of a log while it is read."""
 
     def __init__(self) -> None:
         self.is_log = False
-        """Whether offsets are those of the log: a snapshot's are its own."""
+        """Whether the file is a segment: a snapshot has offsets of its own."""
         self.next_offset: int | None = None
-        """The offset that is to come; None where nobody knows."""
+        """The offset expected next; None where it is unknown."""
         self.logged: int | None = None
-        """The offset after the last batch that was no snapshot's."""
+        """The offset after the last batch of a segment."""
         self.repeated = -1
-        """The offset up to which the log was read before it came again."""
+        """The last offset that was read before a repeat; -1 without one."""
         self.epoch = -1
-        self._path = ""  # the file whose offsets were last found to come again
+        self._path = ""  # the file with the last repeat
 
     def follow(self, header: Header, path: str) -> Iterator[tuple[FindingKind, str]]:
-        """Go on with a batch of a file; yield what is odd about that."""
+        """Take the next batch of a file; yield kind and reason of findings."""
         if not self.is_log:
             return
         expected, offset = self.next_offset, header.base_offset
@@ -49,12 +49,12 @@ class Order:
         self.epoch = header.leader_epoch
         self.next_offset = max(header.last_offset + 1, expected or 0)
 
-    def can_run(self) -> bool:
-        """Tell whether it is known what comes next, and can come."""
+    def is_known(self) -> bool:
+        """Tell whether the next offset is known and can exist."""
         return not self.is_log or (self.next_offset is not None and self.next_offset < _NO_OFFSET)
 
-    def ran(self, last: BatchHead) -> None:
-        """Go on behind batches that followed on each other as they should."""
+    def skip_to(self, last: BatchHead) -> None:
+        """Go on after batches in order, up to *last*."""
         if self.is_log:
             self.next_offset = self.logged = last.last_offset + 1
             self.epoch = last.epoch

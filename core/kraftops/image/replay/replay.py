@@ -16,15 +16,16 @@ from kraftops.engine.fold_contract import (
 )
 from kraftops.errors import DecodeError
 from kraftops.image.replay.events import (
-    Aborted,
-    Applied,
-    Begun,
-    Controlled,
-    Dropped,
-    Ended,
+    ControlRecordRead,
+    EntriesChanged,
     Event,
-    Folded,
+    RecordDropped,
+    RecordsProcessed,
+    TransactionAborted,
+    TransactionBegun,
+    TransactionEnded,
 )
+from kraftops.image.replay.limits import Limits, RecordSpan, readable_span, span_within
 from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
@@ -35,23 +36,15 @@ from kraftops.records.meaning import Unknown
 from kraftops.records.metadata_numbers import ABORT_TRANSACTION, BEGIN_TRANSACTION
 
 NOT_OPEN = "no metadata transaction is open"
-"""Why a marker that ends one is left out."""
-_FAR = (1 << 63) - 1
-
-
-class Limits(NamedTuple):
-    """Which records count: those after offset *after*, up to *until* and not newer than *time*."""
-
-    after: int = -1
-    until: int = 1 << 63
-    time: int = 1 << 63
+"""The reason for leaving out a marker that ends no transaction."""
+_MOST = (1 << 63) - 1
 
 
 class Applier(Protocol):
-    """What a replay hands records to: see `kraftops.engine.fold_contract.Fold`, which is one."""
+    """The part of `kraftops.engine.fold_contract.Fold` that a replay hands records to."""
 
     def begin_unit(self) -> None:
-        """Have what follows be a batch, or transaction, of its own."""
+        """Begin a unit: the next records are a batch, or transaction, of their own."""
 
     def apply(
         self, data: bytes, address: int, position: int, number: int, stop: int
@@ -59,14 +52,14 @@ class Applier(Protocol):
         """Apply records of a batch, up to a marker of a transaction."""
 
     def skim(self, data: bytes, position: int, number: int, stop: int) -> FoldProgress:
-        """Read over records up to the marker of a transaction."""
+        """Read records up to the marker of a transaction, without applying them."""
 
     def drop(self, address: int, reason: str) -> None:
         """Note that a record is left out."""
 
 
-class _Span(NamedTuple):
-    """Records *first* to *stop* of the batch at *address*, which begin at *position*."""
+class _Pending(NamedTuple):
+    """Records *first* up to *stop* of the batch at *address*, from *position* on."""
 
     address: int
     position: int
@@ -83,339 +76,324 @@ class Replay:
         limits: Limits | None = None,
         *,
         applier: Applier | None = None,
-        each_record: bool = False,
     ) -> None:
         """Apply batches to *image*, as far as *limits* allow.
 
         Args:
-            image: gets what is found, and the records in its fold.
-            limits: which records count.
-            applier: gets the records in the fold's place.
-            each_record: tell of each record that is left out, and do not only count them.
+            image: gets findings and provenance, and the records in its fold.
+            limits: the records that count.
+            applier: gets the records instead of the fold.
         """
         self.image = image
         self.limits = limits or Limits()
         self.is_over = False
         """Whether a record beyond the limits was met."""
         self.has_footer = False
-        """Whether the last record that a snapshot has was met."""
-        self.stray: int | None = None
-        """The offset of the first marker that ends no transaction, of those that `add` met."""
+        """Whether the footer of a snapshot was met."""
+        self.stray_marker: int | None = None
+        """The offset of the first marker in `add` that ends no transaction."""
         self.has_readable = self.has_unreadable = False
-        """Whether there were records, apart from control records, that one can read, or not."""
-        self.began: int | None = None
-        """The address of the record that opened a metadata transaction, while that is open."""
+        """Whether there were records, apart from control records, of a known or an unknown type."""
+        self.open_transaction: int | None = None
+        """The address of the record that began the metadata transaction which is open."""
+        self.can_apply_windows = applier is None
         self._applier = applier or image.fold
-        self._each_record = each_record
-        self.can_run = not each_record and applier is None
-        """Whether `run` may do something."""
-        self._begun: FoldProgress | None = None
-        self._told = image.fold.dropped
+        self._progress: FoldProgress | None = None  # in the batch of `add`, by `apply_window`
+        self._reported = self._window_reported = image.fold.dropped
         self._unreadable = 0  # records of this batch
-        self._waiting: list[_Span] = []  # what is in the open transaction so far
+        self._deferred: list[_Pending] = []  # the records of the open transaction
 
-    def run(
+    def apply_window(
         self, window: bytes, start: int, position: int, source: int, bounds: BatchBounds
     ) -> WindowResult:
-        """Apply the ordinary batches of a window at once; `ran_over` tells of each of them.
+        """Apply the ordinary batches of a window at once; `window_events` has the events.
 
-        It may well do nothing. Where it stops inside a batch, `add` is to go on with that.
+        It may leave all batches to `add`. Where it stops inside a batch, `add` goes on there.
 
         Args:
             window: bytes of the source.
-            start: where in them the next batch begins.
-            position: of that batch in the source.
+            start: where the next batch begins in the window.
+            position: where that batch begins in the source.
             source: its number in the store.
-            bounds: what ordinary batches have; the limits count as well.
+            bounds: limits of ordinary batches, besides those of this replay.
         """
         store, first = self.image.store, self.image.store.numbers().stop
-        if not self.can_run or self.began is not None or not store.can_read_again(source):
+        is_open = self.open_transaction is not None
+        if not self.can_apply_windows or is_open or not store.can_read_again(source):
             return WindowResult(start, b"", [], None, None)
-        after, until, time = (min(limit, _FAR) for limit in self.limits)
+        after, until, time = (min(limit, _MOST) for limit in self.limits)
         bounds = bounds._replace(after=after, until=until, time=time)
-        ran = self.image.fold.apply_window(window, start, first, bounds)
+        result = self.image.fold.apply_window(window, start, first, bounds)
         self.image.forget()
-        if ran.last is None:
-            return ran
-        found = array("q", ran.batches)
-        counts, unreadable = found[2::BATCH_FIELDS], found[5::BATCH_FIELDS]
-        places = (position + at for at in found[::BATCH_FIELDS])
-        store.add_many(source, places, found[1::BATCH_FIELDS])
+        fields = array("q", result.batches)
+        dropped = sum(fields[4::BATCH_FIELDS]) + sum(one[3] for one in result.transactions)
+        self._window_reported = self._reported
+        self._reported += dropped
+        if result.last is None:
+            return result
+        counts, unreadable = fields[2::BATCH_FIELDS], fields[5::BATCH_FIELDS]
+        positions = (position + relative for relative in fields[::BATCH_FIELDS])
+        store.add_many(source, positions, fields[1::BATCH_FIELDS])
         self.has_unreadable |= any(unreadable)
         self.has_readable |= sum(counts) > sum(unreadable)
-        last = ran.last
+        last = result.last
         counted = last.base_offset + last.records - 1 - unreadable[-1]
         self.image.provenance = Provenance(last.last_offset, last.epoch, last.time, counted)
-        return ran
+        return result
 
-    def ran_over(self, ran: WindowResult) -> Iterator[Event]:
-        """Yield what `run` did last, batch by batch, and in the one in which it stopped."""
-        found, stop = array("q", ran.batches), self.image.store.numbers().stop
-        heeded = deque(ran.transactions)
-        for at in range(0, len(found), BATCH_FIELDS):
-            address = (stop - (len(found) - at) // BATCH_FIELDS) << POSITION_BITS
-            _, _, count, applied, dropped, unreadable = found[at : at + BATCH_FIELDS]
-            yield Folded(address, 0, count, applied, dropped, unreadable)
-            while heeded and heeded[0][1] < address + (1 << POSITION_BITS):
-                yield _heeded(*heeded.popleft())
-        yield from (_heeded(*one) for one in heeded)
+    def window_events(self, result: WindowResult) -> Iterator[Event]:
+        """Yield the events of the last `apply_window`, batch by batch."""
+        fields, stop = array("q", result.batches), self.image.store.numbers().stop
+        reported = self._window_reported
+        markers = deque(result.transactions)
+        for index in range(0, len(fields), BATCH_FIELDS):
+            address = (stop - (len(fields) - index) // BATCH_FIELDS) << POSITION_BITS
+            _, _, count, applied, dropped, unreadable = fields[index : index + BATCH_FIELDS]
+            yield from self._drops(reported, reported + dropped)
+            reported += dropped
+            yield RecordsProcessed(address, 0, count, applied, dropped, unreadable)
+            while markers and markers[0][1] < address + (1 << POSITION_BITS):
+                dropped = markers[0][3]
+                yield from self._drops(reported, reported + dropped)
+                reported += dropped
+                yield _marker_event(*markers.popleft())
+        for marker in markers:
+            yield from self._drops(reported, reported + marker[3])
+            reported += marker[3]
+            yield _marker_event(*marker)
 
-    def add(self, batch: Batch, source: int, begun: FoldProgress | None = None) -> Iterator[Event]:
-        """Apply a batch of magic 2 whose checksum holds, while what that does is told.
+    def add(
+        self, batch: Batch, source: int, progress: FoldProgress | None = None
+    ) -> Iterator[Event]:
+        """Apply a batch of magic 2 with a right checksum, while its events are taken.
 
-        There is nothing to tell of a batch that is not within the limits.
+        A batch outside the limits has no events.
 
         Args:
             batch: the batch.
             source: its number in the store.
-            begun: where `run` stopped inside it, if it did.
+            progress: where `apply_window` stopped inside it, if it did.
 
         Raises:
             DecodeError: it does not hold the records that it counts; those before are applied.
         """
-        header = batch.header
-        limits = self.limits
-        is_behind = header.last_offset <= limits.after
-        if is_behind and not header.is_control:
+        header, limits = batch.header, self.limits
+        is_covered = header.last_offset <= limits.after
+        if is_covered and not header.is_control:
             return
         if header.record_count < 0:
             raise DecodeError(f"a batch of {header.record_count} records")
-        inside = inflated_batch(batch)
-        first, position, stop, last = 0, inside.start, header.record_count, header.last_offset
-        time = header.max_timestamp
-        # A snapshot does not know the leader, but the log before its end may.
-        if not is_behind and (
+        inflated = inflated_batch(batch)
+        last, time = header.last_offset, header.max_timestamp
+        span = RecordSpan(0, header.record_count, inflated.start, last, time)
+        # A snapshot does not name the leader, but the log before its end may.
+        if not is_covered and (
             header.base_offset <= limits.after or last > limits.until or time > limits.time
         ):
-            first, position, stop, last, time = self._within(inside)
-            if first == stop:
+            span, is_cut = span_within(inflated, limits)
+            self.is_over |= is_cut
+            if span.first == span.stop:
                 return
-        span = _Span(self.image.store.add(source, batch), position, first, stop)
+        address = self.image.store.add(source, batch)
         if header.is_control:
-            yield from self._control(inside, span, is_behind=is_behind)
+            yield from self._read_control(inflated, address, span, is_covered=is_covered)
             return
-        self._begun = begun
-        if begun is None:
+        self._progress = progress
+        if progress is None:
             self._applier.begin_unit()
-        self._unreadable = 0
-        if not header.record_count:
-            yield Folded(span.address, 0, 0)
-        try:
-            end = yield from self._records(inside, span, time)
-        except DecodeError:
-            self._reach_damage(inside, span)
-            raise
-        self.has_readable |= self._unreadable < stop - first
-        self.has_unreadable |= self._unreadable > 0
-        if self.began is None:
-            self._reach(inside, stop, last, time)
-        if stop == header.record_count and end < len(inside.data):
-            left = len(inside.data) - end
-            raise DecodeError(f"{left} bytes are left after {header.record_count} records")
+        yield from self._add_records(inflated, address, span)
 
     def finish(self) -> None:
-        """Note what is left open at the end of the log."""
-        if self.began is not None and not self.is_over:
-            name, position, _ = self.image.store.place(self.began)
-            offset = self.image.record(self.began).offset
+        """Note a transaction that is open at the end of the log."""
+        if self.open_transaction is not None and not self.is_over:
+            name, position, _ = self.image.store.place(self.open_transaction)
+            offset = self.image.record(self.open_transaction).offset
             reason = "the metadata transaction that begins here never ends: it is left out"
             self.image.log_findings.append(
-                Finding(FindingKind.TRANSACTION, reason, offset, name, position, self.began)
+                Finding(
+                    FindingKind.TRANSACTION, reason, offset, name, position, self.open_transaction
+                )
             )
 
-    def _within(self, inside: InflatedBatch) -> tuple[int, int, int, int, int]:
-        """Return which records of a batch are within the limits.
+    def _read_control(
+        self, batch: InflatedBatch, address: int, span: RecordSpan, *, is_covered: bool
+    ) -> Iterator[Event]:
+        """Read control records, which change only the state of the quorum.
 
-        That is the number of the first, its position, that after the last, and the latter's
-        offset and time.
+        Those that a snapshot covers can only name the leader.
         """
-        after, until, time = self.limits
-        first, position, last, at = 0, inside.start, -1, inside.start
-        newest = -(1 << 63)
-        for number in range(inside.records):
-            record, end = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
-            stamp = record.timestamp if inside.append_time is None else inside.append_time
-            if record.offset > until or stamp > time:
-                self.is_over = True
-                return first, position, number, last, newest
-            if record.offset <= after:
-                first, position = number + 1, end
-            last, newest, at = record.offset, max(newest, stamp), end
-        return first, position, inside.records, last, newest
-
-    def _control(self, inside: InflatedBatch, span: _Span, *, is_behind: bool) -> Iterator[Event]:
-        """Take in control records, which change no state but that of the quorum.
-
-        Where a snapshot has them already, *is_behind*, they say nothing new but who leads.
-        """
-        quorum, at = self.image.quorum, span.position
-        view = cast("bytes", memoryview(inside.data))  # a slice of it copies nothing
+        quorum, position = self.image.quorum, span.position
+        view = cast("bytes", memoryview(batch.data))  # a slice of it copies nothing
         for number in range(span.first, span.stop):
-            address = span.address + at
-            record, at = read_record(view, at, inside.base_offset, inside.base_timestamp)
-            found = control.decode(record.key, record.value, whole=False)
-            if isinstance(found, Unknown):
-                self._applier.drop(address, found.reason)
-                yield from self._left_out()
-            elif found.type == "LEADER_CHANGE":
-                quorum.leader = address
-            elif is_behind:
+            here = address + position
+            record, position = read_record(view, position, batch.base_offset, batch.base_timestamp)
+            decoded = control.decode(record.key, record.value, whole=False)
+            if isinstance(decoded, Unknown):
+                self._applier.drop(here, decoded.reason)
+                yield from self._new_drops()
+            elif decoded.type == "LEADER_CHANGE":
+                quorum.leader = here
+            elif is_covered:
                 pass
-            elif found.type == "KRAFT_VERSION":
-                quorum.kraft_version = address
-            elif found.type == "KRAFT_VOTERS":
-                quorum.voters = address
-            elif found.type == "SNAPSHOT_HEADER":
-                quorum.snapshot_header = address
-            elif found.type == "SNAPSHOT_FOOTER":
+            elif decoded.type == "KRAFT_VERSION":
+                quorum.kraft_version = here
+            elif decoded.type == "KRAFT_VOTERS":
+                quorum.voters = here
+            elif decoded.type == "SNAPSHOT_HEADER":
+                quorum.snapshot_header = here
+            elif decoded.type == "SNAPSHOT_FOOTER":
                 self.has_footer = True
-            yield Controlled(address, number, is_behind)
+            yield ControlRecordRead(here, number, is_covered)
 
-    def _reach(self, inside: InflatedBatch, stop: int, last: int, time: int) -> None:
-        """Note that the image has the first *stop* records of a batch, up to offset *last*."""
-        counted = inside.base_offset + stop - 1 - self._unreadable
-        self.image.provenance = Provenance(last, inside.epoch, time, counted)
-
-    def _reach_damage(self, inside: InflatedBatch, span: _Span) -> None:
-        """Note that the image has the records of a batch before one that cannot be read."""
-        at, newest, number, last = span.position, -(1 << 63), span.first, -1
+    def _add_records(self, batch: InflatedBatch, address: int, span: RecordSpan) -> Iterator[Event]:
+        """Apply the records of a batch, and note how far the image goes then."""
+        self._unreadable = 0
+        if not batch.records:
+            yield RecordsProcessed(address, 0, 0)
         try:
-            while number < span.stop:
-                record, at = read_record(inside.data, at, inside.base_offset, inside.base_timestamp)
-                stamp = record.timestamp if inside.append_time is None else inside.append_time
-                number, last, newest = number + 1, record.offset, max(newest, stamp)
+            pending = _Pending(address, span.position, span.first, span.stop)
+            end = yield from self._process(batch, pending, span.time)
         except DecodeError:
-            if self.began is None and number > span.first:
-                self._reach(inside, number, last, newest)
+            whole = readable_span(batch, span)
+            if self.open_transaction is None and span.first < whole.stop < span.stop:
+                self._set_provenance(batch, whole.stop, whole.last_offset, whole.time)
+            raise
+        self.has_readable |= self._unreadable < span.stop - span.first
+        self.has_unreadable |= self._unreadable > 0
+        if self.open_transaction is None:
+            self._set_provenance(batch, span.stop, span.last_offset, span.time)
+        if span.stop == batch.records and end < len(batch.data):
+            left = len(batch.data) - end
+            raise DecodeError(f"{left} bytes are left after {batch.records} records")
 
-    def _records(
-        self, inside: InflatedBatch, span: _Span, time: int
+    def _set_provenance(self, batch: InflatedBatch, stop: int, last: int, time: int) -> None:
+        """Note that the image has the first *stop* records of a batch, up to offset *last*."""
+        counted = batch.base_offset + stop - 1 - self._unreadable
+        self.image.provenance = Provenance(last, batch.epoch, time, counted)
+
+    def _process(
+        self, batch: InflatedBatch, pending: _Pending, time: int
     ) -> Generator[Event, None, int]:
-        """Apply records, or keep those of an open transaction for its end.
-
-        Return the position behind them.
-        """
-        while span.first < span.stop:
-            if self.began is not None:
-                span = yield from self._wait(inside, span)
+        """Apply records, or defer those of an open transaction; return the position after them."""
+        while pending.first < pending.stop:
+            if self.open_transaction is not None:
+                pending = yield from self._defer(batch, pending)
                 continue
-            span = yield from self._apply(inside, span)
-            before = span.first - 1
-            if self.began is not None and before:
-                # What the batch has before the transaction counts now, and not at its end.
-                offset = self.image.record(self.began).offset
-                self._reach(inside, before, offset - 1, time)
-        return span.position
+            pending = yield from self._apply(batch, pending)
+            before = pending.first - 1
+            if self.open_transaction is not None and before:
+                # The records before the transaction count now, and not at its end.
+                offset = self.image.record(self.open_transaction).offset
+                self._set_provenance(batch, before, offset - 1, time)
+        return pending.position
 
-    def _apply(self, inside: InflatedBatch, span: _Span) -> Generator[Event, None, _Span]:
-        """Apply records up to one that begins a transaction; return those that are left."""
-        base, position, number, stop = span
+    def _apply(self, batch: InflatedBatch, pending: _Pending) -> Generator[Event, None, _Pending]:
+        """Apply records up to one that begins a transaction; return the records after that."""
+        base, position, number, stop = pending
         applied = dropped = unreadable = 0
-        began: int | None = None
-        while number < stop and began is None:
-            found, self._begun = self._begun, None
-            if found is None:
-                found = self._applier.apply(inside.data, base, position, number, stop)
+        begin: int | None = None
+        while number < stop and begin is None:
+            step, self._progress = self._progress, None
+            if step is None:
+                step = self._applier.apply(batch.data, base, position, number, stop)
             self.image.forget()
-            applied += found.applied
-            dropped += found.dropped
-            unreadable += found.unreadable
-            if found.has_changes:
-                address = base + found.last
-                yield Applied(address, self.image.fold.changes())
-            elif found.marker is not None:
-                address = base + found.last
-                if found.marker == BEGIN_TRANSACTION:
-                    began = address
-                else:
-                    self._applier.drop(address, NOT_OPEN)
-                    self._note_stray(inside, found.last)
-                    dropped += 1
-            yield from self._left_out()
-            position, number = found.position, found.number
-            if found.is_malformed:
+            applied += step.applied
+            dropped += step.dropped
+            unreadable += step.unreadable
+            address = base + step.last
+            if step.has_changes:
+                yield EntriesChanged(address, self.image.fold.changes())
+            elif step.marker == BEGIN_TRANSACTION:
+                begin = address
+            elif step.marker is not None:
+                self._applier.drop(address, NOT_OPEN)
+                self._note_stray_marker(batch, step.last)
+                dropped += 1
+            yield from self._new_drops()
+            position, number = step.position, step.number
+            if step.is_malformed:
                 break
         self._unreadable += unreadable
-        if number > span.first:
-            yield Folded(base, span.first, number, applied, dropped, unreadable)
-        if began is not None:
-            self.began = began
+        if number > pending.first:
+            yield RecordsProcessed(base, pending.first, number, applied, dropped, unreadable)
+        if begin is not None:
+            self.open_transaction = begin
             self._applier.begin_unit()
-            yield Begun(began)
+            yield TransactionBegun(begin)
         elif number < stop:
-            raise _oddity(inside, position)
-        return _Span(base, position, number, stop)
+            raise _malformed(batch, position)
+        return _Pending(base, position, number, stop)
 
-    def _note_stray(self, inside: InflatedBatch, position: int) -> None:
-        if self.stray is None:
-            base, time = inside.base_offset, inside.base_timestamp
-            self.stray = read_record(inside.data, position, base, time)[0].offset
+    def _note_stray_marker(self, batch: InflatedBatch, position: int) -> None:
+        if self.stray_marker is None:
+            base, time = batch.base_offset, batch.base_timestamp
+            self.stray_marker = read_record(batch.data, position, base, time)[0].offset
 
-    def _wait(self, inside: InflatedBatch, span: _Span) -> Generator[Event, None, _Span]:
-        """Keep records for the end of the transaction; return those behind the next marker.
-
-        Markers are no part of what is kept.
-        """
-        base, position, first, stop = span
-        found = self._applier.skim(inside.data, position, first, stop)
-        if found.is_malformed:
-            raise _oddity(inside, found.position)
-        self._unreadable += found.unreadable
-        if found.marker is None:
-            self._waiting.append(span)
-            yield Folded(base, first, stop, is_waiting=True)
+    def _defer(self, batch: InflatedBatch, pending: _Pending) -> Generator[Event, None, _Pending]:
+        """Keep records for the end of the transaction; return the records after its next marker."""
+        base, position, first, stop = pending
+        step = self._applier.skim(batch.data, position, first, stop)
+        if step.is_malformed:
+            raise _malformed(batch, step.position)
+        self._unreadable += step.unreadable
+        if step.marker is None:
+            self._deferred.append(pending)
+            yield RecordsProcessed(base, first, stop, is_deferred=True)
         else:
-            last = found.number - 1
-            address = base + found.last
-            self._waiting.append(_Span(base, position, first, last))
-            is_begun = found.marker == BEGIN_TRANSACTION
-            if is_begun:
+            address = base + step.last
+            self._deferred.append(_Pending(base, position, first, step.number - 1))
+            is_begin = step.marker == BEGIN_TRANSACTION
+            if is_begin:
                 self._applier.drop(address, "a metadata transaction is open already")
-                yield from self._left_out()
-            yield Folded(base, first, found.number, dropped=int(is_begun), is_waiting=True)
-            if found.marker == ABORT_TRANSACTION:
-                self._waiting, self.began = [], None
-                yield Aborted(address)
-            elif not is_begun:
+                yield from self._new_drops()
+            dropped = int(is_begin)
+            yield RecordsProcessed(base, first, step.number, dropped=dropped, is_deferred=True)
+            if step.marker == ABORT_TRANSACTION:
+                self._deferred, self.open_transaction = [], None
+                yield TransactionAborted(address)
+            elif not is_begin:
                 yield from self._end_transaction(address)
-        return _Span(base, found.position, found.number, stop)
+        return _Pending(base, step.position, step.number, stop)
 
     def _end_transaction(self, address: int) -> Iterator[Event]:
-        """Apply what is in the transaction that the record at *address* ends."""
-        waiting, self._waiting, self.began = self._waiting, [], None
+        """Apply the records of the transaction that the record at *address* ends."""
+        deferred, self._deferred, self.open_transaction = self._deferred, [], None
         unreadable = self._unreadable
         applied = dropped = 0
-        for span in waiting:
-            inside = self.image.store.batch(span.address >> POSITION_BITS)
-            for event in self._apply(inside, span):
-                if isinstance(event, Folded):
+        for pending in deferred:
+            batch = self.image.store.batch(pending.address >> POSITION_BITS)
+            for event in self._apply(batch, pending):
+                if isinstance(event, RecordsProcessed):
                     applied += event.applied
                     dropped += event.dropped
                 else:
                     yield event
         self._unreadable = unreadable  # each batch counts its own
-        yield Ended(address, applied, dropped)
+        yield TransactionEnded(address, applied, dropped)
 
-    def _left_out(self) -> Iterator[Dropped]:
-        """Tell of the records that were left out, if that is asked for."""
-        if self._each_record:
-            fold = self.image.fold
-            for number in range(self._told, fold.dropped):
-                yield Dropped(*fold.dropped_record(number))
-            self._told = fold.dropped
+    def _new_drops(self) -> Iterator[RecordDropped]:
+        """Yield the records that were left out since the last call."""
+        reported, self._reported = self._reported, self.image.fold.dropped
+        yield from self._drops(reported, self._reported)
 
-
-def _heeded(kind: int, address: int, applied: int, dropped: int) -> Event:
-    """Return what a marker of a transaction did."""
-    if kind == BEGIN_TRANSACTION:
-        return Begun(address)
-    return Aborted(address) if kind == ABORT_TRANSACTION else Ended(address, applied, dropped)
+    def _drops(self, first: int, stop: int) -> Iterator[RecordDropped]:
+        for number in range(first, stop):
+            yield RecordDropped(*self.image.fold.dropped_record(number))
 
 
-def _oddity(inside: InflatedBatch, position: int) -> DecodeError:
-    """Return why there is no record at a position."""
+def _marker_event(marker: int, address: int, applied: int, dropped: int) -> Event:
+    """Return the event of a marker that took effect."""
+    if marker == BEGIN_TRANSACTION:
+        return TransactionBegun(address)
+    if marker == ABORT_TRANSACTION:
+        return TransactionAborted(address)
+    return TransactionEnded(address, applied, dropped)
+
+
+def _malformed(batch: InflatedBatch, position: int) -> DecodeError:
+    """Return the reason why there is no record at a position."""
     try:
-        read_record(inside.data, position, inside.base_offset, inside.base_timestamp)
+        read_record(batch.data, position, batch.base_offset, batch.base_timestamp)
     except DecodeError as error:
         return error
     return DecodeError(f"there is no record at position {position} of the batch")

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from kraftops.engine.index_contract import RecordGroup
 from kraftops.engine.metadata_state import TOPIC_RESOURCE
-from kraftops.image.load.prescan import range_of
+from kraftops.image.load.topic_ranges import range_of
 from kraftops.log.batch import read_record
 from kraftops.memo import Memo
 from kraftops.records import metadata_numbers as types

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kraftops.errors import SourceError
-from kraftops.image.load.prescan import Run, run_of
-from kraftops.image.load.sources import Piece, files_of, plans
+from kraftops.image.load.prescan import ScannedPart, scan_part
+from kraftops.image.load.sources import SourceFile, files_of, read_plans
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.spark.find.scan_job import PrescannedRanges, SearchedLog
@@ -24,7 +24,7 @@ class CutWork:
 
     size: int
 
-    def __call__(self, files: Iterable[Piece]) -> Iterator[list[ByteRange]]:
+    def __call__(self, files: Iterable[SourceFile]) -> Iterator[list[ByteRange]]:
         """Yield the ranges of each file, none of a file that cannot be cut."""
         for file in files:
             if file.path == STANDARD_INPUT or file.path.endswith(ARCHIVES):
@@ -42,10 +42,10 @@ class PrescanWork:
 
     dialect: str
 
-    def __call__(self, ranges: Iterable[tuple[ByteRange, bool]]) -> Iterator[Run | None]:
+    def __call__(self, ranges: Iterable[tuple[ByteRange, bool]]) -> Iterator[ScannedPart | None]:
         """Yield the result of each range, given whether it is of a snapshot."""
         for part, is_snapshot in ranges:
-            yield run_of(part, self.dialect, is_snapshot=is_snapshot)
+            yield scan_part(part, self.dialect, is_snapshot=is_snapshot)
 
 
 def prescanned(session: Session, log: SearchedLog, show: Show | None) -> PrescannedRanges:
@@ -56,7 +56,7 @@ def prescanned(session: Session, log: SearchedLog, show: Show | None) -> Prescan
         UsageError: the log does not reach back to the limits.
         SparkError: a job failed.
     """
-    files, _ = next(plans(files_of(log.names), log.limits), ([], []))
+    files, _ = next(read_plans(files_of(log.names), log.limits), ([], []))
     cut = CutWork(session.settings.split_bytes or _RANGE_BYTES)
     with reading_whole_log(session, log.names):
         is_here = runs_here(session, (file.path for file in files))

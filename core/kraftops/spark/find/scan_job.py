@@ -13,8 +13,9 @@ from typing import NamedTuple
 from zlib import crc32
 
 from kraftops.image.load.loading import loaded_by
-from kraftops.image.load.prescan import DryLoader, Names, Run, Stretch
-from kraftops.image.replay.replay import Limits
+from kraftops.image.load.prescan import CountedRange, PrescanLoader, PrescanReplay, ScannedPart
+from kraftops.image.load.topic_ranges import TopicRanges
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.changes import Change, Provenance
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
@@ -22,7 +23,7 @@ from kraftops.log.ranges import ByteRange
 
 _ID = 16  # bytes of a topic's id
 
-PrescannedRanges = Mapping[str, Sequence[tuple[ByteRange, Run | None]]]
+PrescannedRanges = Mapping[str, Sequence[tuple[ByteRange, ScannedPart | None]]]
 """Byte ranges of files by path, each with the result of its prescan."""
 
 
@@ -80,7 +81,7 @@ class PriorLog(NamedTuple):
     *loads* are the stretches of each load of an image, in order.
     """
 
-    loads: list[list[Stretch]]
+    loads: list[list[CountedRange]]
     unchanged: Change | None
 
     @property
@@ -98,7 +99,7 @@ class LogScan(NamedTuple):
     None unless it is asked for.
     """
 
-    stretches: list[Stretch]
+    stretches: list[CountedRange]
     hashes: TopicHashes
     aliases: dict[str, str]
     ranges: dict[int, int]
@@ -108,12 +109,12 @@ class LogScan(NamedTuple):
     prior: PriorLog | None
 
     @property
-    def all_stretches(self) -> list[Stretch]:
+    def all_stretches(self) -> list[CountedRange]:
         """All stretches, in the order of their sources."""
         return [*self.stretches, *(one for load in self.loads for one in load)]
 
     @property
-    def loads(self) -> list[list[Stretch]]:
+    def loads(self) -> list[list[CountedRange]]:
         """Loads of the prior log."""
         return self.prior.loads if self.prior else []
 
@@ -130,20 +131,21 @@ def scan_log(log: SearchedLog, runs: PrescannedRanges | None = None) -> LogScan:
         UsageError: it does not reach back to its limits.
     """
 
-    def make(may_grow: bool) -> DryLoader:
-        return DryLoader(MetadataImage(log.dialect), log.limits, may_grow=may_grow, runs=runs)
+    def make(may_grow: bool) -> PrescanLoader:
+        prescan = PrescanReplay(MetadataImage(log.dialect), log.limits)
+        return PrescanLoader(prescan, may_grow=may_grow, parts=runs)
 
     loader = loaded_by(make, list(log.names), log.limits)
     prior = _prior_log(loader) if log.with_prior_state else None
-    hashes, aliases = _hashes(loader.dry.names)
+    hashes, aliases = _hashes(loader.prescan.topics)
     ranges: dict[int, int] = {}
-    for topic_id, mask in loader.dry.names.ranges.items():
+    for topic_id, mask in loader.prescan.topics.ranges.items():
         topic = hashes.get(topic_id)
         if topic is not None:
             ranges[topic] = ranges.get(topic, 0) | mask
     image = loader.image
     return LogScan(
-        loader.dry.stretches,
+        loader.prescan.ranges,
         hashes,
         aliases,
         ranges,
@@ -154,7 +156,7 @@ def scan_log(log: SearchedLog, runs: PrescannedRanges | None = None) -> LogScan:
     )
 
 
-def _prior_log(loader: DryLoader) -> PriorLog | None:
+def _prior_log(loader: PrescanLoader) -> PriorLog | None:
     """Return the log before the loaded snapshot; its topic names are added to the loader's."""
     past = loader.image.prior_state
     if past is None:
@@ -163,9 +165,9 @@ def _prior_log(loader: DryLoader) -> PriorLog | None:
     for one in loader.others:
         if one.image is past.image:
             loads.append(
-                [stretch._replace(source=first + stretch.source) for stretch in one.dry.stretches]
+                [stretch._replace(source=first + stretch.source) for stretch in one.prescan.ranges]
             )
-            loader.dry.names.add(one.dry.names)
+            loader.prescan.topics.update(one.prescan.topics)
     return PriorLog(loads, past.unchanged)
 
 
@@ -174,7 +176,7 @@ def _without_addresses(findings: Iterable[Finding]) -> list[Finding]:
     return [finding._replace(address=None) for finding in findings]
 
 
-def _hashes(names: Names) -> tuple[TopicHashes, dict[str, str]]:
+def _hashes(names: TopicRanges) -> tuple[TopicHashes, dict[str, str]]:
     """Return the hashes by topic id, and the names that stand for others, by these."""
     roots: dict[str, str] = {}
 

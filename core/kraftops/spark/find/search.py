@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kraftops.errors import SourceError, UsageError
-from kraftops.image.load.prescan import Stretch
+from kraftops.image.load.prescan import CountedRange
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.streams import open_log
@@ -106,7 +106,7 @@ class ShardWork:
 
     sharding: Sharding
 
-    def __call__(self, stretches: Iterable[Stretch]) -> Iterator[tuple[int, ShardedBatch]]:
+    def __call__(self, stretches: Iterable[CountedRange]) -> Iterator[tuple[int, ShardedBatch]]:
         """Yield shards and their batches."""
         partitioner = self.sharding.partitioner()
         for stretch in stretches:
@@ -163,7 +163,9 @@ def _log_order(one: tuple[int, ShardedBatch]) -> tuple[int, int, int]:
     return shard, batch.source, batch.position
 
 
-def cut_stretches(stretches: Iterable[Stretch], runs: PrescannedRanges) -> Iterator[Stretch]:
+def cut_stretches(
+    stretches: Iterable[CountedRange], runs: PrescannedRanges
+) -> Iterator[CountedRange]:
     """Yield stretches, cut where the prescan has cut the files."""
     for stretch in stretches:
         start = stretch.start
@@ -254,7 +256,7 @@ class _ReplayedShards(NamedTuple):
 
 
 def _replayed(
-    session: Session, stretches: list[Stretch], sharding: Sharding, search: Search
+    session: Session, stretches: list[CountedRange], sharding: Sharding, search: Search
 ) -> _ReplayedShards:
     """Return the results of all shards, computed when they are first used."""
     from pyspark import StorageLevel

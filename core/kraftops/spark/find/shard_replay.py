@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftops.engine.fold_contract import POSITION_BITS
-from kraftops.image.replay.events import Ended
-from kraftops.image.replay.replay import Limits, Replay
+from kraftops.image.replay.events import TransactionEnded
+from kraftops.image.replay.limits import Limits
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage, PriorState
 from kraftops.image.state.store import InflatedBatch, LoggedRecord
@@ -65,14 +66,14 @@ class ShardReplay:
             batch = sharded.batch
             self._replay.limits = Limits(sharded.after)
             for event in self._replay.add(batch, sharded.source):
-                if isinstance(event, Ended):
+                if isinstance(event, TransactionEnded):
                     self._ends.append(len(self._image.record_findings) - event.dropped)
             if len(self._image.store.numbers()) > len(self._batches):
                 self._batches.append((sharded.numbers, batch.header.is_control))
 
     def with_address(self, finding: Finding) -> Finding:
         """Return a finding about the log with the address of its record, if this image has one."""
-        began = self._replay.began
+        began = self._replay.open_transaction
         is_here = finding.kind is FindingKind.TRANSACTION and began is not None
         return finding._replace(address=began) if is_here else finding
 

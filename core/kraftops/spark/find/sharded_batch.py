@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.engine.choice import index_records
-from kraftops.image.load.prescan import Stretch
+from kraftops.image.load.prescan import CountedRange
 from kraftops.image.state.store import inflated_batch
 from kraftops.log.batch import CODEC_MASK, HEADER, HEADER_SIZE, LOG_OVERHEAD, Batch, read_record
 from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner
@@ -59,7 +59,7 @@ class _ShardBuilder:
 
 
 def sharded(
-    batch: Batch, stretch: Stretch, partitioner: Partitioner
+    batch: Batch, stretch: CountedRange, partitioner: Partitioner
 ) -> Iterator[tuple[int, ShardedBatch]]:
     """Yield shards and their batches, cut from a batch of *stretch*.
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from kraftops.image.load.loader import Progress
 from kraftops.image.load.loading import load
-from kraftops.image.replay.replay import Limits
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.parallel.prefetch import Prefetch
 from kraftops.wire.config.settings import Settings

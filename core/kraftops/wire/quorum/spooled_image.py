@@ -8,8 +8,9 @@ from functools import partial
 
 from kraftops.errors import UsageError, WireError
 from kraftops.image.load.loader import Loader, Progress
-from kraftops.image.load.sources import Piece, snapshot_time
-from kraftops.image.replay.replay import Limits
+from kraftops.image.load.sources import SourceFile, snapshot_time
+from kraftops.image.replay.limits import Limits
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
@@ -46,7 +47,7 @@ class SpooledImage:
             raise _too_new(begins.endpoint, begins.snapshot)
         self.endpoint, self.snapshot = begins
         self.offset = begins.snapshot.end_offset if begins.snapshot else 0
-        self._loader = Loader(MetadataImage(), limits, progress)
+        self._loader = Loader(Replay(MetadataImage(), limits), progress)
         self._limits = limits
         place = str(self.endpoint)
         self._before = Spool(place, f"{self.snapshot}.checkpoint") if self.snapshot else None
@@ -144,14 +145,14 @@ class SpooledImage:
             put_leader(image, str(self.endpoint), self.snapshot.end_offset, *self._led)
 
     def _begin(self) -> None:
-        pieces = [Piece(self._log.name, None, is_snapshot=False)]
+        pieces = [SourceFile(self._log.name, None, is_snapshot=False)]
         if self._before and self.snapshot:
             name = self._before.name
             if self._limits.time != Limits().time:
                 time = snapshot_time(FileName(name, FileKind.CHECKPOINT, ""))
                 if time is not None and time > self._limits.time:
                     raise _too_new(self.endpoint, self.snapshot)
-            pieces.insert(0, Piece(name, self.snapshot.end_offset, is_snapshot=True))
+            pieces.insert(0, SourceFile(name, self.snapshot.end_offset, is_snapshot=True))
         self._loader.read(pieces)
         if self._loader.has_records:
             return

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.image.load.loader import Loader
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
 from tests.helpers.image.model import partition_fields, state_of
@@ -25,7 +26,7 @@ def image_of(dialect: str, *records: tuple[str, dict[str, Any]]) -> MetadataImag
 def image_in(dialect: str, *batches: Sequence[Made]) -> MetadataImage:
     image = MetadataImage(dialect)
     source = image.store.add_source("memory", None)
-    assert Loader(image).add(batches_of(log_bytes(lots(*batches))), source, "memory")
+    assert Loader(Replay(image)).add(batches_of(log_bytes(lots(*batches))), source, "memory")
     for form in (Has.OURS, Has.KAFKA):
         for path, leaf in leaves_of(tree_of(image, form=form, version="1")):
             assert leaf.json, path

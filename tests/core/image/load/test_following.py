@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.image.load.following import Following
+from kraftops.image.load.following import LogFollower
 from kraftops.image.load.loading import load
 from kraftops.log.reader import LogFile
 from tests.helpers.logs.segments import IN
@@ -30,11 +30,11 @@ def segment(tmp_path: Path) -> Path:
     return directory / LOG.name
 
 
-def followed(segment: Path) -> Following:
-    return Following([str(segment.parent.parent)])
+def followed(segment: Path) -> LogFollower:
+    return LogFollower([str(segment.parent.parent)])
 
 
-def is_current(following: Following, segment: Path) -> bool:
+def is_current(following: LogFollower, segment: Path) -> bool:
     return following.image.provenance == load(segment.parent.parent).provenance
 
 

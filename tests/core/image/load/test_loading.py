@@ -15,6 +15,7 @@ import pytest
 from kraftops.errors import KraftopsError, SourceError, UsageError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import CUTS_SHORT, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import CONTROL, Record, batch_bytes
@@ -215,7 +216,7 @@ class TestFiles:
         image = MetadataImage()
         source = image.store.add_source("a controller", None)
 
-        assert Loader(image).add(
+        assert Loader(Replay(image)).add(
             (one for one in batches_of(log_bytes(log))), source, "a controller"
         )
 

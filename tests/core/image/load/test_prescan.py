@@ -1,4 +1,4 @@
-"""A dry replay finds what counts of a log, and names, without a state; parts of it add up."""
+"""A pre-scan finds the ranges that count and the topics, without a state; parts add up."""
 
 import re
 from pathlib import Path
@@ -11,10 +11,20 @@ from hypothesis import strategies as st
 
 from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.errors import KraftopsError
+from kraftops.image.load import topic_ranges
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import loaded, loaded_by
-from kraftops.image.load.prescan import DryLoader, Run, Stretch, range_of, run_of
-from kraftops.image.replay.replay import Limits, Replay
+from kraftops.image.load.prescan import (
+    CountedRange,
+    Parts,
+    PrescanLoader,
+    PrescanReplay,
+    ScannedPart,
+    scan_part,
+)
+from kraftops.image.load.topic_ranges import range_of
+from kraftops.image.replay.limits import Limits
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
@@ -40,43 +50,44 @@ TOPIC = made("TopicRecord", topicId=T, name="t")
 BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
 
 
-class Seen(NamedTuple):
-    """What a load finds of a log, but for its state."""
+class Result(NamedTuple):
+    """The result of a load, without its state."""
 
     findings: list[Finding]
     provenance: Provenance
     offset: int
 
 
-def seen(loader: Loader) -> Seen:
+def result_of(loader: Loader) -> Result:
     image = loader.image
     findings = [one._replace(address=None) for one in image.log_findings]
-    return Seen(findings, image.provenance, image.offset)
+    return Result(findings, image.provenance, image.offset)
 
 
-def dry(
-    path: Path, limits: Limits | None = None, runs: list[tuple[ByteRange, Run | None]] | None = None
-) -> DryLoader:
-    known = {} if runs is None else {str(path): runs}
+def prescanned(
+    path: Path, limits: Limits | None = None, parts: Parts | None = None
+) -> PrescanLoader:
+    known = {} if parts is None else {str(path): parts}
     chosen = limits or Limits()
-    return loaded_by(
-        lambda may_grow: DryLoader(MetadataImage(), chosen, may_grow=may_grow, runs=known),
-        [str(path)],
-        chosen,
-    )
+
+    def make(may_grow: bool) -> PrescanLoader:
+        prescan = PrescanReplay(MetadataImage(), chosen)
+        return PrescanLoader(prescan, may_grow=may_grow, parts=known)
+
+    return loaded_by(make, [str(path)], chosen)
 
 
-def runs_of(path: Path, size: int) -> list[tuple[ByteRange, Run | None]]:
+def parts_of(path: Path, size: int) -> list[tuple[ByteRange, ScannedPart | None]]:
     return [
-        (split, run_of(split, "kafka", is_snapshot=False)) for split in cut_file(str(path), size)
+        (part, scan_part(part, "kafka", is_snapshot=False)) for part in cut_file(str(path), size)
     ]
 
 
-def replayed(stretches: list[Stretch]) -> MetadataImage:
-    """Return the image that stretches of a log make."""
+def replayed(ranges: list[CountedRange]) -> MetadataImage:
+    """Return the image that ranges of a log make."""
     image = MetadataImage()
     replay = Replay(image)
-    for source, path, end_offset, start, stop, after, records in stretches:
+    for source, path, end_offset, start, stop, after, records in ranges:
         while source not in image.store.sources():
             image.store.add_source(path, None, end_offset)
         with LogFile(path) as log:
@@ -92,40 +103,40 @@ def replayed(stretches: list[Stretch]) -> MetadataImage:
 
 
 @given(st.integers(min_value=0, max_value=1 << 32))
-def test_dry_load_finds_what_a_load_finds(
+def test_prescan_has_the_findings_of_a_load(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     random = Random(seed)
     log = random_log(random)
-    path = tmp_path_factory.getbasetemp() / "dry.log"
+    path = tmp_path_factory.getbasetemp() / "prescan.log"
     path.write_bytes(log_bytes(log))
-    runs = runs_of(path, random.choice((1, 300)))
+    parts = parts_of(path, random.choice((1, 300)))
     for limits in (Limits(), Limits(until=random.randrange(log[-1].end))):
         try:
             whole = loaded([str(path)], limits, "kafka")
         except KraftopsError as error:
             with pytest.raises(type(error), match=re.escape(error.message)):
-                dry(path, limits)
+                prescanned(path, limits)
             continue
-        for known in (None, runs):
-            found = dry(path, limits, known)
-            assert seen(found) == seen(whole)
-            image, expected = state_of(replayed(found.dry.stretches)), state_of(whole.image)
+        for known in (None, parts):
+            found = prescanned(path, limits, known)
+            assert result_of(found) == result_of(whole)
+            image, expected = state_of(replayed(found.prescan.ranges)), state_of(whole.image)
             del image["provenance"], expected["provenance"]  # of a batch that is cut short
             assert image == expected
 
 
 @pytest.mark.parametrize("node", ["n332", "n391", "n431"])
-def test_parts_of_real_logs_are_taken_as_they_are(node: str) -> None:
+def test_parts_of_real_logs_are_accepted(node: str) -> None:
     path = SHELL / "in" / node / "__cluster_metadata-0/00000000000000000000.log"
-    runs = runs_of(path, 4096)
-    assert len(runs) > 3
+    parts = parts_of(path, 4096)
+    assert len(parts) > 3
 
-    found, alone = dry(path, runs=runs), dry(path)
+    found, alone = prescanned(path, parts=parts), prescanned(path)
 
-    assert seen(found) == seen(alone)
-    assert found.dry.names == alone.dry.names
-    assert found.dry.stretches == alone.dry.stretches
+    assert result_of(found) == result_of(alone)
+    assert found.prescan.topics == alone.prescan.topics
+    assert found.prescan.ranges == alone.prescan.ranges
 
 
 def written(path: Path, *batches: list[Made]) -> Path:
@@ -133,7 +144,7 @@ def written(path: Path, *batches: list[Made]) -> Path:
     return path
 
 
-def test_names_are_those_of_all_that_counts(tmp_path: Path) -> None:
+def test_topics_of_counted_records_are_collected(tmp_path: Path) -> None:
     other = made("TopicRecord", topicId=uuid(2), name="aborted")
     far = made("PartitionRecord", partitionId=5 << RANGE_BITS, topicId=T)
     near = made("PartitionRecord", partitionId=1, topicId=T)
@@ -141,44 +152,44 @@ def test_names_are_those_of_all_that_counts(tmp_path: Path) -> None:
         tmp_path / "log", [TOPIC, near, far], [BEGIN, other], [ABORT], [BEGIN, far, END, TOPIC]
     )
 
-    names = dry(path).dry.names
+    topics = prescanned(path).prescan.topics
 
-    assert list(names.pairs) == [(T, "t")]
-    assert names.ranges == {T: 1 << range_of(5 << RANGE_BITS)}
+    assert list(topics.pairs) == [(T, "t")]
+    assert topics.ranges == {T: 1 << range_of(5 << RANGE_BITS)}
 
 
-def test_transactions_that_are_cut_through_are_known_by_nobody(tmp_path: Path) -> None:
+def test_part_with_the_begin_of_a_transaction_only_has_no_result(tmp_path: Path) -> None:
     path = written(tmp_path / "log", [TOPIC, BEGIN], [TOPIC], [END])
 
-    runs = [run for _, run in runs_of(path, 1)]
+    results = [result for _, result in parts_of(path, 1)]
 
-    assert runs[0] is None
-    assert [bool(run) for run in runs[1:]] == [True, True]
-    assert seen(dry(path, runs=runs_of(path, 1))) == seen(dry(path))
+    assert results[0] is None
+    assert [bool(result) for result in results[1:]] == [True, True]
+    assert result_of(prescanned(path, parts=parts_of(path, 1))) == result_of(prescanned(path))
 
 
-def test_batches_that_count_in_part_are_stretches_of_their_own(tmp_path: Path) -> None:
+def test_batch_that_counts_in_part_is_a_range_of_its_own(tmp_path: Path) -> None:
     no_op = made("NoOpRecord")
     path = written(tmp_path / "log", [no_op, no_op], [no_op, no_op, no_op])
 
-    first, second = dry(path, Limits(until=3)).dry.stretches
+    first, second = prescanned(path, Limits(until=3)).prescan.ranges
 
     assert (first.start, first.records) == (0, None)
     assert (second.start, second.records) == (first.stop, (0, 2))
 
 
-def test_snapshot_is_one_run(tmp_path: Path) -> None:
+def test_snapshot_is_one_part(tmp_path: Path) -> None:
     path = tmp_path / f"{5:020}-{1:010}.checkpoint"
     path.write_bytes(snapshot_bytes(bytes(Lot(1, [TOPIC])), end=2))
-    (split,) = cut_file(str(path), 1 << 20)
+    (part,) = cut_file(str(path), 1 << 20)
 
-    run = run_of(split, "kafka", is_snapshot=True)
+    result = scan_part(part, "kafka", is_snapshot=True)
 
-    assert run
-    assert run.has_footer
-    assert list(run.names.pairs) == [(T, "t")]
-    found = dry(path, runs=[(split, run)])
-    assert seen(found) == seen(dry(path))
+    assert result
+    assert result.has_footer
+    assert list(result.topics.pairs) == [(T, "t")]
+    found = prescanned(path, parts=[(part, result)])
+    assert result_of(found) == result_of(prescanned(path))
     assert found.image.offset == 4
 
 
@@ -188,25 +199,23 @@ def test_control_batches_behind_a_snapshot_count(tmp_path: Path) -> None:
         snapshot_bytes(bytes(Lot(1, [TOPIC])), end=2)
     )
 
-    stretches = dry(tmp_path).dry.stretches
+    ranges = prescanned(tmp_path).prescan.ranges
 
-    assert [(one.source, one.start, one.after) for one in stretches] == [(0, 0, -1), (1, 0, 1)]
+    assert [(one.source, one.start, one.after) for one in ranges] == [(0, 0, -1), (1, 0, 1)]
 
 
-def test_many_transactions_in_a_batch_are_looked_at_once(
+def test_batch_with_many_transactions_is_indexed_once_for_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftops.image.load import prescan as dryreplay
-
     calls: list[int] = []
-    real = dryreplay.index_records
+    real = topic_ranges.index_records
 
     def counted(*arguments: object) -> object:
         calls.append(1)
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(dryreplay, "index_records", counted)
+    monkeypatch.setattr(topic_ranges, "index_records", counted)
     path = written(tmp_path / "log", [BEGIN, TOPIC, END] * 100)
 
-    assert list(dry(path).dry.names.pairs) == [(T, "t")]
-    assert len(calls) <= 101  # and once for what each of them has
+    assert list(prescanned(path).prescan.topics.pairs) == [(T, "t")]
+    assert len(calls) <= 101  # and once for all

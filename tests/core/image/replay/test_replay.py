@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kraftops.errors import UsageError
 from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import model_of, state_of, without_append_times
@@ -50,7 +51,7 @@ def write(tmp_path: Path) -> Write:
 def image_in_memory(log: list[Lot]) -> MetadataImage:
     """Return the image of a log that is no file."""
     image = MetadataImage()
-    loader = Loader(image)
+    loader = Loader(Replay(image))
     assert loader.add(batches_of(log_bytes(log)), image.store.add_source("memory", None), "memory")
     return image
 
@@ -89,9 +90,9 @@ def test_image_at_some_offset_is_that_of_the_log_cut_there(
     log = without_append_times(random_log(random, NO_RUNS))
     offset = data.draw(st.integers(0, log[-1].end))
     image, other = MetadataImage(), image_in_memory(cut(log, offset))
-    from kraftops.image.replay.replay import Limits
+    from kraftops.image.replay.limits import Limits
 
-    loader = Loader(image, Limits(until=offset))
+    loader = Loader(Replay(image, Limits(until=offset)))
     loader.add(batches_of(log_bytes(log)), image.store.add_source("memory", None), "memory")
 
     assert state_of(image) == state_of(other)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.image.load.loader import Loader
+from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import state_of
 from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, uuid
@@ -21,7 +22,7 @@ def image_of(*batches: Sequence[Made]) -> MetadataImage:
     """Return the image of batches."""
     image = MetadataImage()
     source = image.store.add_source("memory", None)
-    assert Loader(image).add(batches_of(log_bytes(lots(*batches))), source, "memory")
+    assert Loader(Replay(image)).add(batches_of(log_bytes(lots(*batches))), source, "memory")
     return image
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kraftops.errors import UsageError, WireError
 from kraftops.image.load.loading import limits_of, load
-from kraftops.image.replay.replay import Limits
+from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import Has, tree_of
