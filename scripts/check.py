@@ -1,6 +1,6 @@
 """Run every check of the project with this interpreter: crate, tests, lint, types, generated files.
 
-`--no-tests` leaves the tests out, but those of the reference engine.
+With `--no-tests`, only the tests of the reference engine run.
 """
 
 import os
@@ -18,7 +18,7 @@ CARGO_CHECKS = (
     ("crate: tests", ["test", "--release", "--locked", "--lib"]),
 )
 _COMPONENTS = {"fmt", "clippy"}
-"""What a Rust may be without."""
+"""Components of Rust that may be missing."""
 REFERENCE = (
     "tests/engine",
     "tests/cli/dump_log/test_corpus.py",
@@ -26,7 +26,7 @@ REFERENCE = (
     "tests/core/image",
     "tests/cli/metadata_shell/test_corpus.py",
 )
-"""What holds the reference engine to the same answers: conformance, corpora, fuzz, replay."""
+"""Tests that compare the reference engine with the compiled one: conformance, corpora, replay."""
 
 CHECKS = (
     ("tests", ["-m", "pytest", "-n", "2"]),
@@ -41,7 +41,7 @@ CHECKS = (
 
 
 def main() -> int:
-    """Run the checks in order; return 1 if any fails, after all of them ran."""
+    """Run all checks in order; return 1 if any fails."""
     failed = _failed_of_crate()
     for name, arguments in CHECKS:
         if name == "tests" and "--no-tests" in sys.argv:
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def _failed_of_crate() -> list[str]:
-    """Run the checks of the crate where there is a cargo that can, and return those that fail."""
+    """Run the checks of the crate if there is a suitable cargo, and return the failed ones."""
     failed = []
     try:
         cargo, missing = toolchain(ROOT / CRATE), ""

@@ -1,4 +1,4 @@
-"""The commands as the manual and the completions see them."""
+"""The commands with their options and arguments, for the manual and the completions."""
 
 import tomllib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 class Kind(Enum):
-    """What completes a value."""
+    """Kinds of completion of a value."""
 
     NOTHING = auto()
     WORDS = auto()
@@ -31,7 +31,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What to offer as a value; *suffixes*, and a second one after them, limit the files."""
+    """The completion of a value; files end in one of *suffixes*, then perhaps a second suffix."""
 
     kind: Kind = Kind.NOTHING
     words: tuple[str, ...] = ()
@@ -60,12 +60,12 @@ VALUES = {
     "--snapshot": Values(Kind.FILES),
     "--value-decoder-class": _DECODER_CLASSES,
 }
-"""What Click's types do not tell of an option's value."""
+"""Completions that Click's types of values do not give."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A command under the *words* that run it."""
+    """A command and the *words* that run it."""
 
     words: tuple[str, ...]
     context: click.Context
@@ -89,7 +89,7 @@ class Tool:
 
     @property
     def arguments(self) -> list[click.Argument]:
-        """The arguments that are no options; not the words of a command that comes next."""
+        """The positional arguments, without the words of a following command."""
         if self.completed:
             return []
         return [param for param in self.command.params if isinstance(param, click.Argument)]
@@ -105,7 +105,7 @@ class Tool:
 
     @property
     def completed(self) -> list["Tool"]:
-        """What completion offers as the next word: the commands below, and those of the shell."""
+        """The commands that completion offers as the next word, including the shell's."""
         if self.command is not metadata_shell:
             return self.subtools
         is_kafkas = len(self.words) == 1  # the form that this name has when nobody asks for another
@@ -129,7 +129,7 @@ class Tool:
             yield from tool.walk_completed()
 
     def pages(self) -> Iterator["Tool"]:
-        """Yield this tool and those below it that have a page in the manual of their own."""
+        """Yield this tool and the tools below it with manual pages of their own."""
         yield self
         # The subcommands of a tool are sections of its page.
         for tool in () if isinstance(self.command, ToolGroup) else self.subtools:
@@ -141,7 +141,7 @@ def _shell_command(
 ) -> click.Command:
     """Return a command of the metadata shell in Click's terms, for completion.
 
-    The tool's own options may stand behind it, too, but for those whose names it takes itself.
+    The tool's own options may follow it, except those it defines itself.
     """
     flags = command.flags if with_flags else ()
     taken = {flag.name for flag in flags}
@@ -166,7 +166,7 @@ _SHELL_TYPES: dict[str, click.Path] = {
     "FILE": click.Path(),
     "sources": click.Path(),
 }
-"""By the names that the shell's table has for values and arguments."""
+"""Completions by the names of values and arguments in the shell's registry."""
 
 
 def names(option: click.Option) -> list[str]:
@@ -175,12 +175,12 @@ def names(option: click.Option) -> list[str]:
 
 
 def value_is_optional(option: click.Option) -> bool:
-    """Return whether the option may stand without its value."""
+    """Return whether the value of the option is optional."""
     return option._flag_needs_value  # noqa: SLF001 - Click has no public name for it
 
 
 def values(param: click.Parameter) -> Values:
-    """Return what completes the value of an option or argument."""
+    """Return the completion for the value of an option or argument."""
     for name in param.opts:
         if name in VALUES:
             return VALUES[name]
@@ -201,7 +201,7 @@ def summary(help_text: str | None) -> str:
 
 
 def programs() -> list[Tool]:
-    """Return what the wheel installs: `kraftops`, and its commands, NAME as `kafka-NAME`."""
+    """Return the installed programs: `kraftops`, and each command NAME as `kafka-NAME`."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     kraftops = Tool.of(root, ("kraftops",))
     commands = {f"kafka-{tool.words[-1]}": tool.command for tool in kraftops.subtools}

@@ -1,4 +1,4 @@
-"""Static completions for bash, zsh and fish: no process is started at a TAB."""
+"""Static completions for bash, zsh and fish: a TAB starts no process."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from command_tree import Kind, Tool, Values, names, summary, value_is_optional, 
 _MADE_BY = "Made by scripts/generate.py: change the commands, not this file."
 
 _BASH_PATHS = r"""
-# Offer paths after $1, which is there already: directories, and files whose names match $2.
+# Offer paths that begin with $1: directories, and files with names that match $2.
 _kraftops_paths() {
     local typed=${cur#"$1"} before=${1//[\\\'\"]/} files=$2 path
     compopt -o filenames 2>/dev/null
@@ -38,7 +38,7 @@ _BASH_TOOL = r"""    for ((i = 1; i < COMP_CWORD; i++)); do
         esac
     done"""
 _FISH_PATHS = r"""
-# Offer directories, and files whose names match $argv[1]; with $argv[2], after a comma too.
+# Offer directories, and files with names that match $argv[1]; with $argv[2], also after a comma.
 function __kraftops_paths
     set -l path (commandline -ct | string replace -r -- '^--?[^=]*=' '')
     set -l before ''
@@ -76,7 +76,7 @@ def _bash_tool(tool: Tool) -> str:
 
 
 def _bash_values(tool: Tool) -> Iterator[str]:
-    """Yield what sets the words to offer, or returns with paths or nothing."""
+    """Yield the lines that set the offered words, or return with paths or nothing."""
     yield f"            words={_quoted(' '.join(n for o in tool.options for n in names(o)))}"
     yield "            case $option in"
     for option in tool.options:
@@ -211,14 +211,14 @@ def _fish_values(offered: Values) -> str:
 
 
 def _positional(tool: Tool) -> Values:
-    """Return what may stand where no option does: a command, or the first argument."""
+    """Return the completion of a word that is no option: a command, or the first argument."""
     if tool.completed:
         return Values(Kind.WORDS, words=tuple(sub.words[-1] for sub in tool.completed))
     return values(tool.arguments[0]) if tool.arguments else Values()
 
 
 def _regex(offered: Values) -> str:
-    """Return how the names of files end that are offered beside directories."""
+    """Return the suffixes of the files that are offered beside directories."""
     if offered.kind is Kind.DIRECTORIES:
         return "/"
     if not offered.suffixes:

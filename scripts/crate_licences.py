@@ -1,4 +1,4 @@
-"""List the crates that the engine is built of; fail where a licence is not permissive."""
+"""List the crates of the compiled engine; fail if a licence is not permissive."""
 
 import json
 import re
@@ -22,7 +22,7 @@ ALLOWED = {
 
 
 def allowed(licence: str) -> bool:
-    """Return whether an SPDX expression leaves a choice that is allowed.
+    """Return whether an SPDX expression allows a permissive licence.
 
     >>> allowed("(MIT OR GPL-3.0-only) AND Unicode-3.0"), allowed("MIT AND GPL-3.0-only")
     (True, False)

@@ -1,6 +1,6 @@
-"""Write what is made of other files, or --check that it is current.
+"""Write all generated files, or `--check` that they are current.
 
-Man pages and completions are made from the commands, the fields of records from their tables.
+Man pages and completions come from the commands, the fields of records from their tables.
 """
 
 import re
@@ -55,7 +55,7 @@ def generated() -> dict[str, str]:
 
 
 def stale() -> list[str]:
-    """Return the paths of files that differ, are missing, or are generated no more."""
+    """Return the paths of files that differ, are missing, or are no longer generated."""
     texts = generated()
     paths = {path for folder in ("completions", "man") for path in (REPOSITORY / folder).rglob("*")}
     paths |= {REPOSITORY / name for name in texts}
@@ -68,7 +68,7 @@ def stale() -> list[str]:
 
 
 def man_page(tools: list[Tool], also: list[str]) -> str:
-    """Return the page of one command, which *tools* run; *also* are the pages to see besides."""
+    """Return the page of the command of *tools*; *also* are the pages under SEE ALSO."""
     tool = tools[0]
     about = summary(tool.command.help)
     source = f"kraftops {VERSION}"
@@ -103,12 +103,12 @@ def _usage(tool: Tool) -> str:
 
 
 def _command(tool: Tool) -> Iterator[str]:
-    """Yield a line about a command, which has a page of its own."""
+    """Yield a line about a command with a page of its own."""
     yield from (".TP", _bold(tool.words[-1]), roff(summary(tool.command.help)) + ".")
 
 
 def _subcommand(tool: Tool) -> Iterator[str]:
-    """Yield all about a subcommand, which has only this place."""
+    """Yield the section of a subcommand without a page of its own."""
     yield from (f".SS {roff(tool.words[-1])}", _usage(tool))
     yield from _text(f"{tool.command.help}\n\n{tool.command.epilog or ''}")
     yield from _options(tool, but=tool.command.get_help_option(tool.context))
@@ -149,7 +149,7 @@ def _option(option: click.Option, context: click.Context) -> Iterator[str]:
 
 
 def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    """Yield the examples, and the sections as they are."""
+    """Yield the examples, then the sections."""
     if not isinstance(command, ToolCommand | ToolGroup):
         return
     if command.examples:
@@ -171,7 +171,7 @@ def _part(title: str) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text; where every one is `TAG: TEXT`, a list of them."""
+    """Yield the paragraphs of a text, as a tagged list if each is `TAG: TEXT`."""
     found = paragraphs(text)
     tagged = [_TAGGED.fullmatch(paragraph) for paragraph in found]
     for paragraph, match in zip(found, tagged, strict=True):
@@ -182,7 +182,7 @@ def _text(text: str) -> Iterator[str]:
 
 
 def roff(text: str) -> str:
-    """Return *text* in a form that roff shows as it is."""
+    """Return *text* quoted for roff."""
     escaped = "".join(_ROFF.get(sign, sign) for sign in text)
     return re.sub(r"^\.", r"\\&.", escaped, flags=re.MULTILINE)
 

@@ -1,8 +1,9 @@
-"""Build the compiled engine where cargo can, for hatchling, which makes the wheel.
+"""Build hook of hatchling: compile the engine, if there is a suitable cargo.
 
-A wheel with it is for this platform and CPython 3.11 and later; one without is for any. An editable
-install has it built into the tree. `KRAFTOPS_NATIVE=1` demands it, `=0` leaves it out; otherwise
-what keeps it from being built is a warning, kept beside it for `kraftops --version`.
+A wheel with the engine is for this platform and CPython 3.11 and later; a wheel without it is for
+any platform. An editable install builds it into the source tree. `KRAFTOPS_NATIVE=1` requires the
+engine, `=0` leaves it out. Otherwise a failed build is a warning, and its reason is stored in
+`no_native.txt` for `kraftops --version`.
 """
 
 import json
@@ -25,23 +26,23 @@ CRATE = Path("core/native")
 ENGINE = Path("core/kraftops/engine")
 LIBRARY = "kraftops_engine"
 EXTENSIONS = {".so": "_native.abi3.so", ".dylib": "_native.abi3.so", ".dll": "_native.pyd"}
-"""What Python calls a library, by what Rust does."""
+"""Names of extension modules in Python, by Rust's prefix and suffix of a library."""
 WHY_NOT = "no_native.txt"
 FETCH_SECONDS = 120
 BUILD_SECONDS = 1200
 PATIENCE = {"CARGO_HTTP_TIMEOUT": "20", "CARGO_NET_RETRY": "1"}
-"""Without a network cargo gives up after seconds, not minutes."""
+"""Limits that let cargo fail within seconds if there is no network."""
 
 
 class UnbuiltError(Exception):
-    """There is no compiled engine; the message says why."""
+    """The engine cannot be compiled; the message gives the reason."""
 
 
 class Hook(BuildHookInterface[BuilderConfig]):
-    """Puts the engine into a wheel, or into the tree."""
+    """The build hook: puts the engine into a wheel or into the source tree."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the engine before the wheel is made."""
+        """Build the engine before the wheel."""
         self._scratch = tempfile.TemporaryDirectory()
         choice = os.environ.get("KRAFTOPS_NATIVE", "")
         if choice not in {"", "0", "1"}:
@@ -68,7 +69,7 @@ class Hook(BuildHookInterface[BuilderConfig]):
             self.app.display_warning(f"kraftops: warning: no compiled engine: {why}")
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Leave nothing behind."""
+        """Remove temporary files."""
         del version, build_data, artifact_path
         self._scratch.cleanup()
 
@@ -115,7 +116,7 @@ def toolchain(crate: Path) -> str:
 
 
 def _run(command: list[str], crate: Path, seconds: float) -> str:
-    """Run a tool beside a crate, where its `.cargo` is heeded, and return its standard output.
+    """Run a tool in the directory of a crate, with its `.cargo`, and return its standard output.
 
     Raises:
         UnbuiltError: it fails, or takes too long. What it said went to standard error.
@@ -144,7 +145,7 @@ def _run(command: list[str], crate: Path, seconds: float) -> str:
 
 
 def _reason(said: str) -> str:
-    """Return the first error that cargo told of, and the cause that it found for it."""
+    """Return the first error in cargo's output, with its cause."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error")]
     return ": ".join(errors[:1] + (lines[-1:] if "Caused by:" in lines else []))
@@ -155,7 +156,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _put(file: Path, name: str, directory: Path) -> None:
-    """Copy a file into the tree in one step, in place of all that earlier builds put there."""
+    """Copy a file into the tree by one rename, and remove the files of earlier builds."""
     new = directory / f"new.{name}"
     shutil.copyfile(file, new)
     new.replace(directory / name)
@@ -164,6 +165,6 @@ def _put(file: Path, name: str, directory: Path) -> None:
 
 
 def _platform() -> str:
-    """Return the platform of wheels that are built and used on this machine."""
+    """Return the platform tag of wheels for this machine."""
     others = ("manylinux", "musllinux")
     return next(tag.platform for tag in sys_tags() if not tag.platform.startswith(others))

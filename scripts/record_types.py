@@ -40,7 +40,7 @@ def modules() -> dict[str, str]:
 
 
 def _module(what: str, messages: dict[str, Message], numbers: dict[str, list[str]]) -> str:
-    """Return the module of some messages, which have these numbers."""
+    """Return the module of some messages, *numbers* by name."""
     parts = [_HEAD.format(what=what)]
     structs_of = {
         message: {field.type: field.fields for field in _structs(message.fields)}

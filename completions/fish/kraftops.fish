@@ -1,6 +1,6 @@
 # Made by scripts/generate.py: change the commands, not this file.
 
-# Offer directories, and files whose names match $argv[1]; with $argv[2], after a comma too.
+# Offer directories, and files with names that match $argv[1]; with $argv[2], also after a comma.
 function __kraftops_paths
     set -l path (commandline -ct | string replace -r -- '^--?[^=]*=' '')
     set -l before ''
