@@ -13,7 +13,7 @@ from kraftops.engine.choice import engine_name
 from kraftops.engine.reference.scan import ReferenceScan
 from kraftops.engine.scan_contract import Outcome
 from kraftops.log.batch import Batch
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops_cli.dump_log.command import dump_log
 from kraftops_cli.main import run
 from kraftops_cli.terminal.streams import Terminal

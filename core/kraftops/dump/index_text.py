@@ -15,8 +15,8 @@ from kraftops.log import legacy
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, FileName
 from kraftops.log.indexes import OffsetIndex, TimeEntry, TimeIndex, TxnIndex
+from kraftops.log.log_file import LogFile
 from kraftops.log.producers import CrcMismatch, read_producers
-from kraftops.log.reader import LogFile
 from kraftops.query.query import Query
 
 _LARGEST_SNAPSHOT = 256 * 1024 * 1024

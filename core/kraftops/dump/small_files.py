@@ -13,7 +13,7 @@ from typing import Any
 
 from kraftops.errors import DecodeError
 from kraftops.java.properties import properties
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops.uuids import ZERO, from_text, to_text
 
 _MOST_BYTES = 16 * 1024 * 1024  # a checkpoint of some 400000 partitions

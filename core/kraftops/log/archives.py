@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from kraftops.log.reader import BLOCK, DamagedArchive, LogFile
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import BLOCK, DamagedArchive
 
 _PACKED_BLOCK = 64 * 1024
 _MOST_XZ_BYTES = 256 * 1024 * 1024  # of memory; what `xz -9` makes takes 65 MiB

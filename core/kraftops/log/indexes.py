@@ -8,7 +8,8 @@ from struct import Struct
 from typing import NamedTuple
 
 from kraftops.errors import SourceError
-from kraftops.log.reader import BLOCK, LogFile
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import BLOCK
 
 _OFFSET_ENTRY = Struct(">ii")
 _TIME_ENTRY = Struct(">qi")

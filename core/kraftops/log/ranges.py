@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 
 _BLOCK = 64 * 1024
 _LENGTH = Struct(">i").unpack_from

@@ -34,7 +34,8 @@ from kraftops.log.batch import (
     Batch,
 )
 from kraftops.log.candidates import MAGIC_AT, SMALLEST_SIZES, candidates, read_start
-from kraftops.log.reader import BLOCK, LARGEST_BATCH, LogFile
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import BLOCK, LARGEST_BATCH
 
 _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, last offset delta
 _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch

@@ -10,7 +10,8 @@ from typing import Self
 from kraftops.errors import SourceError
 from kraftops.log.batch import Batch
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
-from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import BLOCK, DamagedArchive, EndReason, LogEnd, LogReader
 
 _STDIN_FD = 0
 

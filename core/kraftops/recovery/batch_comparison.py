@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header, is_valid
-from kraftops.log.reader import EndReason, LogFile
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import EndReason
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.storage.logdirs.log_recovery import Segment
 

@@ -16,8 +16,8 @@ from kraftops.log.indexes import (
     txn_index_bytes,
 )
 from kraftops.log.legacy import message_bytes
+from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, producers_bytes
-from kraftops.log.reader import LogFile
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import IN, patched
 from tests.helpers.tools.dump_file import Dump, dump

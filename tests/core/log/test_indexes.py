@@ -21,7 +21,7 @@ from kraftops.log.indexes import (
     time_index_bytes,
     txn_index_bytes,
 )
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from tests.helpers.logs.segments import segments
 
 BASE = 1_000

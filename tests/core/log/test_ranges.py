@@ -7,8 +7,8 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.log import ranges
 from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_file
-from kraftops.log.reader import LogFile
 from tests.helpers.logs.segments import IN, patched
 
 TARGETS = [1, 61, 100, 1_000, 10_000, 1 << 40]

@@ -11,7 +11,8 @@ from kraftops.errors import SourceError
 from kraftops.log import legacy, reader
 from kraftops.log.batch import Batch, Record, batch_bytes, is_valid
 from kraftops.log.legacy import message_bytes
-from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import EndReason, LogEnd, LogReader
 from tests.helpers.logs.segments import IN, batches_of, patched, reader_of, segments, source_of
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])

@@ -17,7 +17,7 @@ from kraftops.errors import SourceError
 from kraftops.log import salvage
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.legacy import message_bytes, wrapper_bytes
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops.log.salvage import Gap, salvaged
 from tests.helpers.logs.segments import IN, batches_of, patched
 

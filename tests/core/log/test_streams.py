@@ -24,7 +24,8 @@ from kraftops.log import reader, streams
 from kraftops.log.archives import inflated_blocks
 from kraftops.log.batch import Batch, Record, batch_bytes
 from kraftops.log.codecs import compress
-from kraftops.log.reader import BLOCK, EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import BLOCK, EndReason, LogEnd, LogReader
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from tests.helpers.logs.segments import IN, batches_of, patched, reader_of

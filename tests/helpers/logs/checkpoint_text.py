@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from kraftops.log.batch import HEADER_SIZE, Batch, Record, is_valid, record_bytes, records
-from kraftops.log.reader import EndReason, LogFile
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import EndReason
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.schema.compile import compiled

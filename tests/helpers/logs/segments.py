@@ -7,7 +7,8 @@ from pathlib import Path
 from google_crc32c import value as crc32c
 
 from kraftops.log.batch import Batch
-from kraftops.log.reader import LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import LogReader
 from kraftops.varint import varint_bytes
 from tests.helpers.tools.corpus import DUMPS
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from pyspark.sql.types import StructType
 
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops.log.streams import OpenName
 from kraftops.spark.datasource import KraftopsDataSource, Reader, SplitPartition
 from kraftops.spark.jobs.planning import Split

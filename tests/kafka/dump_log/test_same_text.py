@@ -27,8 +27,8 @@ from kraftops.log.indexes import (
     time_index_bytes,
     txn_index_bytes,
 )
+from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, producers_bytes
-from kraftops.log.reader import LogFile
 from tests.helpers.kafka.cases.examples import Pair, controls, framed, keyed, members, segment
 from tests.helpers.kafka.tools.dump_tool import KafkaDump, difference
 from tests.helpers.tools.console import run_here

@@ -14,8 +14,8 @@ import pytest
 
 from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import SourceError, UsageError
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.log.reader import LogFile
 from kraftops.log.remote import AHEAD, RemoteFile, filesystem, list_directory, reading
 from kraftops.spark.jobs import planning
 from kraftops.spark.jobs.planning import plan

@@ -22,8 +22,9 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.log.batch import Batch
 from kraftops.log.files import RENAMED, FileKind, FileName, file_name
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, FileId, file_id
-from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.reader import EndReason, LogEnd, LogReader
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.query.row import COLUMNS, Row, damage_row, file_text

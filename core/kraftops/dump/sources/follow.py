@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from kraftops.errors import SourceError
 from kraftops.log.batch import LOG_OVERHEAD, SMALLEST_LENGTH, Batch, is_valid
 from kraftops.log.files import FileKind, file_name
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.log.reader import LogFile
 
 _MOST_BYTES = 8 << 20  # of a part, so that what is there already comes out bit by bit
 

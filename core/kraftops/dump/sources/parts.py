@@ -12,8 +12,8 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.log.batch import int64
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log, file_id
-from kraftops.log.reader import LogFile
 from kraftops.log.remote import sizes_of as sizes_of_uris
 from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote

@@ -23,7 +23,8 @@ from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record, read_record
 from kraftops.log.codecs import CODECS
 from kraftops.log.files import FileKind, file_name
-from kraftops.log.reader import EndReason, LogFile
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import EndReason
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import inflation_limit

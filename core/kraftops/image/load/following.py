@@ -10,7 +10,7 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import FileKind, file_name
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 
 
 class LogFollower:

@@ -18,7 +18,8 @@ from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import CUTS_SHORT, Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch, is_valid
-from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import EndReason, LogEnd, LogReader
 from kraftops.log.streams import LogStream, open_log
 
 Progress = Callable[[int], None]

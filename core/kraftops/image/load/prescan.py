@@ -22,8 +22,9 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Provenance
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
-from kraftops.log.reader import EndReason, LogEnd, LogFile, LogReader
+from kraftops.log.reader import EndReason, LogEnd, LogReader
 from kraftops.log.streams import LogStream
 
 

@@ -24,7 +24,7 @@ from kraftops.log.batch import (
     read_record,
 )
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 
 _POSITION_MASK = (1 << POSITION_BITS) - 1
 _FILE_SHIFT = 48

@@ -300,7 +300,8 @@ class Batches:
             DecodeError: it ends within the header of a batch.
         """
         from kraftops.log.batch import is_valid
-        from kraftops.log.reader import EndReason, LogFile
+        from kraftops.log.log_file import LogFile
+        from kraftops.log.reader import EndReason
 
         with LogFile(self._path) as log:
             reader = log.batches()

@@ -10,7 +10,8 @@ from weakref import finalize
 
 from kraftops.errors import SourceError
 from kraftops.log.batch import Batch
-from kraftops.log.reader import LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import LogReader
 from kraftops.log.streams import OpenName
 
 More = Callable[[], Batch | None]

@@ -12,7 +12,7 @@ from kraftops.dump.scan.part_scan import PartMaker, text_chunks
 from kraftops.dump.sources import parts as splitting
 from kraftops.dump.sources.parts import Findings, Found, job_count, plan_parts, total_size
 from kraftops.errors import SourceError
-from kraftops.log import reader
+from kraftops.log import log_file
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange, cut_file
 from kraftops.parallel.ordered import run_ordered
@@ -305,7 +305,7 @@ def test_file_that_cannot_be_read_on_is_left_to_who_reads_it(
     def fail(*_: object) -> bytes:
         raise SourceError("cannot read it: Input/output error")
 
-    monkeypatch.setattr(reader.LogFile, "read_at", fail)
+    monkeypatch.setattr(log_file.LogFile, "read_at", fail)
 
     assert [part.start for part in cut([log], 1)] == [0]
     for jobs in (1, 2):
@@ -404,14 +404,14 @@ def test_plan_reads_no_more_than_is_asked_for(
     path = tmp_path / LOG_NAME
     path.write_bytes(batch(0, value=bytes(10_000)) * 1000)
     asked = 0
-    read_at = reader.LogFile.read_at
+    read_at = log_file.LogFile.read_at
 
-    def counted(log: reader.LogFile, position: int, size: int) -> bytes:
+    def counted(log: log_file.LogFile, position: int, size: int) -> bytes:
         nonlocal asked
         asked += size
         return read_at(log, position, size)
 
-    monkeypatch.setattr(reader.LogFile, "read_at", counted)
+    monkeypatch.setattr(log_file.LogFile, "read_at", counted)
     parts = cut([path], 100_000)
 
     next(parts)

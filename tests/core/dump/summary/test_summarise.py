@@ -18,7 +18,7 @@ from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.legacy import message_bytes, wrapper_bytes
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops.records.decoders.keyed import messages
 from kraftops.records.dialects import snake_case
 from tests.helpers.engine.choice import using

@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.image.load.following import LogFollower
 from kraftops.image.load.loading import load
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from tests.helpers.logs.segments import IN
 
 LOG = IN / "meta" / "00000000000000000000.log"

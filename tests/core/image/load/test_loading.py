@@ -19,7 +19,7 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import CUTS_SHORT, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import CONTROL, Record, batch_bytes
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops.schema.compile import compiled
 from kraftops.schema.tables import control
 from tests.helpers.image.model import model_of, state_of

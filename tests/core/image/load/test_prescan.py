@@ -29,8 +29,8 @@ from kraftops.image.state.changes import Provenance
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
+from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_file
-from kraftops.log.reader import LogFile
 from tests.helpers.image.model import state_of
 from tests.helpers.logs.metadata_logs import snapshot_bytes
 from tests.helpers.logs.random_logs import (

@@ -19,7 +19,7 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log import reader
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from tests.helpers.engine.folds import told
 from tests.helpers.logs.random_logs import RandomLog, leader_change
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kraftops.log.batch import HEADER_SIZE, Record, batch_bytes, is_valid
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from kraftops.storage.bootstrap.records import (
     SNAPSHOT_NAME,
     Bootstrap,

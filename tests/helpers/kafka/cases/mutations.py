@@ -18,7 +18,7 @@ from kraftops.log.batch import (
     batch_bytes,
 )
 from kraftops.log.codecs import compress
-from kraftops.log.reader import LogFile
+from kraftops.log.log_file import LogFile
 from tests.helpers.tools.corpus import DUMPS
 
 LONGS = (0, 1, -1, -2, 1 << 31, -(1 << 31), 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63))

@@ -4,7 +4,8 @@ import io
 import time
 from pathlib import Path
 
-from kraftops.log.reader import LogFile, LogReader
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import LogReader
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline

@@ -1,0 +1,110 @@
+"""Log and snapshot files, on this machine or behind a URI."""
+
+from __future__ import annotations
+
+import os
+import stat
+from io import FileIO
+from typing import TYPE_CHECKING, Self, cast
+
+from kraftops.errors import SourceError
+from kraftops.log.reader import BLOCK, LogReader
+from kraftops.uris import is_remote
+
+if TYPE_CHECKING:
+    from kraftops.log.remote import RemoteFile
+
+
+class LogFile:
+    """A log or snapshot file, open for reading only; a context manager."""
+
+    _remote: RemoteFile | None = None
+
+    def __init__(self, path: str) -> None:
+        """Open the file.
+
+        Raises:
+            SourceError: it cannot be opened.
+        """
+        self.path = path
+        if is_remote(path):
+            from kraftops.log.remote import RemoteFile  # a door: pyarrow
+
+            self._remote = RemoteFile(path)
+            self._file, self.size = cast("FileIO", self._remote), self._remote.size
+            return
+        try:
+            self._file = open(path, "rb", buffering=0, opener=_open_at_once)  # noqa: SIM115 - see __exit__
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        status = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            self._file.close()
+            raise SourceError(f"cannot read {path}: it is no regular file")
+        self.size = status.st_size
+        """Bytes when it was opened; what is appended later is not read."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def is_current(self) -> bool:
+        """Tell whether its path still stands for the file that is open."""
+        if self._remote or "://" in self.path:
+            return True
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
+        except OSError:
+            return False
+
+    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
+        """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
+
+        Only one such walk at a time: they share the file's position.
+
+        Raises:
+            SourceError: while iterating, the file cannot be read.
+        """
+        stop = self.size if stop is None else min(stop, self.size)
+        self.expect(start, stop)
+        self._file.seek(start)
+        return LogReader(self._read, start, stop)
+
+    def expect(self, start: int, stop: int) -> None:
+        """Know that the bytes from *start* to *stop* are read next: far away, that takes longer."""
+        if self._remote:
+            self._remote.expect(start, stop)
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Return up to *size* bytes at *position*, fewer only at the end of the file.
+
+        A walk over the batches goes on undisturbed.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
+        walked_to = self._file.tell()
+        self._file.seek(position)
+        parts: list[bytes] = []
+        while size > 0 and (part := self._read(min(size, BLOCK))):
+            parts.append(part)
+            size -= len(part)
+        self._file.seek(walked_to)
+        return b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._file.read(size) or b""
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for a writer, as a FIFO would."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _unreadable(path: str, error: OSError) -> SourceError:
+    return SourceError(f"cannot read {path}: {error.strerror}")
