@@ -1,4 +1,4 @@
-"""Under which names the tools are installed."""
+"""The installed names of the tools."""
 
 import importlib
 import subprocess

@@ -1,4 +1,4 @@
-"""What is built of this tree: with the compiled engine where cargo can, without it elsewhere."""
+"""Wheels built from this tree: with the compiled engine if there is cargo, else without it."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="its tools here are shel
 
 
 def build(what: str, tree: Path, out: Path, path: str, **settings: str) -> tuple[int, str]:
-    """Build with hatchling as pip does; return the exit code and what we say."""
+    """Build with hatchling as pip does; return the exit code and the messages of our hook."""
     environment = {name: text for name, text in os.environ.items() if "KRAFTOPS" not in name}
     hooks_only = ["--hooks-only"] if what == "wheel:editable" else []  # the rest is hatchling's
     done = subprocess.run(
@@ -39,7 +39,7 @@ def build(what: str, tree: Path, out: Path, path: str, **settings: str) -> tuple
 
 
 def engine_files(wheel: Path) -> dict[str, bytes]:
-    """Return what a wheel has beside the Python of the engine."""
+    """Return the files of the engine in a wheel that are not Python."""
     with ZipFile(wheel) as archive:
         return {
             name.removeprefix(f"{ENGINE}/"): archive.read(name)
@@ -50,7 +50,7 @@ def engine_files(wheel: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Return a small tree to build, in which an earlier build has left the engine."""
+    """Return a small tree to build, with the engine of an earlier build."""
     tree = tmp_path / "tree"
     for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "scripts/hatch_build.py"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Callable[..., str]:
-    """Return a function that makes a PATH of a cargo and a rustc, and nothing else."""
+    """Return a function that makes a PATH with only a cargo and a rustc."""
 
     def make(version: str = "9.99.9", fetch: str = "", build: str = "") -> str:
         directory = tmp_path / "tools"
@@ -181,7 +181,7 @@ def test_odd_setting_is_refused(tree: Path, tmp_path: Path, tools: Callable[...,
 
 
 def pythons() -> dict[str, str]:
-    """Return the Pythons of this machine that the wheel is for, by their versions."""
+    """Return the Pythons of this machine that can use the wheel, by version."""
     names = [shutil.which(f"python3.{minor}") for minor in range(11, 20)]
     places = Path.home().glob(".pyenv/versions/3.*/bin/python")
     test = (

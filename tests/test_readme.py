@@ -1,4 +1,4 @@
-"""The README's examples print what it says they print."""
+"""The README's examples print exactly the output that it shows."""
 
 import os
 import re

@@ -50,7 +50,7 @@ ssl.truststore.password=changeit
 
 
 def secure_shape(folder: Path) -> Shape:
-    """Return a node with a listener of SASL_SSL, and write what its clients need."""
+    """Return a node with a SASL_SSL listener, and write the files of its clients."""
     ca = authority()
     own = signed_by(ca, "server")
     (folder / "server.pem").write_text(own.key_pem() + own.pem)

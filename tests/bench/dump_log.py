@@ -70,7 +70,7 @@ class Bench:
         return Path(made.stdout.strip())
 
     def measure(self, commands: Iterable[Command], runs: int) -> dict[Command, list[Usage]]:
-        """Return what the *runs* of each command took; those of one log are run in turn."""
+        """Return the usage of the *runs* of each command; commands of one log take turns."""
         by_log: dict[str, dict[Command, None]] = {}
         for command in commands:
             by_log.setdefault(command.log, {})[command] = None
@@ -85,7 +85,7 @@ class Bench:
         return found
 
     def declined(self, command: Command) -> tuple[int, int]:
-        """Return how many batches of how many the compiled engine leaves to the reference."""
+        """Return the number of batches that the compiled engine declines, and of all batches."""
         progress(f"counting what is declined: {command.log}: {command.text}")
         script = [sys.executable, str(HERE / "declined.py"), str(self.log(command.log))]
         words = [*command.options.split(), *command.more.replace(ALONE, "").split()]
@@ -154,12 +154,12 @@ class Bench:
 
 
 def progress(text: str) -> None:
-    """Say what is done now."""
+    """Print a line of progress."""
     sys.stderr.write(f"{text}\n")
 
 
 def conditions(load: float, scratch: Path | None) -> str:
-    """Return what the numbers depend on; *load* is the load average at the start."""
+    """Return the conditions of the measurement; *load* is the load average at the start."""
     words = [str(SCRIPTS / "kraftops"), "--version"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     version = ", ".join(done.stdout.strip().split("\n"))

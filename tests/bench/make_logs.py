@@ -59,7 +59,7 @@ Spans = Sequence[range]
 
 
 def usual_values(random: Random) -> Iterator[bytes]:
-    """Yield values of metadata records without end: a cluster's, and what is rarer."""
+    """Yield values of metadata records without end: usual ones and rare ones."""
     topic_ids = [random.randbytes(16) for _ in range(100)]
     for value in Cluster(random).values():
         yield value

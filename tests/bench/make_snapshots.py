@@ -35,7 +35,7 @@ _HEADER, _FOOTER = 3, 4  # types of control records
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """What the partitions of a cluster are like.
+    """The shape of the partitions of a cluster.
 
     *version* is that of their records, *topics* tells how many partitions a topic may have.
     *out_of_sync* and *shuffled* are shares of the partitions: those whose ISR lacks replicas (and
@@ -61,7 +61,7 @@ class Placed(NamedTuple):
 
 
 class MadeCluster:
-    """A cluster of such partitions, and the values of the records that a snapshot has of it."""
+    """A cluster of *partitions*, and the values of the records of its snapshot."""
 
     def __init__(self, partitions: Partitions, seed: int) -> None:
         self.partitions = partitions

@@ -1,4 +1,4 @@
-"""Compare `kafka-metadata-shell` with Kafka's own MetadataShell, and with what else we do.
+"""Compare `kafka-metadata-shell` with Kafka's own MetadataShell, and with `kafka-dump-log`.
 
     python tests/bench/shell.py [--only REGEX] [--sample N] [--runs 5] [--live] [--write]
 
@@ -99,7 +99,7 @@ class Bench:
         return self._made(words, directory)
 
     def measure(self, chosen: Iterable[Case], runs: int) -> dict[Command, list[Usage]]:
-        """Return what the *runs* of each command took; those of one file are run in turn."""
+        """Return the usage of the *runs* of each command; commands of one file take turns."""
         by_source: dict[str, dict[Command, None]] = {}
         for case in chosen:
             for command in case.commands:
@@ -187,7 +187,7 @@ class Bench:
         raise SystemExit("Kafka's shell never came to an end")
 
     def _printed(self) -> list[bytes]:
-        """Return the lines of the last tool, but those that Kafka's writes for its log."""
+        """Return the output lines of the last tool, without the log lines of Kafka's."""
         with self.output.open("rb") as output:
             lines = output.read(self._size).splitlines()
         return [line for line in lines if LOGGED not in line]
@@ -208,7 +208,7 @@ class Bench:
 
 
 def chosen_shapes(only: str, sample: int | None, seed: int) -> list[MatrixShape]:
-    """Return the shapes whose names match; where *sample* is set, so many, and the worst known."""
+    """Return the shapes with matching names; with *sample*, this number and the worst known."""
     shapes = [one for one in matrix() if re.search(only, f"{HUNDRED}, {ALL}: {one.title}")]
     if sample is None or sample >= len(shapes):
         return shapes

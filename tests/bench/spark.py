@@ -46,7 +46,7 @@ TYPE = "ACCESS_CONTROL_ENTRY_RECORD"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table: what was measured, the bar, what came out, whether it is met."""
+    """A line of the table: measurement, limit, result, and whether the limit is met."""
 
     name: str
     bar: str
@@ -63,7 +63,7 @@ class Row:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how long something takes."""
+    """Return the seconds that a call takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -79,7 +79,7 @@ class SparkBench:
         self.runs = runs
 
     def dump(self, form: str) -> float:
-        """Return how long a dump takes."""
+        """Return the seconds of a dump."""
         output = self.scratch / "parts"
         splits = plan(expand([str(self.log)]), self.session.cores)
         query = Query(decoder="metadata", deep_iteration=True, form=form)
@@ -89,7 +89,7 @@ class SparkBench:
             shutil.rmtree(output, ignore_errors=True)
 
     def local(self, *options: str) -> float:
-        """Return how long the local tool takes."""
+        """Return the seconds of the local tool."""
         output = self.scratch / "output"
         command = [
             CONF_PREFIX,
@@ -115,7 +115,7 @@ class SparkBench:
         )
 
     def table(self, *, pushdown: bool) -> float:
-        """Return how long it takes to count the records of a rare type in SQL."""
+        """Return the seconds of counting the records of a rare type in SQL."""
         from kraftops.spark.datasource import KraftopsDataSource
 
         spark = self.session.spark
@@ -126,7 +126,7 @@ class SparkBench:
 
 
 def text(bench: SparkBench) -> Row:
-    """Compare text with that of the local tool in two processes."""
+    """Compare text with the local tool in two processes."""
     ours, other, ratio = bench.pairs(lambda: bench.dump("text"), lambda: bench.local("--jobs", "2"))
     return Row("text, local tool with 2 jobs", "≥ 0.8 of its speed", f"{ours:.2f} s",
                f"{other:.2f} s", ratio, ratio >= 0.8)  # fmt: skip
@@ -146,7 +146,7 @@ def kafkas_text(bench: SparkBench) -> Row:
 
 
 def parquet(bench: SparkBench) -> Row:
-    """Compare Parquet with that of the local tool."""
+    """Compare Parquet with the local tool."""
     ours, other, ratio = bench.pairs(
         lambda: bench.dump("parquet"), lambda: bench.local("--format", "parquet")
     )
@@ -167,7 +167,7 @@ IN_SESSION = (text, kafkas_text, parquet, pushed)
 
 
 def on_spark(log: Path | str, scratch: Path, master: str, *more: str) -> float:
-    """Return how long a whole process takes that dumps on Spark."""
+    """Return the seconds of a whole process that dumps on Spark."""
     command = [CONF_PREFIX, METADATA, "--spark", "--master", master, *more, str(log)]
     try:
         return run_to_file(command, scratch / "nothing").wall
@@ -289,7 +289,7 @@ def scale(log: Path, small: Path, scratch: Path) -> list[Row]:
 
 
 def main() -> None:
-    """Measure what the command line asks for."""
+    """Measure the shapes of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", metavar="REGEX", help="measurements that match")
     parser.add_argument("--runs", type=int, default=3, help="pairs of each")

@@ -20,7 +20,7 @@ _HEAD, _CHECKED = Struct(">qiibI"), Struct(">hiqqqhii")
 
 
 class Made(NamedTuple):
-    """A batch, its bytes were it not compressed, and the offset behind it and what is lost."""
+    """A batch, its uncompressed size, and the next offset."""
 
     data: bytes
     size: int
@@ -47,7 +47,7 @@ def batch(
     base_timestamp: int | None = None,
     max_timestamp: int | None = None,
 ) -> Made:
-    """Return a batch that held all of *offsets* once, and of which *records* are left.
+    """Return a compacted batch: it held all of *offsets*, and *records* are left.
 
     The times are those of the first and the last record, unless given.
     """

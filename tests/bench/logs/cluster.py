@@ -1,4 +1,4 @@
-"""Make up a cluster, and the values of the metadata records that tell what happens in it."""
+"""A random cluster, and the values of its metadata records."""
 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
@@ -51,7 +51,7 @@ class Topic(NamedTuple):
 
 
 class Cluster:
-    """A made-up cluster, and the records that tell what happens in it."""
+    """A random cluster that yields metadata records of its changes."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

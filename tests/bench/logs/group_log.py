@@ -35,7 +35,7 @@ class Written(NamedTuple):
 
 
 def group_batches(mix: str, seed: int) -> Iterator[Made]:
-    """Yield batches without end: commits and groups that changed, some of it in transactions."""
+    """Yield batches without end: commits and changed groups, some in transactions."""
     random = Random(seed)
     generators: dict[str, Callable[[], Sequence[_Pair]]] = {
         "usual": Classic(random).pairs,
@@ -49,7 +49,7 @@ def group_batches(mix: str, seed: int) -> Iterator[Made]:
 
 
 def transacted(make: Callable[[], Sequence[_Pair]], random: Random) -> Iterator[Written]:
-    """Yield what *make* makes, a fifth of it in transactions, which end a few batches later."""
+    """Yield the pairs of *make*, a fifth in transactions that end a few batches later."""
     open_ends: list[Producer] = []
     while True:
         if random.random() < 0.8:
@@ -65,7 +65,7 @@ def transacted(make: Callable[[], Sequence[_Pair]], random: Random) -> Iterator[
 
 
 class Compaction:
-    """Takes away what later records replaced, as Kafka's cleaner does, at the offsets they had."""
+    """Compaction as by Kafka's cleaner: replaced records go, others keep their offsets."""
 
     def __init__(self, random: Random, survives: float) -> None:
         self.random = random
@@ -73,7 +73,7 @@ class Compaction:
         self.offset, self.now = 0, START
 
     def __call__(self, written: Written) -> Made | None:
-        """Return what is left of a batch; None, if nothing is."""
+        """Return the rest of a batch, or None if nothing is left."""
         pairs, attributes, producer = written
         random = self.random
         offsets = range(self.offset, self.offset + len(pairs))
@@ -119,7 +119,7 @@ def _versioned(message: Message, version: int, data: Mapping[str, object]) -> by
 
 
 class Classic:
-    """Groups of the classic protocol, and what they commit."""
+    """Groups of the classic protocol, and their commits."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

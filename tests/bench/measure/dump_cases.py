@@ -1,4 +1,4 @@
-"""What `dump_log.py` measures: logs, commands, and what they may take."""
+"""Cases of `dump_log.py`: logs, commands, and their limits."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ MIXED = {
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process: *tool* is `kafka`, `ours`, `before`, or `now`, which is ours run as `before` is.
+    """A process: *tool* is `kafka`, `ours`, `before`, or `now` (ours, started like `before`).
 
     *log* are words to `make_logs.py`, *options* those of the tool, *more* those that Kafka's lacks.
     """
@@ -60,7 +60,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A row of the table: *ours* may take *most* of what *peer* takes, in one *measure*.
+    """A row of the table: *ours* may take *most* times the *measure* of *peer*.
 
     With *starts_apart*, both less what the same command takes for 60 KB. None is no bar.
     """
@@ -79,17 +79,17 @@ class Case:
 
     @property
     def bar(self) -> float | None:
-        """What ours may take of the peer's."""
+        """The limit of ours, as a share of the peer's."""
         return self.most * SLACK if self.most and self.is_untuned else self.most
 
     @property
     def title(self) -> str:
-        """The name, which says on what kind of log."""
+        """The name, with the kind of log."""
         return titled(self.name, is_untuned=self.is_untuned)
 
     @property
     def commands(self) -> list[Command]:
-        """What must be run."""
+        """The commands to run."""
         pair = [self.peer, self.ours]
         return [*pair, *map(started, pair)] if self.starts_apart else pair
 

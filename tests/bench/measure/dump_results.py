@@ -1,4 +1,4 @@
-"""The table of what `dump_log.py` measured, and the page around it."""
+"""The table of the results of `dump_log.py`, and the page around it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
@@ -13,14 +13,14 @@ MOST_DECLINED = 0.01  # of the batches of a log
 
 
 class Row(NamedTuple):
-    """A line of the table; *excess* is what is achieved in parts of the bar, None without one."""
+    """A line of the table; *excess* is the result divided by the limit, None without a limit."""
 
     cells: Sequence[str]
     excess: float | None
 
 
 class Measured:
-    """What the commands took, and the rows that follow from it."""
+    """The usage of the commands, and the rows of the table."""
 
     def __init__(
         self, used: Mapping[Command, list[Usage]], declined: Mapping[Command, tuple[int, int]]
@@ -94,7 +94,7 @@ MEMORY: tuple[tuple[str, int, Callable[[Command], bool]], ...] = (
     ("any text, JSON or CSV", 100, lambda it: it.tool in ("ours", "now") and not it.is_parquet),
     ("Parquet", 150, lambda it: it.tool in ("ours", "now") and it.is_parquet),
 )
-"""What may be the peak of any process, in MB."""
+"""The limit of the peak memory of a process, in MB."""
 
 
 def _memory_row(
@@ -125,7 +125,7 @@ HEADER = (
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Return the table, in Markdown: what is worst, measured by its bar, stands first."""
+    """Return the table in Markdown, the worst result relative to its limit first."""
     ordered = sorted(rows, key=lambda row: -1.0 if row.excess is None else row.excess, reverse=True)
     return "\n".join([HEADER, *(f"| {' | '.join(row.cells)} |" for row in ordered)]) + "\n"
 

@@ -1,4 +1,4 @@
-"""Run one process to its end and tell what it took."""
+"""Run a process to its end, and measure time and memory."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 
 
 class Usage(NamedTuple):
-    """What a process took: seconds of wall clock and of CPU (user and system), and peak bytes."""
+    """Usage of a process: seconds of wall clock and CPU (user and system), and peak bytes."""
 
     wall: float
     cpu: float

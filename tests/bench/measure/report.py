@@ -1,4 +1,4 @@
-"""How measured pairs of runs, ours and Kafka's, are shown."""
+"""Lines of a table for pairs of runs, ours and Kafka's."""
 
 import os
 import platform
@@ -28,7 +28,7 @@ MEASURES: dict[str, Callable[[Usage], float]] = {
 
 
 def row(case: str, measure: str, bar: float, pairs: list[Pair]) -> str:
-    """Return a line of the table: *bar* is how often ours should fit into Kafka's."""
+    """Return a line of the table: *bar* is the required ratio of Kafka's usage to ours."""
     of = MEASURES[measure]
     ours = median(of(pair.ours) for pair in pairs)
     kafka = median(of(pair.kafka) for pair in pairs)
@@ -45,7 +45,7 @@ def yes(is_met: bool) -> str:
 
 
 def machine(load: float) -> str:
-    """Return what the numbers depend on; *load* is the load average at the start."""
+    """Return the conditions of the measurement; *load* is the load average at the start."""
     java = subprocess.run(["java", "-version"], stderr=subprocess.PIPE, text=True, check=True)
     return (
         f"- {time.strftime('%Y-%m-%d')}; load average at the start: {load:.2f}\n"

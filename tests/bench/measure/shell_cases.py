@@ -1,4 +1,4 @@
-"""What `shell.py` measures: files, commands, and what they may take."""
+"""Cases of `shell.py`: files, commands, and their limits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ OURS, KAFKA, DUMP = "ours", "kafka", "dump"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process: *tool* is `ours`, `kafka`, or `dump`, which is our `kafka-dump-log`.
+    """A process: *tool* is `ours`, `kafka`, or `dump` (our `kafka-dump-log`).
 
     *source* are words to `make_snapshots.py` or `make_logs.py`, *words* the shell's command. In
     *words*, `{other}` stands for the file of *other*, and `{topic}` for the name of a topic. A tool
@@ -42,13 +42,13 @@ class Command:
 
     @property
     def heap(self) -> str:
-        """What Kafka's tool gets, which must hold the image."""
+        """The heap of Kafka's tool; it must hold the image."""
         return HEAPS[self.source.split()[2]]
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a command may take: *most* of what *peer* takes, or without one, so many bytes."""
+    """A limit of a command: *most* times the usage of *peer*, or without a peer, *most* bytes."""
 
     measure: str
     most: float
@@ -65,7 +65,7 @@ class Case:
 
     @property
     def commands(self) -> list[Command]:
-        """What must be run."""
+        """The commands to run."""
         return [self.ours, *(bar.peer for bar in self.bars if bar.peer)]
 
 

@@ -1,4 +1,4 @@
-"""Loads of metadata from a real controller, beside those of the same metadata from its files."""
+"""Loads of metadata from a real controller, beside loads of its files."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def live_loads(
     only: str,
     runs: int,
 ) -> Iterator[tuple[str, Pairs]]:
-    """Yield the name of a source, and what it takes to load it live, and from files.
+    """Yield the name of a source, and the usage of a live load and of a load from files.
 
     Args:
         jars: Kafka's.
@@ -74,7 +74,7 @@ def live_loads(
 
 @contextmanager
 def serving(jars: Path, folder: Path, planted: Path) -> Iterator[Node]:
-    """Run a controller whose metadata is a planted snapshot or segment; it is ready."""
+    """Run a controller with a prepared snapshot or segment, until it is ready."""
     shape = Shape(settings=SETTINGS)
     [config] = configured(folder, shape)
     formatted(config, [config], shape)

@@ -1,4 +1,4 @@
-"""The tables of what `shell.py` measured, and the page around them."""
+"""The tables of the results of `shell.py`, and the page around them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _KNOWN_WORST = 3
 
 
 class Row(NamedTuple):
-    """A line of the first table; *excess* is what is achieved in parts of the bar, if any."""
+    """A line of the first table; *excess* is the result divided by the limit, if any."""
 
     cells: Sequence[str]
     excess: float | None
@@ -59,7 +59,7 @@ class Measured(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """What ours takes of Kafka's CPU."""
+        """Our share of Kafka's CPU time."""
         return median(pair.ours.cpu / pair.kafka.cpu for pair in self.pairs)
 
     def each_megabyte(self, start: float = 0) -> float:
@@ -137,7 +137,7 @@ def live_row(name: str, pairs: Sequence[tuple[Usage, Usage]], most: float) -> Ro
 
 
 def tables(found: Iterable[Row], measured: Iterable[Measured]) -> str:
-    """Return the tables, in Markdown: what is worst, measured by its bar, stands first."""
+    """Return the tables in Markdown, the worst result relative to its limit first."""
     by_bar = sorted(found, key=lambda row: row.excess or 0, reverse=True)
     lines = [_HEADER, *(f"| {' | '.join(row.cells)} |" for row in by_bar)] if by_bar else []
     if shapes := sorted(measured, key=lambda one: one.ratio, reverse=True):
@@ -153,7 +153,7 @@ def known_worst(page: Path) -> list[str]:
 
 
 def page(text: str, options: str, runs: int, counted: str, conditions: str) -> str:
-    """Return the whole of RESULTS-shell.md; *counted* says how many shapes were measured."""
+    """Return RESULTS-shell.md; *counted* is the number of measured shapes."""
     return f"""# `kafka-metadata-shell` against Kafka's MetadataShell
 
 Written by `python tests/bench/shell.py {options}`. Whole processes to a file, in turn in each of
