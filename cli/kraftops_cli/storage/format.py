@@ -17,7 +17,7 @@ from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.storage.format.formatter import FormatPlan, FormatRequest, Target
+    from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target
 
 EXAMPLES = (
     (
@@ -119,8 +119,10 @@ EXAMPLES = (
 def format_(terminal: Terminal, /, **options: object) -> None:
     """Run the subcommand."""
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.describe import describe
-    from kraftops.storage.format.formatter import check_plan, format_directories, plan_format
+    from kraftops.storage.format.checks import check_plan
+    from kraftops.storage.format.describe import describe_format
+    from kraftops.storage.format.execute import format_directories
+    from kraftops.storage.format.plan import plan_format
 
     request = _request(options)
     config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
@@ -156,7 +158,7 @@ def format_(terminal: Terminal, /, **options: object) -> None:
         terminal,
         form,
         "format",
-        lambda: {"dryRun": is_dry, **describe(plan, done, is_dry=is_dry)},
+        lambda: {"dryRun": is_dry, **describe_format(plan, done, is_dry=is_dry)},
         lambda: _as_text(plan, done, is_dry=is_dry),
     )
 
@@ -179,7 +181,7 @@ def _texts(options: dict[str, object], name: str) -> tuple[str, ...]:
 
 
 def _request(options: dict[str, object]) -> FormatRequest:
-    from kraftops.storage.format.formatter import FormatRequest
+    from kraftops.storage.format.plan import FormatRequest
 
     credentials = [*_texts(options, "scrams"), *_credential_lines(_texts(options, "scram_files"))]
     names = FormatRequest.__slots__
@@ -248,7 +250,7 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
 
 
 def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[str]:
-    from kraftops.storage.describe import new_entries
+    from kraftops.storage.format.describe import new_entries
 
     if not plan.targets:
         yield "All of the log directories are already formatted.\n"

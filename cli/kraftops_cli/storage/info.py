@@ -46,7 +46,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     """Run the subcommand; return its exit code."""
     from kraftops.errors import StorageError
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.describe import describe_finding, describe_state
+    from kraftops.storage.logdirs.describe import describe_finding, describe_state
     from kraftops.storage.logdirs.inspector import (
         damage_findings,
         findings,
@@ -60,7 +60,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     found = [*findings(loaded, states), *damage_findings(states)]
     if form == "text":
         for state in states:
-            if state.directory.is_opaque and state.place:
+            if state.directory.is_opaque and state.status:
                 raise StorageError(f"{state.directory.meta_path}: {state.directory.problem}")
     print_answer(
         terminal,
@@ -85,7 +85,7 @@ def _text(states: Sequence[DirectoryState], problems: Sequence[str]) -> str:
     """Return what Kafka's tool prints."""
     ordered = sorted(states, key=lambda state: state.directory.path)
     parts = []
-    if paths := [state.path for state in ordered if state.place]:
+    if paths := [state.path for state in ordered if state.status]:
         parts.append(_listed("Found log director", "y", "ies", paths))
     if metas := [state.meta for state in ordered if state.meta]:
         shown = ", ".join(f"{key}={value}" for key, value in sorted(metas[0].items()))
@@ -103,7 +103,7 @@ def _listed(title: str, one: str, several: str, items: Sequence[str]) -> str:
 def _table(
     states: Sequence[DirectoryState], problems: Sequence[str], found: Sequence[Finding]
 ) -> str:
-    from kraftops.storage.describe import describe_state
+    from kraftops.storage.logdirs.describe import describe_state
 
     columns = (
         ("directory", "path"),

@@ -61,7 +61,7 @@ def rewrite(
 ) -> None:
     """Run the subcommand."""
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.describe import describe_rewrites
+    from kraftops.storage.format.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 

@@ -104,7 +104,7 @@ def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:
 def _as_json(
     nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
 ) -> dict[str, object]:
-    from kraftops.storage.describe import describe_finding
+    from kraftops.storage.logdirs.describe import describe_finding
 
     return {
         "isSound": not stopping,

@@ -28,7 +28,7 @@ from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.locks import held
+from kraftops.storage.logdirs.locks import hold_lock
 
 
 def execute(plan: RecoveryPlan, *, parent: str | None, has_backup: bool, now: int) -> str | None:
@@ -136,7 +136,7 @@ def _locked(directory: str, what: str) -> Iterator[Owner | None]:
     """Hold the lock of a directory; yield the owner for its files."""
     try:
         owner = owner_of(directory)
-        with held(directory, owner):
+        with hold_lock(directory, owner):
             yield owner
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""

@@ -17,7 +17,7 @@ from kraftops.storage.logdirs.directories import (
     has_metadata_log,
     read_directories,
 )
-from kraftops.storage.logdirs.locks import InUse, refuse_locked
+from kraftops.storage.logdirs.locks import InUse, check_unlocked
 from kraftops.uuids import random_uuid, to_text
 
 
@@ -61,7 +61,7 @@ def own_directory(config: ServerConfig) -> LogDirectory:
 
 def _refuse_running(directory: str) -> None:
     try:
-        refuse_locked(directory, "recover")
+        check_unlocked(directory, "recover")
     except InUse as error:
         raise RecoveryRefused("running", error.message, error.hint) from None
 

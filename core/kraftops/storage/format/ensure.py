@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kraftops.errors import StorageError
 from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.format.formatter import FormatPlan
+from kraftops.storage.format.plan import FormatPlan
 from kraftops.storage.logdirs.directories import LogDirectory, partition_data
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
 from kraftops.uuids import to_text

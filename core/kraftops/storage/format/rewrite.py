@@ -20,7 +20,7 @@ from kraftops.storage.logdirs.directories import (
     read_directories,
     read_file,
 )
-from kraftops.storage.logdirs.locks import held, refuse_locked
+from kraftops.storage.logdirs.locks import check_unlocked, hold_lock
 from kraftops.storage.logdirs.log_recovery import read_content
 from kraftops.storage.logdirs.meta_properties import ID_KEYS, MetaProperties
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
@@ -76,7 +76,7 @@ def plan_rewrite(config: ServerConfig, request: RewriteRequest) -> tuple[Rewrite
                 hint="nothing was written: a rewrite is done in all directories or none",
             )
         if directory.meta:
-            refuse_locked(directory.path, "rewrite")
+            check_unlocked(directory.path, "rewrite")
             try:
                 found.append(_rewrite(directory, request))
             except OSError as error:
@@ -171,7 +171,7 @@ def rewrite(rewrites: Sequence[Rewrite]) -> None:
         try:
             for one in rewrites:
                 path = one.directory.path
-                undo.enter_context(held(path, owner_of(path)))
+                undo.enter_context(hold_lock(path, owner_of(path)))
             for one in rewrites:
                 if _content(one.directory) != one.before:
                     raise StorageError(

@@ -1,4 +1,4 @@
-"""Everything that is known of the log directories of a node, by looking only."""
+"""Inspection of the log directories of a node, which only reads."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ LEGACY_PROBLEM = (
 
 
 FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and kafka-storage format anew"
-"""How a metadata directory is mended that no server has written to."""
+"""Cure of a metadata directory that no server has written to."""
 
 
 class Finding(NamedTuple):
-    """Something wrong with a directory, or with the node where *path* is empty, and its cure.
+    """A problem of a directory, or of the node where *path* is empty, and its cure.
 
-    It *stops* a server, keeps it from a quorum, or costs data; otherwise it is worth a note.
+    One that *stops* keeps a server from starting or from a quorum, or costs data; others are notes.
     """
 
     path: str
@@ -50,8 +50,8 @@ class Finding(NamedTuple):
         return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
-class Place(NamedTuple):
-    """Whose a directory is, and what its file system has left, in bytes."""
+class DirectoryStatus(NamedTuple):
+    """Owner and mode of a directory; free space and size of its file system in bytes."""
 
     user: int
     group: int
@@ -62,11 +62,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DirectoryState:
-    """A log directory: *place* is None where it does not exist or is no directory."""
+    """State of a log directory; *status* is None where it does not exist or is no directory."""
 
     directory: LogDirectory
     exists: bool
-    place: Place | None = None
+    status: DirectoryStatus | None = None
     holder: Holder | None = None
     bootstrap: BootstrapFile | None = None
     log: MetadataLog | None = None
@@ -80,7 +80,7 @@ class DirectoryState:
 
     @property
     def meta(self) -> MetaProperties | None:
-        """Its meta.properties, where there is one that can be read."""
+        """The meta.properties, if there is one that can be read."""
         return self.directory.meta
 
 
@@ -93,10 +93,10 @@ def _state(directory: LogDirectory) -> DirectoryState:
     path = directory.path
     if not os.path.isdir(path):
         return DirectoryState(directory, exists=os.path.exists(path))
-    place = holder = bootstrap = log = problem = None
+    status = holder = bootstrap = log = problem = None
     partitions = 0
     try:
-        place = _place(path)
+        status = _status(path)
         with os.scandir(path) as entries:
             partitions = sum(entry.is_dir() and _is_partition(entry.name) for entry in entries)
         bootstrap = read_bootstrap(path)
@@ -104,13 +104,13 @@ def _state(directory: LogDirectory) -> DirectoryState:
         holder = lock_holder(path)
     except OSError as error:
         problem = f"cannot read {error.filename or path}: {error.strerror}"
-    return DirectoryState(directory, True, place, holder, bootstrap, log, partitions, problem)
+    return DirectoryState(directory, True, status, holder, bootstrap, log, partitions, problem)
 
 
-def _place(path: str) -> Place:
+def _status(path: str) -> DirectoryStatus:
     status, space = os.stat(path), os.statvfs(path)
     free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
-    return Place(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
+    return DirectoryStatus(status.st_uid, status.st_gid, status.st_mode & 0o7777, free, size)
 
 
 def _is_partition(name: str) -> bool:
@@ -118,13 +118,13 @@ def _is_partition(name: str) -> bool:
 
 
 def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:
-    """Yield what Kafka's tool finds wrong, in its words and order."""
+    """Yield the problems that Kafka's tool finds, in its words and order."""
     first: MetaProperties | None = None
     for state in sorted(states, key=lambda state: state.directory.path):
         path, meta = state.path, state.meta
         if not state.exists:
             yield f"{path} does not exist"
-        elif state.place is None:
+        elif state.status is None:
             yield f"{path} is not a directory"
         elif state.directory.problem:
             yield f"Error loading {path}/meta.properties: {state.directory.problem}"
@@ -141,10 +141,7 @@ def kafka_problems(states: tuple[DirectoryState, ...]) -> Iterator[str]:
 
 
 def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
-    """Yield what is wrong with the directories themselves that Kafka's `info` does not see.
-
-    It is read from small files only.
-    """
+    """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
     for state in states:
         if state.problem and not state.directory.problem:
             yield Finding(state.path, state.problem, "mend it, or give the permission to read it")
@@ -155,7 +152,7 @@ def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterat
 
 
 def damage_findings(states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
-    """Yield what is damaged in metadata logs, which are read for it."""
+    """Yield the damage of metadata logs, which are read for it."""
     for state in states:
         for damage in state.log.damage if state.log else ():
             cure = "kafka-storage verify tells what a server makes of it"
@@ -196,14 +193,14 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
 
 
 def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator[Finding]:
-    found = state.bootstrap
+    bootstrap = state.bootstrap
     is_used = state.log is not None and state.log.is_used
-    if found and found.damage:
+    if bootstrap and bootstrap.damage:
         cure = "remove it: a cluster that has begun needs it no more"
         if not is_used:
             cure = FORMAT_ANEW
-        yield Finding(found.path, found.damage, cure, stops=not found.is_usable)
-    elif state.meta and not found and not is_used and "controller" in config.roles:
+        yield Finding(bootstrap.path, bootstrap.damage, cure, stops=not bootstrap.is_usable)
+    elif state.meta and not bootstrap and not is_used and "controller" in config.roles:
         yield Finding(
             state.path,
             "it has no bootstrap.checkpoint, so that a new cluster begins without features",

@@ -58,7 +58,7 @@ def lock_holder(directory: str) -> Holder | None:
     return None if kind == fcntl.F_UNLCK else Holder(pid, _command(pid))
 
 
-def refuse_locked(directory: str, what: str) -> None:
+def check_unlocked(directory: str, what: str) -> None:
     """Refuse a log directory that a server, or anybody else, is using.
 
     Raises:
@@ -75,7 +75,7 @@ def refuse_locked(directory: str, what: str) -> None:
 
 
 @contextmanager
-def held(directory: str, owner: Owner | None) -> Iterator[None]:
+def hold_lock(directory: str, owner: Owner | None) -> Iterator[None]:
     """Hold the lock of a log directory; its file is made where it is missing, and stays.
 
     A server locks the file that is there: one that vanished would let two of them in. *owner* is

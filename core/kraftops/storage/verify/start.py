@@ -40,14 +40,14 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     for state in node.states:
         if state.holder:
             yield Finding(state.path, f"{state.holder} holds its lock", "stop it first")
-        if state.place and not _is_writable(state.directory.path):
+        if state.status and not _is_writable(state.directory.path):
             yield Finding(
                 state.path,
                 f"user {os.geteuid()} cannot write to it",
                 "give it to Kafka's user, or mount it for writing",
             )
     yield from _contents(node)
-    if node.metadata.place and not node.metadata.problem:
+    if node.metadata.status and not node.metadata.problem:
         yield from quorum_findings(node)
 
 
@@ -67,14 +67,14 @@ def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
     """Yield which directories have no whole meta.properties."""
     for state in node.states:
         meta = state.meta
-        if state.exists and state.place is None:
+        if state.exists and state.status is None:
             cure = f"move the file out of the way, then {_format(node, state, cluster_id)}"
             yield Finding(state.path, "it is not a directory", cure)
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
             yield Finding(state.path, problem, _restore(node, state, cluster_id))
         elif meta is None:
-            what = "it is not formatted" if state.place else "it does not exist"
+            what = "it is not formatted" if state.status else "it does not exist"
             yield Finding(state.path, what, _format(node, state, cluster_id))
         elif meta.node_id is None or meta.cluster_id is None:
             lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
@@ -127,7 +127,7 @@ def _contents(node: Node) -> Iterator[Finding]:
     owners: dict[tuple[str, bytes], str] = {}
     for state in node.states:
         path = state.directory.path
-        if state.place is None or state.problem:
+        if state.status is None or state.problem:
             continue
         inside = os.path.join(path, METADATA_PARTITION)
         if not state.directory.is_metadata and os.path.lexists(inside):

@@ -9,7 +9,7 @@ import pytest
 from kraftops.errors import KraftopsError
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.ensure import check_as_asked
-from kraftops.storage.format.formatter import FormatRequest, plan_format
+from kraftops.storage.format.plan import FormatRequest, plan_format
 from kraftops.storage.logdirs.inspector import inspect
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import no_ops, voters_batch, write_log

@@ -70,14 +70,14 @@ class TestState:
         one, two = look()
 
         status, space = os.stat("d1"), os.statvfs("d1")
-        assert one.place
-        assert (one.place.user, one.place.group, one.place.mode) == (
+        assert one.status
+        assert (one.status.user, one.status.group, one.status.mode) == (
             status.st_uid,
             status.st_gid,
             0o750,
         )
-        assert one.place.size == space.f_blocks * space.f_frsize
-        assert 0 < one.place.free <= one.place.size
+        assert one.status.size == space.f_blocks * space.f_frsize
+        assert 0 < one.status.free <= one.status.size
         assert (one.exists, one.partitions, one.holder, one.problem) == (True, 2, None, None)
         assert one.meta
         assert (one.meta.cluster_id, one.meta.node_id, one.meta.version) == (CLUSTER_ID, 1, 1)
@@ -102,7 +102,7 @@ class TestState:
 
         (state,) = look()
 
-        assert (state.exists, state.place is not None) == (exists, has_place)
+        assert (state.exists, state.status is not None) == (exists, has_place)
         assert (state.meta, state.bootstrap, state.log, state.partitions) == (None, None, None, 0)
 
     def test_holder_of_the_lock_is_known_and_the_lock_is_left_alone(self) -> None:

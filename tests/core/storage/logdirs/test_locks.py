@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import StorageError
-from kraftops.storage.logdirs.locks import Holder, InUse, held, lock_holder, refuse_locked
+from kraftops.storage.logdirs.locks import Holder, InUse, check_unlocked, hold_lock, lock_holder
 from tests.helpers.nodes.node_directories import locked
 
 
@@ -34,7 +34,7 @@ class TestLooking:
         (tmp_path / ".lock").touch()
 
         assert lock_holder(str(tmp_path)) is None
-        refuse_locked(str(tmp_path), "format")
+        check_unlocked(str(tmp_path), "format")
 
     def test_holder_is_told_with_its_program(self, tmp_path: Path) -> None:
         """But not its arguments, which may be secret."""
@@ -67,7 +67,7 @@ class TestLooking:
 
     def test_locked_directory_is_refused(self, tmp_path: Path) -> None:
         with locked(tmp_path) as pid, pytest.raises(InUse) as refused:
-            refuse_locked(str(tmp_path), "format")
+            check_unlocked(str(tmp_path), "format")
 
         assert refused.value.message.startswith(f"{tmp_path} is in use: process {pid} (")
         assert refused.value.hint == "stop it, then format"
@@ -91,12 +91,12 @@ class TestLooking:
         (tmp_path / ".lock").symlink_to(".lock")
 
         with pytest.raises(StorageError, match=r"cannot look at the lock .*/\.lock: Too many"):
-            refuse_locked(str(tmp_path), "format")
+            check_unlocked(str(tmp_path), "format")
 
 
 class TestHolding:
     def test_lock_is_held_and_given_back(self, tmp_path: Path) -> None:
-        with held(str(tmp_path), None):
+        with hold_lock(str(tmp_path), None):
             during = is_free(tmp_path)
 
         assert not during
@@ -105,13 +105,17 @@ class TestHolding:
     def test_file_stays_as_a_server_leaves_it(self, tmp_path: Path) -> None:
         (tmp_path / ".lock").write_bytes(b"x")
 
-        with held(str(tmp_path), None):
+        with hold_lock(str(tmp_path), None):
             pass
 
         assert (tmp_path / ".lock").read_bytes() == b"x"
 
     def test_lock_of_another_is_refused(self, tmp_path: Path) -> None:
-        with locked(tmp_path) as pid, pytest.raises(InUse) as refused, held(str(tmp_path), None):
+        with (
+            locked(tmp_path) as pid,
+            pytest.raises(InUse) as refused,
+            hold_lock(str(tmp_path), None),
+        ):
             pass
 
         assert refused.value.message.startswith(f"{tmp_path} is in use: process {pid} (")
@@ -131,7 +135,7 @@ class TestHolding:
                 take(fd, operation)
 
             monkeypatch.setattr(fcntl, "lockf", take_removed)
-            with pytest.raises(InUse, match="another process"), held(str(tmp_path), None):
+            with pytest.raises(InUse, match="another process"), hold_lock(str(tmp_path), None):
                 pass
 
     @pytest.mark.parametrize("kind", ["directory", "missing"])
@@ -144,7 +148,7 @@ class TestHolding:
 
         with (
             pytest.raises(StorageError, match=r"cannot open the lock .*/d/\.lock: "),
-            held(str(directory), None),
+            hold_lock(str(directory), None),
         ):
             pass
 
@@ -158,13 +162,13 @@ class TestHolding:
 
         with (
             pytest.raises(StorageError, match=r"cannot lock .*/\.lock: No locks available"),
-            held(str(tmp_path), None),
+            hold_lock(str(tmp_path), None),
         ):
             pass
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
     def test_new_file_belongs_to_the_owner(self, tmp_path: Path) -> None:
-        with held(str(tmp_path), (12345, 12346)):
+        with hold_lock(str(tmp_path), (12345, 12346)):
             pass
 
         status = (tmp_path / ".lock").stat()

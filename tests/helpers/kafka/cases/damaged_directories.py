@@ -17,12 +17,9 @@ from kraftops.storage.bootstrap.records import (
 from kraftops.storage.bootstrap.releases import LATEST_PRODUCTION
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.formatter import (
-    FormatRequest,
-    check_plan,
-    format_directories,
-    plan_format,
-)
+from kraftops.storage.format.checks import check_plan
+from kraftops.storage.format.execute import format_directories
+from kraftops.storage.format.plan import FormatRequest, plan_format
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.uuids import from_text
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER, Config

@@ -6,12 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.formatter import (
-    FormatRequest,
-    check_plan,
-    format_directories,
-    plan_format,
-)
+from kraftops.storage.format.checks import check_plan
+from kraftops.storage.format.execute import format_directories
+from kraftops.storage.format.plan import FormatRequest, plan_format
 from tests.helpers.kafka.nodes.configs import (
     BROKER,
     CLUSTER_ID,
