@@ -312,13 +312,14 @@ def _show(
     quorum: LiveImage | None,
 ) -> None:
     """Have a session browse an image."""
-    from kraftops.tree.layout import Has, tree_of
+    from kraftops.tree.layout import tree_of
+    from kraftops.tree.view import Form
     from kraftops_shell.session.origin import Origin
 
     show_secrets = bool(options["show_secrets"])
     session.root = tree_of(
         image,
-        form=Has.KAFKA if session.is_kafka else Has.OURS,
+        form=Form.KAFKA if session.is_kafka else Form.OURS,
         show_secrets=show_secrets,
         version=KAFKA_VERSION if session.is_kafka else VERSION,
     )

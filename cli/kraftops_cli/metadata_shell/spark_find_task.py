@@ -9,8 +9,9 @@ from typing import NamedTuple
 from kraftops.errors import UsageError
 from kraftops.image.state.image import MetadataImage
 from kraftops.spark.find.search import Line
-from kraftops.tree.layout import Has, findings_of, tree_of
+from kraftops.tree.layout import findings_of, tree_of
 from kraftops.tree.node import Directory, Node, fixed
+from kraftops.tree.view import Form
 from kraftops_shell.commands.find import tests_of
 from kraftops_shell.commands.walking import Found
 from kraftops_shell.grammar.arguments import Call, number_of, read_call
@@ -71,7 +72,7 @@ class Find:
     def of_image(self, image: MetadataImage, *, is_first: bool) -> Iterator[Line]:
         """Yield the lines of find in a shard's image."""
         request = self.request
-        form = Has.KAFKA if request.is_kafka else Has.OURS
+        form = Form.KAFKA if request.is_kafka else Form.OURS
         root = tree_of(image, form=form, show_secrets=request.show_secrets, version=request.version)
         return self._lines(root, image, is_first=is_first)
 

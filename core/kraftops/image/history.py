@@ -1,14 +1,13 @@
-"""The history of a node: which records of a whole log changed it, and how.
+"""The history of a node: the records of a whole log that changed it, and the changes.
 
-The fold watches what the node is about, and the node is looked at after each record that did
-something to that.
+The fold watches the entries behind the node, and the node's leaves are read again after each record
+that changed one of them.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -21,15 +20,15 @@ from kraftops.image.load.sources import files_of, whole_log_plans
 from kraftops.image.replay.events import ControlRecordRead, EntriesChanged, Event, SnapshotEnded
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.changes import Change
-from kraftops.image.state.fields import FieldChange, field_changes
+from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.store import LoggedRecord
 from kraftops.records import control, metadata
 from kraftops.records.meaning import Unknown
 
 
-class Seen(Protocol):
-    """A leaf as it is looked at: its value, and the record that changed it last."""
+class LeafValue(Protocol):
+    """A leaf of the tree: its value, and the record that changed it last."""
 
     @property
     def data(self) -> object:
@@ -38,45 +37,36 @@ class Seen(Protocol):
 
     @property
     def newest(self) -> NewestRecord | None:
-        """The record; None where none made the leaf."""
+        """The newest record; None where no record made the leaf."""
         ...
 
     @property
     def last_change(self) -> LastChange | None:
-        """What is known of it; a snapshot's may be in the log before."""
+        """The last change, also from the log before a snapshot."""
         ...
 
 
-class Watched(NamedTuple):
-    """What a history is about.
+class HistorySubject(NamedTuple):
+    """The subject of a history: a node's leaves, and the entries of the state behind them.
 
-    *look* gives the leaves by their paths below it, an empty one where it is a leaf itself.
-    *watches* gives what the fold is to watch for that. It is asked again after every change, since
-    names get other ids.
+    *leaves* returns the leaves by their paths below the node; the node itself has an empty path.
+    *entries* is called after every change, since topics with the same name have different ids.
     """
 
-    look: Callable[[MetadataImage], Mapping[str, Seen]]
-    watches: Callable[[MetadataImage], Sequence[EntryKey]]
+    leaves: Callable[[MetadataImage], Mapping[str, LeafValue]]
+    entries: Callable[[MetadataImage], Sequence[EntryKey]]
     is_control: bool = False
     """Whether control records change it."""
 
 
-class StepKind(Enum):
-    """What a record did to a leaf."""
-
-    ADDED = "added"
-    CHANGED = "changed"
-    REMOVED = "removed"
-
-
 class Step(NamedTuple):
-    """A change of a leaf: *path* is below what is watched, *type* that of the record.
+    """A change of a leaf: *path* is its path below the subject, *type* the record's type.
 
-    The values that are not there, before an addition and after a removal, are None. A record that
-    says again what was there changes no fields.
+    *old* is None for an addition, *new* for a removal. A record that repeats a value changes no
+    fields.
     """
 
-    kind: StepKind
+    kind: ChangeKind
     change: Change
     type: str
     path: str
@@ -85,33 +75,33 @@ class Step(NamedTuple):
 
     @property
     def fields(self) -> tuple[FieldChange, ...]:
-        """What is different."""
+        """The fields that differ."""
         return field_changes(self.old, self.new)
 
 
 def history(
     source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    watched: Watched,
+    subject: HistorySubject,
     *,
     at_offset: int | None = None,
     at_time: int | None = None,
     dialect: str = "kafka",
 ) -> list[Step]:
-    """Return what happened to a node in all of the log that *source* holds, oldest first.
+    """Return the changes of a node in the whole log of *source*, oldest first.
 
-    The log is read from its first record where that is still there, or else from the oldest
-    snapshot with which it goes on; what that one holds is the beginning. Changes of a metadata
-    transaction have the offsets of the records in it, and are there if it ended.
+    The log is read from its first record if that still exists, or else from the oldest snapshot
+    that the segments continue; then the snapshot's state comes first. Changes by a metadata
+    transaction have the offsets of its records.
 
     Args:
         source: as `kraftops.image.load.loading.load` takes it.
-        watched: the node.
-        at_offset: nothing after the record of this offset.
-        at_time: nothing later than this, in ms since the epoch.
-        dialect: how records are framed and numbered.
+        subject: the node.
+        at_offset: stop after the record of this offset.
+        at_time: stop before the first record later than this, in ms since the epoch.
+        dialect: framing and numbers of record types.
 
     Raises:
-        SourceError: the source cannot be read, or holds no metadata log.
+        SourceError: the source cannot be read, or has no metadata log.
         UsageError: there is no such dialect.
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
@@ -122,74 +112,74 @@ def history(
         image = MetadataImage(dialect)
         if plan[0].end_offset is not None:
             image.offer_prior_state(partial(prior_state_of, files, plan[0].end_offset, dialect))
-        watcher = _Watcher(image, watched)
+        recorder = _Recorder(image, subject)
         replay = Replay(image, limits)
-        loader = Loader(replay, may_grow=files.is_directory, listen=watcher.listen)
+        loader = Loader(replay, may_grow=files.is_directory, listen=recorder.listen)
         if loader.read(plan):
-            return watcher.steps
+            return recorder.steps
     raise SourceError(f"{', '.join(names)}: there is no metadata log")
 
 
 class _Known(NamedTuple):
-    """A leaf as it was: the address of the record that changed it last, and its value."""
+    """The last value of a leaf, and the address of its newest record."""
 
     newest: int
     data: object
 
 
-class _Watcher:
-    """Looks at a node whenever a replay tells that a record did something to it."""
+class _Recorder:
+    """Records the changes of a subject during a replay."""
 
-    def __init__(self, image: MetadataImage, watched: Watched) -> None:
+    def __init__(self, image: MetadataImage, subject: HistorySubject) -> None:
         self.image = image
         self.steps: list[Step] = []
-        self._watched = watched
+        self._subject = subject
         self._known: dict[str, _Known] = {}
-        self.image.fold.watch(watched.watches(image))
+        image.fold.watch(subject.entries(image))
 
     def listen(self, event: Event) -> None:
         """Take an event of the replay."""
         if isinstance(event, EntriesChanged):
-            self._look(event.address)
-            self.image.fold.watch(self._watched.watches(self.image))
-        elif isinstance(event, ControlRecordRead) and self._watched.is_control:
-            self._look(event.address)
+            self._record_changes(event.address)
+            self.image.fold.watch(self._subject.entries(self.image))
+        elif isinstance(event, ControlRecordRead) and self._subject.is_control:
+            self._record_changes(event.address)
         elif isinstance(event, SnapshotEnded):
             self.steps.sort(key=lambda step: step.change.offset)
 
-    def _look(self, address: int) -> None:
-        """Note what the record at *address* has changed."""
-        # What no record made is there from the beginning.
-        now = {
+    def _record_changes(self, address: int) -> None:
+        """Add the changes by the record at *address*."""
+        # A leaf that no record made exists from the beginning.
+        leaves = {
             path: (leaf, newest.address)
-            for path, leaf in self._watched.look(self.image).items()
+            for path, leaf in self._subject.leaves(self.image).items()
             if (newest := leaf.newest)
         }
-        here = self._record(address)
-        for path, (leaf, last) in now.items():
+        here = self.image.change(address), self._type(self.image, address)
+        for path, (leaf, changed_by) in leaves.items():
             known = self._known.get(path)
-            if known and known.newest == last:
+            if known and known.newest == changed_by:
                 continue
             data = leaf.data
-            record = here
-            if here[0].is_upper_bound and (before := leaf.last_change):
-                found = before.image.record(before.address)
-                record = before.change, type_of(found, before.image.dialect)
-            self._known[path] = _Known(last, data)
+            source = here
+            if here[0].is_upper_bound and (last := leaf.last_change):
+                source = last.change, self._type(last.image, last.address)
+            self._known[path] = _Known(changed_by, data)
             if known is None:
-                self.steps.append(Step(StepKind.ADDED, *record, path, None, data))
+                self.steps.append(Step(ChangeKind.ADDED, *source, path, None, data))
             else:
-                self.steps.append(Step(StepKind.CHANGED, *record, path, known.data, data))
-        for path in [path for path in self._known if path not in now]:
+                self.steps.append(Step(ChangeKind.CHANGED, *source, path, known.data, data))
+        for path in [path for path in self._known if path not in leaves]:
             old = self._known.pop(path).data
-            self.steps.append(Step(StepKind.REMOVED, *here, path, old, None))
+            self.steps.append(Step(ChangeKind.REMOVED, *here, path, old, None))
 
-    def _record(self, address: int) -> tuple[Change, str]:
-        return self.image.change(address), type_of(self.image.record(address), self.image.dialect)
+    @staticmethod
+    def _type(image: MetadataImage, address: int) -> str:
+        return record_type(image.record(address), image.dialect)
 
 
-def type_of(record: LoggedRecord, dialect: str) -> str:
-    """Return Kafka's name of a record's type; UNKNOWN where nobody can read it."""
+def record_type(record: LoggedRecord, dialect: str) -> str:
+    """Return Kafka's name of a record's type; UNKNOWN if it cannot be read."""
     if record.key is None:
         found = metadata.decode(record.value, dialect)
     else:

@@ -1,19 +1,18 @@
-"""What is different between two trees, path by path."""
+"""Differences between two trees, path by path."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
 from typing import NamedTuple
 
-from kraftops.image.state.fields import FieldChange, field_changes
+from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.java.text import sorted_strings
 from kraftops.tree.names import integer_of
 from kraftops.tree.node import Directory, Leaf, Node
 
-_AT_ONCE = 1 << 14  # partitions
+_READ_AHEAD = 1 << 14  # partitions
 _Changed = Mapping[str, Sequence[str]]
-ECHOES = frozenset(
+DERIVED_NODES = frozenset(
     {
         ("image", "provenance"),
         ("image", "topics", "byId"),
@@ -21,36 +20,28 @@ ECHOES = frozenset(
         ("local",),
     }
 )
-"""Nodes that tell of states as a whole, or again what others tell: no difference of their own."""
-
-
-class DifferenceKind(Enum):
-    """How a leaf differs."""
-
-    ADDED = "added"
-    REMOVED = "removed"
-    CHANGED = "changed"
+"""Nodes without differences of their own: they show the whole state, or other nodes again."""
 
 
 class Difference(NamedTuple):
-    """A leaf that is not the same in two trees; where one has none, the value is None."""
+    """A leaf that differs between two trees; the value is None where the leaf is missing."""
 
-    kind: DifferenceKind
+    kind: ChangeKind
     names: tuple[str, ...]
     old: object
     new: object
 
     @property
     def fields(self) -> tuple[FieldChange, ...]:
-        """What is different in the values."""
+        """The fields that differ."""
         return field_changes(self.old, self.new)
 
 
 def diff(old: Node | None, new: Node | None, names: Sequence[str] = ()) -> Iterator[Difference]:
     """Yield the leaves that differ between two nodes, in the order of their paths.
 
-    A node that is None is not there. Of whole trees, what is among `ECHOES` is left out, unless
-    *names*, those of the nodes themselves, lead there.
+    A missing node is None. *names* are the nodes' own names from the root; `DERIVED_NODES` below
+    them are left out.
 
     Raises:
         KraftopsError: while iterating, a source cannot be read any more.
@@ -61,13 +52,13 @@ def diff(old: Node | None, new: Node | None, names: Sequence[str] = ()) -> Itera
 def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iterator[Difference]:
     if isinstance(old, Leaf) and isinstance(new, Leaf):
         if not _is_same(old, new):
-            yield Difference(DifferenceKind.CHANGED, names, old.data, new.data)
+            yield Difference(ChangeKind.CHANGED, names, old.data, new.data)
         return
-    for node, kind in ((old, DifferenceKind.REMOVED), (new, DifferenceKind.ADDED)):
+    for node, kind in ((old, ChangeKind.REMOVED), (new, ChangeKind.ADDED)):
         if isinstance(node, Leaf):
-            there = node.data
-            is_old = kind is DifferenceKind.REMOVED
-            yield Difference(kind, names, there if is_old else None, None if is_old else there)
+            data = node.data
+            is_old = kind is ChangeKind.REMOVED
+            yield Difference(kind, names, data if is_old else None, None if is_old else data)
     before = old if isinstance(old, Directory) else None
     after = new if isinstance(new, Directory) else None
     known = {name for one in (before, after) if one for name in one.names()}
@@ -75,7 +66,7 @@ def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iter
     differing = [name for name in sorted_strings(known) if changed.get(name) != []]
     for name in _read_ahead(before, after, differing, changed):
         below = (*names, name)
-        if below in ECHOES:
+        if below in DERIVED_NODES:
             continue
         sides = [one.get(name) if one else None for one in (before, after)]
         if name in changed:
@@ -84,16 +75,18 @@ def _between(old: Node | None, new: Node | None, names: tuple[str, ...]) -> Iter
 
 
 def _changed_topics(before: Directory, after: Directory) -> dict[str, list[str]]:
-    """Return what may differ in topics that both of two directories of topics have, by their names.
+    """Return the children that may differ in topics of two directories, by names of topics.
 
-    Nothing is said of directories of others, or where two engines made the images.
+    Other directories, and images of two different engines, have no result.
     """
     if before.topics is None or after.topics is None:
         return {}
     old, new = before.topics.image, after.topics.image
     if type(old.fold) is not type(new.fold):
         return {}
-    old_names, new_names = ({of: name for name, of in one.topic_ids.items()} for one in (old, new))
+    old_names, new_names = (
+        {topic_id: name for name, topic_id in one.topic_ids.items()} for one in (old, new)
+    )
     different, new_ids = old.fold.different(new.fold), after.topics.ids()
     found: dict[str, list[str]] = {}
     for name, topic_id in before.topics.ids().items():
@@ -107,15 +100,15 @@ def _changed_topics(before: Directory, after: Directory) -> dict[str, list[str]]
 def _read_ahead(
     before: Directory | None, after: Directory | None, names: list[str], changed: _Changed
 ) -> Iterator[str]:
-    """Yield names, and have both images read what has changed in some topics at once."""
+    """Yield names; before, have both images read the changed partitions of many topics at once."""
     topics = [one.topics for one in (before, after) if one and one.topics]
     left = 0
-    for at, name in enumerate(names):
+    for index, name in enumerate(names):
         if changed and left == 0:
             some: list[tuple[bytes, int]] = []
             ids = topics[0].ids()
-            while at + left < len(names) and len(some) < _AT_ONCE:
-                other = names[at + left]
+            while index + left < len(names) and len(some) < _READ_AHEAD:
+                other = names[index + left]
                 numbers = (integer_of(one) for one in changed.get(other, ()))
                 some += [(ids[other], one) for one in numbers if one is not None]
                 left += 1
@@ -126,7 +119,7 @@ def _read_ahead(
 
 
 def _only(directory: Directory, names: Sequence[str]) -> Directory:
-    """Return a directory with some of the children of another, as far as they are there."""
+    """Return a directory with some of the children of another."""
     return Directory(lambda: names, directory.get)
 
 

@@ -1,4 +1,4 @@
-"""The configuration names that Kafka 4.3.1 keeps when it loads an image; it drops all others.
+"""Configuration names that Kafka 4.3.1 keeps when it loads an image; it drops all others.
 
 The tables are those of its `LogConfig`, `ClientMetricsConfigs` and `GroupConfig`. None stands for
 all names.
@@ -29,4 +29,4 @@ CONFIGS_ON_LOAD: dict[int, frozenset[str] | None] = {
     16: frozenset({"interval.ms", "match", "metrics"}),
     32: frozenset(_GROUP.split()),
 }
-"""By type of resource; other types are dropped whole."""
+"""Names by type of resource; Kafka drops other types as a whole."""

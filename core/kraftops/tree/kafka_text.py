@@ -1,8 +1,4 @@
-"""The text of a leaf as Kafka 4.3's shell prints it.
-
-Each function takes a state as `kraftops.image` has it, most of them a record's data in Kafka's
-field names.
-"""
+"""The text of leaves as Kafka 4.3's shell prints it, from states and records of an image."""
 
 from __future__ import annotations
 
@@ -52,7 +48,7 @@ _HALVES = Struct(">qq")
 
 
 def partition_text(state: PartitionState) -> str:
-    """Return what `PartitionRegistration.toString` does."""
+    """Return the text of `PartitionRegistration.toString`."""
     replicas, ids, isr, removing, adding, elr, last_known, leader, recovery, *epochs = state
     directories = ", ".join([UUIDS[one] for one in ids])
     return (  # most of the lists are empty
@@ -65,7 +61,7 @@ def partition_text(state: PartitionState) -> str:
 
 
 def broker_text(state: BrokerState) -> str:
-    """Return what `BrokerRegistration.toString` does."""
+    """Return the text of `BrokerRegistration.toString`."""
     rack = "Optional.empty" if state["rack"] is None else f"Optional[{state['rack']}]"
     cordoned = state["cordonedLogDirs"]
     return (
@@ -81,7 +77,7 @@ def broker_text(state: BrokerState) -> str:
 
 
 def controller_text(data: RegisterControllerRecord) -> str:
-    """Return what `ControllerRegistration.toString` does."""
+    """Return the text of `ControllerRegistration.toString`."""
     return (
         f"ControllerRegistration(id={data['controllerId']}, "
         f"incarnationId={UUIDS[data['incarnationId']]}, "
@@ -91,7 +87,7 @@ def controller_text(data: RegisterControllerRecord) -> str:
 
 
 def acl_text(data: AccessControlEntryRecord) -> str:
-    """Return what `StandardAcl.toString` does."""
+    """Return the text of `StandardAcl.toString`."""
     return (
         f"StandardAcl[resourceType={code_name(ACL_RESOURCES, data['resourceType'])}, "
         f"resourceName={data['resourceName']}, "
@@ -103,18 +99,18 @@ def acl_text(data: AccessControlEntryRecord) -> str:
 
 
 def scram_text(data: Credential) -> str:
-    """Return what `ScramCredentialDataNode` prints, keys in the clear."""
+    """Return the text of `ScramCredentialDataNode`, with readable keys."""
     keys = ", ".join(f"{key}={value.hex()}" for key, value in scram_keys(data).items())
     return f"ScramCredentialData({keys}, iterations={data['iterations']})"
 
 
 def scram_keys(data: Credential) -> dict[str, bytes]:
-    """Return the salt and the keys, all that is bytes: KIP-631 has others than Kafka."""
+    """Return salt and keys: all fields of bytes, which differ between KIP-631 and Kafka."""
     return {key: value for key, value in data.items() if isinstance(value, bytes)}
 
 
 def token_text(data: DelegationTokenRecord) -> str:
-    """Return what `DelegationTokenDataNode` prints; its brackets do not match."""
+    """Return the text of `DelegationTokenDataNode`; its brackets do not match."""
     renewers = " ".join(data["renewers"])
     return (
         f"DelegationTokenDatatokenId={data['tokenId']}(owner={data['owner']}"
@@ -125,13 +121,13 @@ def token_text(data: DelegationTokenRecord) -> str:
 
 
 def provenance_text(provenance: Provenance) -> str:
-    """Return what `MetadataProvenance.toString` does."""
+    """Return the text of `MetadataProvenance.toString`."""
     _, epoch, timestamp, counted = provenance
     return f"offset {counted}, epoch {epoch}, time {iso_time_text(timestamp)}[UTC]"
 
 
 def by_name(entries: Sequence[Named]) -> list[Named]:
-    """Return the last entries of their names, sorted by these."""
+    """Return the last entry of each name, sorted by name."""
     named = {one["name"]: one for one in entries}
     return [named[name] for name in sorted_strings(named)]
 

@@ -1,4 +1,4 @@
-"""Names of the tree that stand for more than a string: resources, quota entities, codes of ACLs.
+"""Names in the tree and their values: resources, quota entities, UUIDs, numbers, codes of ACLs.
 
 Kafka's names are those of its `ConfigurationsImageNode`, `ClientQuotasImageNode` and enumerations.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from kraftops.engine.metadata_state import Entity, Resource
+from kraftops.errors import DecodeError
 from kraftops.java.numbers import parse_integer
 from kraftops.memo import Memo
-from kraftops.uuids import to_text
+from kraftops.uuids import from_text, to_text
 
 RESOURCE_TYPES = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
 """Types of configuration resources (`ConfigResource.Type`)."""
@@ -29,7 +30,7 @@ SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 SCRAM_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 RECOVERY_STATES = ("RECOVERED", "RECOVERING")
 UUIDS: Memo[str] = Memo(to_text)
-"""Their texts: those of topics and directories come again and again."""
+"""Texts of UUIDs, kept: topics and directories repeat."""
 
 _MECHANISMS = {name: number for number, name in SCRAM_MECHANISMS.items()}
 _ENTITY_PARTS = {"client-id": "clientId", "ip": "ip", "user": "user"}
@@ -41,7 +42,7 @@ _PART = re.compile(r"(?:^|_)([^()<>]*?)(?:(<default>)|\(((?:[^\\()]|\\.)*)\))(?=
 
 
 def code_name(names: tuple[str, ...], code: int) -> str:
-    """Return what a code of an enumeration means; UNKNOWN, the first, where it means nothing."""
+    """Return the name of a code of an enumeration; UNKNOWN, the first, for an unknown code."""
     return names[code] if 0 <= code < len(names) else names[0]
 
 
@@ -53,7 +54,7 @@ def resource_name(resource: Resource) -> str:
 
 
 def resource_of(text: str) -> Resource | None:
-    """Return the resource that a name stands for; None if it cannot be one."""
+    """Return the resource with this directory name; None if there is none."""
     label, _, name = text.partition(":")
     for number, known in RESOURCE_TYPES.items():
         if label == known:
@@ -68,7 +69,7 @@ def mechanism_name(number: int) -> str:
 
 
 def mechanism_of(text: str) -> int | None:
-    """Return the number of a SCRAM mechanism by that name; None if it is no name."""
+    """Return the SCRAM mechanism with this directory name; None if there is none."""
     match = re.fullmatch(r"UNKNOWN\((-?\d{1,3})\)", text)
     return int(match[1]) if match else _MECHANISMS.get(text)
 
@@ -79,7 +80,7 @@ def entity_name(entity: Entity) -> str:
 
 
 def kafka_entity_name(entity: Entity) -> str:
-    """Return Kafka's name of a quota's directory, in which default parts are left out."""
+    """Return Kafka's name of a quota's directory, without default parts."""
     return "_".join(_parts(entity, None))
 
 
@@ -96,25 +97,33 @@ def _parts(entity: Entity, default: str | None) -> list[str]:
 
 
 def entity_of(text: str) -> Entity | None:
-    """Return the entity that a name stands for, its parts in any order; None if it is no name."""
+    """Return the entity with this directory name, its parts in any order; None if there is none."""
     if text == _EMPTY:
         return ()
     names: dict[str, str | None] = {}
-    at = 0
-    while at < len(text):
-        match = _PART.match(text, at)
+    position = 0
+    while position < len(text):
+        match = _PART.match(text, position)
         if match is None:
             return None
         part, is_default, value = match.groups()
         names[_ENTITY_TYPES.get(part, part)] = (
             None if is_default else re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL)
         )
-        at = match.end()
+        position = match.end()
     return tuple(sorted(names.items(), key=lambda part: part[0])) or None
 
 
 def integer_of(name: str) -> int | None:
-    """Return the number that Java's `Integer.parseInt` reads in a name; None if there is none."""
+    """Return the number that Java's `Integer.parseInt` reads; None if the name is no number."""
     if name.isdecimal() and len(name) < 10:  # nearly all
         return int(name)
     return parse_integer(name, 32)
+
+
+def uuid_of(name: str) -> bytes | None:
+    """Return the UUID with this text; None if it is no UUID."""
+    try:
+        return from_text(name)
+    except DecodeError:
+        return None

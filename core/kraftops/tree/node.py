@@ -42,12 +42,12 @@ class Leaf(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as Kafka 4.3's shell prints it; errors as those of `data`."""
+        """The value as Kafka 4.3's shell prints it; errors as `data`."""
         return self.kind.text(self.image, self.key)
 
     @property
     def json(self) -> str:
-        """The value as JSON on one line, without blanks; errors as those of `data`."""
+        """The value as JSON on one line, without blanks; errors as `data`."""
         return json_text(self.data)
 
     @property
@@ -57,7 +57,7 @@ class Leaf(NamedTuple):
 
     @property
     def last_change(self) -> LastChange | None:
-        """Where the value was last changed; None where no record made it.
+        """The last change of the value; None where no record made it.
 
         Raises:
             SourceError: a file cannot be read any more.
@@ -66,7 +66,7 @@ class Leaf(NamedTuple):
 
     @property
     def change(self) -> Change | None:
-        """When that was; errors as those of `last_change`."""
+        """The position of the last change; errors as `last_change`."""
         last = self.last_change
         return None if last is None else last.change
 
@@ -78,14 +78,14 @@ def json_text(value: object) -> str:
 
 @cache
 def _encode() -> Callable[[object], str]:
-    """Return what makes JSON; one encoder for all is half the work of `json.dumps`."""
+    """Return a JSON encoder: a shared one takes half the time of `json.dumps`."""
     import json
 
     return json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class TopicsBelow(NamedTuple):
-    """What a directory of topics shows: their *ids* by its names, in an image."""
+    """The topics in a directory: their *ids* by the names of its children, in an image."""
 
     image: MetadataImage
     ids: Callable[[], Mapping[str, bytes]]
@@ -94,12 +94,12 @@ class TopicsBelow(NamedTuple):
 class Directory(NamedTuple):
     """A node with children.
 
-    *names* gives them in no order, *get* finds one of them by a name, which need not be the one
-    that is listed. Where *is_flat*, all of them are leaves: nobody need get them to know that.
+    *names* returns their names without an order; *get* finds a child, also by a name that is not
+    listed. All children of an *is_flat* directory are leaves.
 
-    The others are short ways, where they are there: *texts* to all children as Kafka's shell prints
-    them, by name; *newest* to the highest address of a record that changed anything below, with its
-    image, *last_change* to the newest change below; *topics* to what a directory of topics shows.
+    The other fields are shortcuts that some directories have: *texts* returns all children as
+    Kafka's shell prints them, by name; *newest* the highest address of a record that changed a node
+    below, with its image; *last_change* the newest change below; *topics* has the topics.
     """
 
     names: Callable[[], Iterable[str]]
@@ -111,11 +111,11 @@ class Directory(NamedTuple):
     topics: TopicsBelow | None = None
 
     def sorted_names(self) -> list[str]:
-        """Return the names of the children as Java sorts them, by UTF-16 code units."""
+        """Return the names of the children in Java's order."""
         return sorted_strings(self.names())
 
     def children(self) -> Iterator[tuple[str, Node]]:
-        """Yield names and children in that order."""
+        """Yield names and children in Java's order."""
         for name in self.sorted_names():
             child = self.get(name)
             if child is not None:
@@ -126,14 +126,23 @@ Node = Directory | Leaf
 
 
 def fixed(children: Mapping[str, Node], *, is_flat: bool = False) -> Directory:
-    """Return a directory of these children."""
+    """Return a directory with fixed children."""
     return Directory(lambda: children, children.get, is_flat)
 
 
 def descend(node: Node | None, names: Iterable[str]) -> Node | None:
-    """Return the node that is reached from another by these names; None if there is none."""
+    """Return the node below another by names; None if there is none."""
     for name in names:
         if not isinstance(node, Directory):
             return None
         node = node.get(name)
     return node
+
+
+def leaves_below(node: Node | None, path: str = "") -> Iterator[tuple[str, Leaf]]:
+    """Yield the leaves below a node, or a leaf itself, by their paths from the node."""
+    if isinstance(node, Leaf):
+        yield path, node
+    elif node is not None:
+        for name, child in node.children():
+            yield from leaves_below(child, f"{path}/{name}" if path else name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
-from kraftops.tree.diff import Difference, DifferenceKind, diff
+from kraftops.image.state.fields import ChangeKind
+from kraftops.tree.diff import Difference, diff
 from kraftops.tree.node import Directory, Node, descend, json_text
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.moments import moment
@@ -16,9 +17,9 @@ from kraftops_shell.session.session import OK, Session
 IS_DIFFERENT = 2
 _SOURCE = "source:"
 _SIGNS = {
-    DifferenceKind.ADDED: "+",
-    DifferenceKind.REMOVED: "-",
-    DifferenceKind.CHANGED: "~",
+    ChangeKind.ADDED: "+",
+    ChangeKind.REMOVED: "-",
+    ChangeKind.CHANGED: "~",
 }
 
 
@@ -48,7 +49,7 @@ def diff_command(session: Session, call: Call) -> int:
     for found in diff(first, second, names):
         code = IS_DIFFERENT
         below = found.names[len(names) :]
-        start = new_names if found.kind is DifferenceKind.ADDED else names
+        start = new_names if found.kind is ChangeKind.ADDED else names
         path = "/" + "/".join(map(escaped, (*start, *below)))
         if call.flags.get("--format") == "json":
             session.out(json_line(_data(found, path)))
@@ -83,10 +84,10 @@ def _names(session: Session, path: str) -> tuple[str, ...]:
 
 
 def _line(found: Difference, path: str) -> str:
-    if found.kind is DifferenceKind.CHANGED:
+    if found.kind is ChangeKind.CHANGED:
         what = fields_text(found.fields)
     else:
-        what = json_text(found.old if found.kind is DifferenceKind.REMOVED else found.new)
+        what = json_text(found.old if found.kind is ChangeKind.REMOVED else found.new)
     return f"{_SIGNS[found.kind]} {path}  {what}\n"
 
 
@@ -94,7 +95,7 @@ def _data(found: Difference, path: str) -> dict[str, object]:
     return {
         "path": path,
         "change": found.kind.value,
-        "fields": fields_data(found.fields) if found.kind is DifferenceKind.CHANGED else None,
+        "fields": fields_data(found.fields) if found.kind is ChangeKind.CHANGED else None,
         "old": found.old,
         "new": found.new,
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kraftops.image.history import Step, StepKind, history
+from kraftops.image.history import Step, history
+from kraftops.image.state.fields import ChangeKind
+from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.node import json_text
-from kraftops.tree.watching import watched
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import absolute, escaped
 from kraftops_shell.output.change_format import (
@@ -25,7 +26,7 @@ def history_of(session: Session, call: Call) -> None:
     # What is gone has the name that it had.
     gone = tuple(absolute(target, session.working, with_escapes=True))
     for names in found or [gone]:
-        what = watched(names, show_secrets=origin.show_secrets)
+        what = history_subject(names, show_secrets=origin.show_secrets)
         steps = history(
             origin.log,
             what,
@@ -45,9 +46,9 @@ def history_of(session: Session, call: Call) -> None:
 
 
 def _line(step: Step, path: str) -> str:
-    if step.kind is StepKind.CHANGED:
+    if step.kind is ChangeKind.CHANGED:
         what = fields_text(step.fields) or "said again"
-    elif step.kind is StepKind.ADDED:
+    elif step.kind is ChangeKind.ADDED:
         what = json_text(step.new)
     else:
         what = "removed"
@@ -60,7 +61,7 @@ def _data(step: Step, path: str) -> dict[str, object]:
         "type": step.type,
         "path": path,
         "change": step.kind.value,
-        "fields": fields_data(step.fields) if step.kind is StepKind.CHANGED else None,
+        "fields": fields_data(step.fields) if step.kind is ChangeKind.CHANGED else None,
         "old": step.old,
         "new": step.new,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftops.image.history import type_of
+from kraftops.image.history import record_type
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.commands.ls import size_of
 from kraftops_shell.commands.walking import newest_change
@@ -54,7 +54,7 @@ def _told(match: Match) -> dict[str, object]:
     if isinstance(node, Leaf) and last is not None:
         source, position, _ = last.image.store.place(last.address)
         told |= {
-            "recordType": type_of(last.image.record(last.address), last.image.dialect),
+            "recordType": record_type(last.image.record(last.address), last.image.dialect),
             "records": last.records,
             "source": source,
             "position": position,

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from kraftops.image.load.loading import load
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, descend
+from kraftops.tree.view import Form
 from tests.helpers.logs.random_logs import log_bytes, lots, made
 from tests.helpers.logs.segments import patched
 from tests.helpers.tools.console import METADATA_SHELL, Done, run_command, run_here
@@ -79,7 +80,7 @@ def test_leaves_have_kafkas_text(name: str) -> None:
     raw = gzip.decompress((SHELL / "leaves" / f"leaves-{name}.jsonl.gz").read_bytes())
     lines: list[dict[str, Any]] = [json.loads(line) for line in raw.splitlines()]
     kafkas = [one for one in lines if not one["path"].startswith("/local/")]
-    root = tree_of(load(SHELL / "in" / LEAVES[name]), form=Has.KAFKA, version="4.3.1")
+    root = tree_of(load(SHELL / "in" / LEAVES[name]), form=Form.KAFKA, version="4.3.1")
 
     ours = {path: leaf.text for path, leaf in leaves_of(root) if not path.startswith("/local/")}
 

@@ -7,7 +7,7 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.image.history import history
 from kraftops.image.load.loading import load
-from kraftops.tree.watching import watched
+from kraftops.tree.history_subjects import history_subject
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
 from tests.helpers.logs.random_logs import Lot, log_bytes, lots, made
 from tests.helpers.tools.corpus import SHELL
@@ -17,7 +17,7 @@ def test_history_goes_on_over_removal_and_creation() -> None:
     source = SHELL / "in/replay/r03-remove-and-recreate-one-batch.log"
     name = next(iter(load(source).topic_ids))
 
-    steps = history(source, watched(["image", "topics", "byName", name, "id"]))
+    steps = history(source, history_subject(["image", "topics", "byName", name, "id"]))
 
     assert [step.kind.value for step in steps] == ["added", "removed", "added"]
     assert [step.type for step in steps] == ["TOPIC_RECORD", "REMOVE_TOPIC_RECORD", "TOPIC_RECORD"]
@@ -37,7 +37,7 @@ def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
 
-    steps = history(path, watched(["image", "configs", "BROKER:1", "k"]))
+    steps = history(path, history_subject(["image", "configs", "BROKER:1", "k"]))
 
     assert [(step.change.offset, step.old, step.new) for step in steps] == [
         (0, None, "a"),
@@ -52,7 +52,7 @@ def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
 
-    steps = history(path, watched(["image", "configs", "BROKER:1", "k"]))
+    steps = history(path, history_subject(["image", "configs", "BROKER:1", "k"]))
 
     assert [step.change.offset for step in steps] == [3]
 
@@ -68,7 +68,7 @@ def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_p
         {(2, 1): snapshot_bytes(*batches, end=1), (3, 1): snapshot_bytes(*batches, end=1)},
     )
 
-    steps = history(tmp_path, watched(["image", "configs", "BROKER:1", "k"]))
+    steps = history(tmp_path, history_subject(["image", "configs", "BROKER:1", "k"]))
 
     assert [(step.change.offset, step.change.is_upper_bound, step.new) for step in steps] == [
         (1, True, "a"),
@@ -89,11 +89,13 @@ def test_dialects_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(lots([config])))
 
-    steps = history(path, watched(["image", "configs", "BROKER:1", "k"]), dialect="kip-631-draft")
+    steps = history(
+        path, history_subject(["image", "configs", "BROKER:1", "k"]), dialect="kip-631-draft"
+    )
 
     assert [step.new for step in steps] == ["a"]
 
 
 def test_sources_without_a_log_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no metadata log"):
-        history(tmp_path, watched(["image", "features"]))
+        history(tmp_path, history_subject(["image", "features"]))

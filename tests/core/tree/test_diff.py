@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kraftops.errors import KraftopsError
 from kraftops.image.load.loading import load
-from kraftops.image.state.fields import FieldChange, field_changes
+from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree import leaves
-from kraftops.tree.diff import ECHOES, Difference, DifferenceKind, diff
+from kraftops.tree.diff import DERIVED_NODES, Difference, diff
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Node, descend
 from tests.helpers.logs.random_logs import log_bytes, random_log
@@ -32,7 +32,7 @@ def values(node: Node | None) -> dict[tuple[str, ...], Any]:
     return {
         names: value
         for names, value in found.items()
-        if not any(names[: len(echo)] == echo for echo in ECHOES)
+        if not any(names[: len(node)] == node for node in DERIVED_NODES)
     }
 
 
@@ -51,9 +51,9 @@ def check(old: Node, new: Node) -> list[Difference]:
         assert (
             is_there
             == {
-                DifferenceKind.ADDED: (False, True),
-                DifferenceKind.REMOVED: (True, False),
-                DifferenceKind.CHANGED: (True, True),
+                ChangeKind.ADDED: (False, True),
+                ChangeKind.REMOVED: (True, False),
+                ChangeKind.CHANGED: (True, True),
             }[one.kind]
         )
     return found
@@ -78,7 +78,7 @@ def test_differences_of_two_moments_are_those_of_their_leaves(
 def test_differences_of_a_real_log_are_those_of_its_leaves() -> None:
     found = check(tree_of(load(LOG, at_offset=278)), tree_of(load(LOG)))
 
-    assert {one.kind for one in found} == set(DifferenceKind)
+    assert {one.kind for one in found} == set(ChangeKind)
 
 
 def test_what_is_equal_does_not_differ() -> None:
@@ -105,10 +105,10 @@ def test_nodes_that_are_not_there_are_compared_too() -> None:
     tree = directory({"a": {"b": 1, "c": 2}})
 
     assert list(diff(None, tree)) == [
-        Difference(DifferenceKind.ADDED, ("a", "b"), None, 1),
-        Difference(DifferenceKind.ADDED, ("a", "c"), None, 2),
+        Difference(ChangeKind.ADDED, ("a", "b"), None, 1),
+        Difference(ChangeKind.ADDED, ("a", "c"), None, 2),
     ]
-    assert [one.kind for one in diff(tree, None)] == [DifferenceKind.REMOVED] * 2
+    assert [one.kind for one in diff(tree, None)] == [ChangeKind.REMOVED] * 2
     assert list(diff(None, None)) == []
 
 

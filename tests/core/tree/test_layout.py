@@ -11,8 +11,9 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.load.loading import load
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
-from kraftops.tree.layout import LAYOUT, Has, tree_of
+from kraftops.tree.layout import LAYOUT, tree_of
 from kraftops.tree.node import Directory, Leaf, Node, descend
+from kraftops.tree.view import Form
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
 from tests.helpers.logs.random_logs import (
@@ -73,7 +74,7 @@ TOPIC = made("TopicRecord", topicId=T, name="orders")
 
 class TestForms:
     def test_kafkas_form_has_kafkas_paths(self) -> None:
-        root = tree_of(load(REAL), form=Has.KAFKA)
+        root = tree_of(load(REAL), form=Form.KAFKA)
 
         assert names(root, "/image") == [
             *("acls", "clientQuotas", "cluster", "configs", "delegationToken", "features"),
@@ -92,10 +93,10 @@ class TestForms:
         assert names(root, "/local") == ["findings", "version"]
 
     def test_empty_image_has_all_directories(self) -> None:
-        for form in (Has.KAFKA, Has.OURS):
+        for form in (Form.KAFKA, Form.OURS):
             root = tree_of(MetadataImage(), form=form)
             for row in LAYOUT:
-                if form in row.has:
+                if form in row.forms:
                     assert at(root, row.path) is not None, row.path
             assert dict(leaves_of(root))
 
@@ -125,7 +126,7 @@ def test_short_ways_lead_where_the_long_ones_do(seed: int) -> None:
         for _, child in node.children():
             walk(child)
 
-    for form in (Has.OURS, Has.KAFKA):
+    for form in (Form.OURS, Form.KAFKA):
         walk(tree_of(image, form=form))
 
 
@@ -278,7 +279,7 @@ class TestConfigurations:
     )
 
     def test_kafkas_form_hides_what_kafka_drops(self) -> None:
-        root = tree_of(self.IMAGE, form=Has.KAFKA)
+        root = tree_of(self.IMAGE, form=Form.KAFKA)
 
         assert names(root, "/image/configs") == ["BROKER", "TOPIC:orders"]
         assert names(root, "/image/configs/TOPIC:orders") == ["retention.ms"]
@@ -327,7 +328,7 @@ class TestSecrets:
         assert data(root, path) == "secret"
 
     def test_kafkas_text_hides_nothing(self) -> None:
-        root = tree_of(image_of(self.SCRAM, self.PASSWORD), form=Has.KAFKA)
+        root = tree_of(image_of(self.SCRAM, self.PASSWORD), form=Form.KAFKA)
         found = at(root, "/image/scram/SCRAM-SHA-256/u")
 
         assert isinstance(found, Leaf)
@@ -339,7 +340,7 @@ class TestSecrets:
     def test_unknown_mechanisms_are_ours_alone(self) -> None:
         image = image_of(made("UserScramCredentialRecord", name="u", mechanism=9))
 
-        assert names(tree_of(image, form=Has.KAFKA), "/image/scram") == [
+        assert names(tree_of(image, form=Form.KAFKA), "/image/scram") == [
             *("SCRAM-SHA-256", "SCRAM-SHA-512"),
         ]
         assert names(tree_of(image), "/image/scram")[2:] == ["UNKNOWN(9)"]
@@ -382,7 +383,7 @@ class TestQuotas:
         }
 
     def test_kafkas_names_leave_defaults_out(self) -> None:
-        root = tree_of(self.IMAGE, form=Has.KAFKA)
+        root = tree_of(self.IMAGE, form=Form.KAFKA)
 
         assert names(root, "/image/clientQuotas") == ["", "", "", "planet(p)", "user(u)", "user(u)"]
         assert data(root, "/image/clientQuotas/user(u)/x") == 0.0
@@ -394,13 +395,13 @@ class TestFeaturesAndProducers:
             return made("FeatureLevelRecord", name=name, featureLevel=value)
 
         image = image_of(level("metadata.version", 30), level("x", 2))
-        for form in (Has.KAFKA, Has.OURS):
+        for form in (Form.KAFKA, Form.OURS):
             root = tree_of(image, form=form)
             assert names(root, "/image/features") == ["finalized_x", "metadataVersion"]
             assert data(root, "/image/features/metadataVersion") == "4.3-IV0"
             assert data(root, "/image/features/finalized_x") == 2
         assert at(tree_of(image), "/image/features/finalized_nope") is None
-        assert data(tree_of(image, form=Has.KAFKA), "/image/features/finalized_nope") == 0
+        assert data(tree_of(image, form=Form.KAFKA), "/image/features/finalized_nope") == 0
 
     def test_every_level_has_a_name(self) -> None:
         shown = {
@@ -419,7 +420,7 @@ class TestFeaturesAndProducers:
         assert len(set(shown.values())) == 25
 
     def test_nothing_known(self) -> None:
-        root = tree_of(MetadataImage(), form=Has.KAFKA)
+        root = tree_of(MetadataImage(), form=Form.KAFKA)
         texts = {path: leaf.text for path, leaf in leaves_of(root)}
 
         assert texts["/image/features/metadataVersion"] == "Optional.empty"

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftops.image.load.loading import load
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
+from kraftops.tree.view import Form
 from kraftops_shell.session.origin import Origin
 from kraftops_shell.session.session import Session
 from tests.helpers.tools.corpus import SHELL
@@ -39,7 +40,7 @@ class Shell:
         image = load(source, at_offset=at_offset)
         origin = Origin(image, (str(source),), at_offset=at_offset, version="1", now=lambda: NOW)
         self._out, self._err = Written(), Written()
-        root = tree_of(image, form=Has.KAFKA if kafka else Has.OURS, version="1")
+        root = tree_of(image, form=Form.KAFKA if kafka else Form.OURS, version="1")
         self.session = Session(root, self._out.append, self._err.append, is_kafka=kafka)
         self.session.leaf_text = lambda leaf: leaf.text if kafka else leaf.json
         self.session.origin = origin

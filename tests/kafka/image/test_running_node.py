@@ -13,7 +13,8 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
+from kraftops.tree.view import Form
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.net.deadline import Deadline
@@ -113,7 +114,7 @@ class Writer:
 
 def shown(image: MetadataImage) -> dict[str, str]:
     """Return the leaves of Kafka's form, except the provenance."""
-    root = tree_of(image, form=Has.KAFKA)
+    root = tree_of(image, form=Form.KAFKA)
     return {
         path: leaf.text
         for path, leaf in leaves_of(root)
@@ -188,7 +189,7 @@ def test_every_load_is_a_state_that_was(
     }
     assert shown(of_log) == of_image
     assert not kafkas.faults
-    of_snapshot = tree_of(load(newest), form=Has.KAFKA)
+    of_snapshot = tree_of(load(newest), form=Form.KAFKA)
     assert {
         path: leaf.text for path, leaf in leaves_of(of_snapshot) if path.startswith("/image/")
     } == {path: text for path, text in kafkas_snapshot.leaves.items() if path.startswith("/image/")}

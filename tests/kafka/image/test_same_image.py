@@ -13,7 +13,8 @@ from kraftops.image.load.loading import load
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
+from kraftops.tree.view import Form
 from tests.helpers.kafka.jvm.jvm import has_compiler
 from tests.helpers.kafka.tools.image_tool import KafkaImages, Shown
 from tests.helpers.logs.random_logs import Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
@@ -73,7 +74,7 @@ def image_of(raw: bytes) -> MetadataImage:
 
 def our_leaves(image: MetadataImage) -> dict[str, str]:
     """Return what ours shows in Kafka's form."""
-    root = tree_of(image, form=Has.KAFKA)
+    root = tree_of(image, form=Form.KAFKA)
     return {path: leaf.text for path, leaf in leaves_of(root) if not path.startswith("/local/")}
 
 

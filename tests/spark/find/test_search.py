@@ -33,7 +33,8 @@ from kraftops.spark.find.search import (
 )
 from kraftops.spark.find.shard_replay import RecordFinding, findings_image
 from kraftops.spark.find.sharded_batch import EMPTY_BATCH
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
+from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.spark_find import printed
 from kraftops_cli.metadata_shell.spark_find_task import Find, FindRequest
 from kraftops_shell.session.origin import Origin
@@ -148,7 +149,7 @@ def at_once(
 def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
     """Return what find prints of an image."""
     out: list[str] = []
-    root = tree_of(image, form=Has.OURS)
+    root = tree_of(image, form=Form.OURS)
     shell = Shell(root, out.append, lambda _: None, False, is_one_shot=True)
     shell.origin = Origin(image, now=lambda: NOW)
     shell.run(words)

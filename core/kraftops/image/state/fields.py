@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
+
+
+class ChangeKind(Enum):
+    """The kind of a difference: a value is only in the new state, only in the old, or in both."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
 
 
 class FieldChange(NamedTuple):

@@ -1,4 +1,4 @@
-"""Partitions on disk that the metadata does not know, or wants somewhere else (KIP-631's strays).
+"""Checks of partition directories on disk against the metadata (KIP-631's stray partitions).
 
 The rules are those of Kafka's `LogManager.isStrayReplica` and of KIP-858.
 """
@@ -25,12 +25,20 @@ _SUFFIXES = re.compile(r"(.+)-(\d+)(?:\.[0-9a-f]+-(delete|future|stray))?", re.D
 _SET_ASIDE = {"stray": "set aside as a stray already", "delete": "about to be deleted"}
 
 
-class _Place(NamedTuple):
-    """A log directory: whose it is, as its meta.properties says."""
+class _LogDirectory(NamedTuple):
+    """A log directory, and the ids in its meta.properties."""
 
-    path: str
     node_id: int
     directory_id: bytes | None
+
+
+class _PartitionDirectory(NamedTuple):
+    """A directory of a partition; *suffix* is that of one that is set aside."""
+
+    path: str
+    topic_name: str
+    number: int
+    suffix: str | None
 
 
 def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
@@ -38,26 +46,26 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
 
     Args:
         image: the metadata.
-        directories: log directories of one node or several; a meta.properties is in each.
+        directories: log directories of one node or several, each with a meta.properties.
 
     Raises:
-        SourceError: one cannot be read, or is no log directory.
+        SourceError: a directory cannot be read, or is no log directory.
     """
-    for directory in directories:
-        place = _place(directory)
-        for name in _partitions(directory):
-            path = os.path.join(directory, name)
-            reason, entry = _reason(image, place, name, _topic_id(path))
-            if reason is None:
+    for path in directories:
+        log_directory = _log_directory(path)
+        for partition in _partitions(path):
+            problem = _problem(image, log_directory, partition)
+            if problem is None:
                 continue
-            found = Finding(FindingKind.STRAY, reason)
+            reason, entry = problem
+            finding = Finding(FindingKind.STRAY, reason)
             if entry is not None:
-                found = state_finding(image, FindingKind.STRAY, reason, entry)
+                finding = state_finding(image, FindingKind.STRAY, reason, entry)
             cure = "a broker sets it aside; copy it first if it is wanted"
-            yield found._replace(source=path, position=None, cure=cure)
+            yield finding._replace(source=partition.path, position=None, cure=cure)
 
 
-def _place(directory: str) -> _Place:
+def _log_directory(directory: str) -> _LogDirectory:
     path = os.path.join(directory, meta_properties.FILE_NAME)
     try:
         meta = meta_properties.read(properties(read_file(path)))
@@ -67,20 +75,24 @@ def _place(directory: str) -> _Place:
         raise SourceError(f"cannot read {path}: {error.message}") from None
     if meta.node_id is None:
         raise SourceError(f"{path} has no node id")
-    return _Place(directory, meta.node_id, meta.directory_id)
+    return _LogDirectory(meta.node_id, meta.directory_id)
 
 
-def _partitions(directory: str) -> list[str]:
+def _partitions(directory: str) -> Iterator[_PartitionDirectory]:
     try:
         with os.scandir(directory) as entries:
             names = [entry.name for entry in entries if entry.is_dir()]
     except OSError as error:
         raise SourceError(f"cannot read {directory}: {error.strerror}") from None
-    return sorted(name for name in names if name != METADATA_PARTITION and is_partition(name))
+    for name in sorted(names):
+        match = _SUFFIXES.fullmatch(name)
+        if match and name != METADATA_PARTITION and is_partition(name):
+            path = os.path.join(directory, name)
+            yield _PartitionDirectory(path, match[1], int(match[2]), match[3])
 
 
 def _topic_id(path: str) -> bytes | None:
-    """Return the topic id that a partition's directory has; None if it has none."""
+    """Return the topic id in a partition's directory; None if there is none."""
     try:
         lines = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()
         return from_text(lines[1].split()[1])
@@ -88,45 +100,44 @@ def _topic_id(path: str) -> bytes | None:
         return None
 
 
-def _reason(
-    image: MetadataImage, place: _Place, name: str, topic_id: bytes | None
-) -> tuple[str | None, EntryKey | None]:
-    """Return why a partition does not belong where it is, and the entry that says so."""
-    found = _SUFFIXES.fullmatch(name)
-    if found is None:
-        return None, None
-    topic_name, number, suffix = found[1], int(found[2]), found[3]
-    if suffix in _SET_ASIDE:
-        return _SET_ASIDE[suffix], None
+def _problem(
+    image: MetadataImage, log_directory: _LogDirectory, partition: _PartitionDirectory
+) -> tuple[str, EntryKey | None] | None:
+    """Return why a partition does not belong into its directory, and the entry of the state."""
+    if partition.suffix in _SET_ASIDE:
+        return _SET_ASIDE[partition.suffix], None
+    topic_id = _topic_id(partition.path)
     if topic_id is None:
         return "it has no topic id", None
     topic = image.topics.get(topic_id)
     if topic is None:
-        return _unknown(image, topic_name, topic_id)
-    if topic.name != topic_name:
-        reason = f"its topic id {to_text(topic_id)} is that of {topic.name}"
-        return reason, EntryKey("topics", (topic_id,))
-    state = image.partition(topic_id, number)
+        return _unknown(image, partition.topic_name, topic_id)
+    entry = EntryKey("topics", (topic_id,))
+    if topic.name != partition.topic_name:
+        return f"its topic id {to_text(topic_id)} is that of {topic.name}", entry
+    state = image.partition(topic_id, partition.number)
     if state is None:
-        reason = f"the topic {topic_name} has no partition {number}"
-        return reason, EntryKey("topics", (topic_id,))
-    return _misplaced(state, topic_name, place), EntryKey("partitions", (topic_id, number))
+        return f"the topic {topic.name} has no partition {partition.number}", entry
+    reason = _misplaced(state, topic.name, log_directory)
+    return (
+        None if reason is None else (reason, EntryKey("partitions", (topic_id, partition.number)))
+    )
 
 
 def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> tuple[str, EntryKey | None]:
     newer = image.topic_ids.get(name)
-    shown = to_text(topic_id)
+    text = to_text(topic_id)
     if newer is None:
-        return f"there is no topic {name} with the id {shown}", None
-    reason = f"the topic {name} is another one now: {to_text(newer)}, not {shown}"
+        return f"there is no topic {name} with the id {text}", None
+    reason = f"the topic {name} is another one now: {to_text(newer)}, not {text}"
     return reason, EntryKey("topics", (newer,))
 
 
-def _misplaced(state: PartitionState, topic_name: str, place: _Place) -> str | None:
-    replicas = state.replicas
-    if place.node_id not in replicas:
-        return f"node {place.node_id} is not among the replicas {replicas} of {topic_name}"
-    wanted = state.directories[replicas.index(place.node_id)]
-    if is_reserved(wanted) or place.directory_id in (None, wanted):
+def _misplaced(state: PartitionState, topic_name: str, log_directory: _LogDirectory) -> str | None:
+    node_id, replicas = log_directory.node_id, state.replicas
+    if node_id not in replicas:
+        return f"node {node_id} is not among the replicas {replicas} of {topic_name}"
+    assigned = state.directories[replicas.index(node_id)]
+    if is_reserved(assigned) or log_directory.directory_id in (None, assigned):
         return None
-    return f"it is assigned to directory {to_text(wanted)}, not to this one"
+    return f"it is assigned to directory {to_text(assigned)}, not to this one"

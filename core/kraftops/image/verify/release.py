@@ -1,4 +1,4 @@
-"""What of a log a release of Kafka cannot read: records, and levels of features."""
+"""Checks of a log for records and feature levels that a release of Kafka cannot read."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _NAMES = {message.key: message.name for message in MESSAGES.values()}
 
 
 def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
-    """Yield what a release (`3.9`, `3.9.1`) cannot read of all that the image was loaded from.
+    """Yield the records and features of an image's log that a release (`3.9`, `3.9.1`) cannot read.
 
-    One finding is about all records of a type and version, with the offset of the first.
+    A finding is about all records of a type and version, with the offset of the first.
 
     Raises:
-        UsageError: nothing is known of the release.
+        UsageError: the release is unknown.
         KraftopsError: while iterating, a source cannot be read any more.
     """
     release = release_of(release)
@@ -56,36 +56,36 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
         last = None if name is None else last_version(name, release)
         if last is not None and version <= last:
             continue
-        what = f"{name or f'records of type {key}'} version {version}"
+        described = f"{name or f'records of type {key}'} version {version}"
         reads = "knows no such records" if last is None else f"reads only up to {last}"
-        reason = f"{what} ({count} in all, the first one here): Kafka {release} {reads}"
+        reason = f"{described} ({count} in all, the first one here): Kafka {release} {reads}"
         yield image.finding_at(FindingKind.RELEASE, reason, first[key, version])
     yield from _features(image, release)
 
 
 def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
-    """Yield type and version of the records of a batch that have frames, where, and how many."""
-    for seen in index_records("kafka", batch.data, batch.start, 0, batch.records):
-        if seen.type is not None and seen.version is not None:
-            yield (seen.type, seen.version), seen.start, seen.total
+    """Yield type and version of records with frames, the first position, and the count."""
+    for group in index_records("kafka", batch.data, batch.start, 0, batch.records):
+        if group.type is not None and group.version is not None:
+            yield (group.type, group.version), group.start, group.total
             continue
-        record, _ = read_record(batch.data, seen.start, batch.base_offset, batch.base_timestamp)
+        record, _ = read_record(batch.data, group.start, batch.base_offset, batch.base_timestamp)
         if record.key is None:  # control records have one
             with suppress(DecodeError):
                 frame = dialect("kafka").read_frame(record.value or b"")
-                yield (frame.type, frame.version), seen.start, 1
+                yield (frame.type, frame.version), group.start, 1
 
 
 def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
-    found = {name: pair for name, pair in image.features.items() if pair[0] > 0}
+    levels = {name: pair for name, pair in image.features.items() if pair[0] > 0}
     if image.metadata_version is not None:
-        found[METADATA_VERSION] = image.metadata_version
+        levels[METADATA_VERSION] = image.metadata_version
     address = image.quorum.kraft_version
     if address is not None:
-        said: KRaftVersionRecord = image.read_control(address)
-        if said["kRaftVersion"]:
-            found[KRAFT_VERSION] = said["kRaftVersion"], address
-    for name, (level, address) in found.items():
+        record: KRaftVersionRecord = image.read_control(address)
+        if record["kRaftVersion"]:
+            levels[KRAFT_VERSION] = record["kRaftVersion"], address
+    for name, (level, address) in levels.items():
         since = _since(name, level)
         if since is None or RELEASES.index(since) > RELEASES.index(release):
             reason = f"{name}={level} is not what Kafka {release} knows"
@@ -98,7 +98,7 @@ def _features(image: MetadataImage, release: str) -> Iterator[Finding]:
 
 
 def _since(name: str, level: int) -> str | None:
-    """Return the release that knows a level of a feature first; None where none does."""
+    """Return the first release that knows a level of a feature; None if none does."""
     if name == METADATA_VERSION:
         known = by_level(level)
     elif name not in FEATURES:

@@ -1,7 +1,7 @@
-"""Where replicas of one metadata log differ: a quorum's logs are equal, batch by batch.
+"""Comparison of the replicas of one metadata log: a quorum's logs are equal, batch by batch.
 
-Compared are the segments, where they overlap. A log that ends before another is only behind it, and
-one that begins later has been cleaned up earlier.
+Segments are compared where they overlap. A log that ends before another is only behind it, and one
+that begins later has been cleaned up earlier.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Replica:
     """A replica, and its next batch; None at its end."""
 
     def __init__(self, source: str) -> None:
-        """Begin with the first batch of the segments that *source* stands for."""
+        """Begin with the first batch of the segments of *source*."""
         self.source = source
         self.path = source
         self.batch: Batch | None = None
@@ -36,11 +36,8 @@ class _Replica:
         return self._next.header.base_offset
 
     @property
-    def essence(self) -> tuple[int, int, int]:
-        """What is the same in all replicas: last offset, epoch, and the checksum of the bytes.
-
-        The checksum is computed: what a damaged batch says of itself is no matter.
-        """
+    def identity(self) -> tuple[int, int, int]:
+        """Last offset, epoch and computed checksum of the next batch, equal in all replicas."""
         batch = self._next
         header = batch.header
         crc = crc32c(batch.data[CRC_START:]) if batch.crc is None else batch.crc
@@ -78,10 +75,10 @@ class _Replica:
 
 
 def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
-    """Yield where replicas of one log first differ from the others.
+    """Yield the first differences between replicas of one log.
 
-    Of three and more, those that are not as most are named, and left out from there on; where there
-    is no most, all are named, and that is the end.
+    A replica that differs from the majority is named, and left out from there on; without a
+    majority all replicas are named, and the comparison ends.
 
     Raises:
         SourceError: one of the sources cannot be read.
@@ -92,47 +89,47 @@ def replica_findings(sources: Sequence[str]) -> Iterator[Finding]:
         if len(replicas) < 2:
             return
         offset = min(one.offset for one in replicas)
-        at = [one for one in replicas if one.offset == offset]
+        present = [one for one in replicas if one.offset == offset]
         absent = [one for one in replicas if one.offset > offset and one.has_begun]
-        kinds = {id(one): one.essence for one in at} | {id(one): None for one in absent}
-        groups = Counter(kinds.values()).most_common(2)
+        identities = {id(one): one.identity for one in present} | {id(one): None for one in absent}
+        groups = Counter(identities.values()).most_common(2)
         if len(groups) > 1:
             if groups[0][1] == groups[1][1]:
-                yield _dispute(offset, at, absent)
+                yield _disagreement(offset, present, absent)
                 return
-            usual = next(one for one in at + absent if kinds[id(one)] == groups[0][0])
-            odd = [one for one in at + absent if kinds[id(one)] != groups[0][0]]
-            yield from (_oddity(offset, one, usual, is_at=one in at) for one in odd)
+            usual = next(one for one in present + absent if identities[id(one)] == groups[0][0])
+            odd = [one for one in present + absent if identities[id(one)] != groups[0][0]]
+            yield from (_deviation(offset, one, usual, is_present=one in present) for one in odd)
             replicas = [one for one in replicas if one not in odd]
         for one in replicas:
-            if one in at:
+            if one in present:
                 one.step()
 
 
-def _oddity(offset: int, odd: _Replica, usual: _Replica, *, is_at: bool) -> Finding:
-    """Return that one replica is not like most."""
+def _deviation(offset: int, odd: _Replica, usual: _Replica, *, is_present: bool) -> Finding:
+    """Return the finding that a replica differs from the majority."""
     there = _described(usual) if usual.offset == offset else "nothing"
-    here = _described(odd) if is_at else f"nothing before offset {odd.offset}"
-    first = _first_difference(odd, usual) if is_at and usual.offset == offset else offset
-    position = odd.batch.position if odd.batch and is_at else None
+    here = _described(odd) if is_present else f"nothing before offset {odd.offset}"
+    first = _first_difference(odd, usual) if is_present and usual.offset == offset else offset
+    position = odd.batch.position if odd.batch and is_present else None
     reason = f"{odd.source} has {here}, where the others have {there}"
     return Finding(
         FindingKind.REPLICA, reason, first, odd.path, position, cure="remove it: it is fetched anew"
     )
 
 
-def _dispute(offset: int, at: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:
-    """Return that replicas differ, nobody knows which of them rightly."""
-    said = [f"{one.source} has {_described(one)}" for one in at]
-    said += [f"{one.source} has nothing before offset {one.offset}" for one in absent]
+def _disagreement(offset: int, present: Sequence[_Replica], absent: Sequence[_Replica]) -> Finding:
+    """Return the finding that replicas differ without a majority."""
+    parts = [f"{one.source} has {_described(one)}" for one in present]
+    parts += [f"{one.source} has nothing before offset {one.offset}" for one in absent]
     first = offset
-    if len(at) > 1:
-        first = min(_first_difference(at[0], other) for other in at[1:])
-    return Finding(FindingKind.REPLICA, "; ".join(said), first)
+    if len(present) > 1:
+        first = min(_first_difference(present[0], other) for other in present[1:])
+    return Finding(FindingKind.REPLICA, "; ".join(parts), first)
 
 
 def _described(replica: _Replica) -> str:
-    last, epoch, crc = replica.essence
+    last, epoch, crc = replica.identity
     return f"offsets {replica.offset} to {last}, epoch {epoch}, CRC {crc:#010x}"
 
 

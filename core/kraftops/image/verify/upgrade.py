@@ -1,4 +1,4 @@
-"""Which registrations keep a cluster from the features of a release (Kafka's `QuorumFeatures`)."""
+"""Checks of registrations for the features of a release (Kafka's `QuorumFeatures`)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ _NOT_SUPPORTED = (0, 0)
 
 
 def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[Finding]:
-    """Yield what an upgrade of the features to those of a release would stumble over.
+    """Yield the registrations that block an upgrade of the features to a release.
 
-    Fenced brokers and controllers that are long gone count as much as the others, as they do for
-    Kafka.
+    Fenced brokers and controllers that are long gone count like all others, as in Kafka.
     """
     level = None
     if image.metadata_version is None:
@@ -64,7 +63,7 @@ def upgrade_findings(image: MetadataImage, target: MetadataVersion) -> Iterator[
 
 
 def _blocked(state: BrokerState | RegisterControllerRecord, wanted: dict[str, int]) -> str | None:
-    """Return which level a registration does not support, the first one; None if it has all."""
+    """Return the first level that a registration does not support; None if it has all."""
     ranges = {
         one["name"]: (one["minSupportedVersion"], one["maxSupportedVersion"])
         for one in state["features"]

@@ -1,4 +1,4 @@
-"""What of a metadata log would make a real server choke: records, and what they amount to.
+"""Checks of a metadata log and its state for what a real server would refuse.
 
 The rules are those of Kafka's `PartitionRegistration`, `ClusterControlManager`,
 `ReplicationControlManager` and of its images' `write`, which refuses what a metadata.version cannot
@@ -27,10 +27,10 @@ _LOST = bytes(15) + b"\x02"
 
 
 def verify(image: MetadataImage) -> Iterator[Finding]:
-    """Yield what is wrong with a log: with its records first, then with the state they make.
+    """Yield findings about the records of a log, then about the state that they make.
 
-    Each finding has the offset of the record that it is about, where there is one. Of a log that
-    begins late only the records are looked at.
+    A finding has the offset of its record, where there is one. The state of a log that begins late
+    is not checked.
 
     Raises:
         KraftopsError: while iterating, a source cannot be read any more.
@@ -46,7 +46,7 @@ def verify(image: MetadataImage) -> Iterator[Finding]:
 
 
 def state_finding(image: MetadataImage, kind: FindingKind, reason: str, entry: EntryKey) -> Finding:
-    """Return a finding about an entry of the state, with where that was changed last."""
+    """Return a finding about an entry of the state, with the position of its last change."""
     last = image.last_change(lambda one: newest_record(one, entry))
     newest = newest_record(image, entry)
     if last is None or newest is None:
@@ -75,10 +75,10 @@ def _features(image: MetadataImage) -> Iterator[Finding]:
 
 
 class _Gate(NamedTuple):
-    """What can only be in an image from a level of metadata.version on: where it is, if it is."""
+    """Entries that an image can have from a level of metadata.version on."""
 
     level: int
-    what: str
+    description: str
     entries: Callable[[MetadataImage], Iterable[EntryKey]]
 
 
@@ -128,7 +128,7 @@ _GATES = (
 
 
 def _unwritable(image: MetadataImage) -> Iterator[Finding]:
-    """Yield what the image's own metadata.version cannot hold, the first record of each sort."""
+    """Yield the first entry of each kind that the image's metadata.version cannot have."""
     if image.metadata_version is None:
         return
     level = image.metadata_version[0]
@@ -137,7 +137,7 @@ def _unwritable(image: MetadataImage) -> Iterator[Finding]:
         if entry is not None:
             known, least = by_level(level), by_level(gate.level)
             reason = (
-                f"{gate.what} cannot be written at metadata.version "
+                f"{gate.description} cannot be written at metadata.version "
                 f"{known.name if known else level}, they need {least.name if least else gate.level}"
             )
             yield state_finding(image, FindingKind.STATE, reason, entry)
@@ -153,7 +153,7 @@ def _topics(image: MetadataImage) -> Iterator[Finding]:
 
 
 def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
-    """Return the directories of brokers."""
+    """Return the log directories of brokers."""
     return {
         broker_id: image.broker_state(broker, whole=False)["logDirs"]
         for broker_id, broker in image.brokers.items()
@@ -163,10 +163,12 @@ def _log_dirs(image: MetadataImage) -> dict[int, list[bytes]]:
 def _broker_directories(image: MetadataImage) -> Iterator[Finding]:
     owners: dict[bytes, int] = {}
     for broker_id, directories in _log_dirs(image).items():
-        for one in directories:
-            owner = owners.setdefault(one, broker_id)
+        for directory in directories:
+            owner = owners.setdefault(directory, broker_id)
             if owner != broker_id:
-                reason = f"directory {to_text(one)} is of broker {owner} and of broker {broker_id}"
+                reason = (
+                    f"directory {to_text(directory)} is of broker {owner} and of broker {broker_id}"
+                )
                 yield state_finding(
                     image, FindingKind.STATE, reason, EntryKey("brokers", (broker_id,))
                 )
@@ -177,48 +179,69 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
     for topic_id, numbers in image.fold.suspects(directories).items():
         name = image.topics[topic_id].name
         for number in numbers:
-            state, entry = (
-                image.partition(topic_id, number),
-                EntryKey("partitions", (topic_id, number)),
-            )
+            state = image.partition(topic_id, number)
             assert state is not None
-            for reason in _reasons(state, directories):
-                reason = f"partition {name}-{number}: {reason}"
+            entry = EntryKey("partitions", (topic_id, number))
+            for problem in _problems(state, directories):
+                reason = f"partition {name}-{number}: {problem}"
                 yield state_finding(image, FindingKind.STATE, reason, entry)
 
 
-def _reasons(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:
-    """Yield why the state of a partition cannot be; *directories* are those of known brokers."""
-    replicas, isr, leader = state.replicas, state.isr, state.leader
-    among, in_sync = set(replicas), set(isr)  # a hostile list can be long
+def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:
+    """Yield why the state of a partition is impossible.
+
+    *directories* are those of the registered brokers.
+    """
+    yield from _replica_problems(state, directories)
+    yield from _leader_problems(state, directories)
+    yield from _directory_problems(state, directories)
+
+
+def _replica_problems(
+    state: PartitionState, directories: Mapping[int, Sequence[bytes]]
+) -> Iterator[str]:
+    replicas = state.replicas
+    distinct = set(replicas)  # a hostile list can be long
     if not replicas:
         yield "it has no replicas"
-    if len(among) < len(replicas):
+    if len(distinct) < len(replicas):
         yield f"a broker is twice among its replicas {replicas}"
     unknown = [one for one in replicas if one not in directories]
     if unknown:
         yield f"it has replicas on {_brokers(unknown)}, not registered"
-    for subset, what in (
-        (isr, "ISR"),
+    for subset, name in (
+        (state.isr, "ISR"),
         (state.eligible_leader_replicas, "ELR"),
         (state.adding_replicas, "list of replicas to add"),
         (state.removing_replicas, "list of replicas to remove"),
     ):
-        others = [one for one in subset if one not in among]
+        others = [one for one in subset if one not in distinct]
         if others:
-            yield f"its {what} has {_brokers(others)}, not among its replicas {replicas}"
+            yield f"its {name} has {_brokers(others)}, not among its replicas {replicas}"
+
+
+def _leader_problems(
+    state: PartitionState, directories: Mapping[int, Sequence[bytes]]
+) -> Iterator[str]:
+    leader, isr = state.leader, state.isr
     if leader < -1:
         yield f"its leader is {leader}"
-    elif leader >= 0 and leader not in in_sync:
+    elif leader >= 0 and leader not in isr:
         yield f"its leader, {_brokers([leader])}, is not in its ISR {isr}"
-        if leader not in directories and leader not in among:
+        if leader not in directories and leader not in state.replicas:
             yield f"its leader, {_brokers([leader])}, is not registered"
-    for broker, one in zip(replicas, state.directories, strict=False):
+
+
+def _directory_problems(
+    state: PartitionState, directories: Mapping[int, Sequence[bytes]]
+) -> Iterator[str]:
+    in_sync = set(state.isr)  # a hostile list can be long
+    for broker, directory in zip(state.replicas, state.directories, strict=False):
         known = directories.get(broker)
-        if one == _LOST and broker in in_sync:
+        if directory == _LOST and broker in in_sync:
             yield f"broker {broker} is in its ISR, and the directory there is lost"
-        elif known and one not in known and not is_reserved(one):
-            yield f"it is in directory {to_text(one)} of broker {broker}, which has no such"
+        elif known and directory not in known and not is_reserved(directory):
+            yield f"it is in directory {to_text(directory)} of broker {broker}, which has no such"
 
 
 def _brokers(ids: Sequence[int]) -> str:

@@ -8,7 +8,8 @@ import pytest
 from kraftops.image.load.loader import Loader
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
+from kraftops.tree.view import Form
 from tests.helpers.image.model import partition_fields, state_of
 from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, uuid
 from tests.helpers.logs.segments import batches_of
@@ -27,7 +28,7 @@ def image_in(dialect: str, *batches: Sequence[Made]) -> MetadataImage:
     image = MetadataImage(dialect)
     source = image.store.add_source("memory", None)
     assert Loader(Replay(image)).add(batches_of(log_bytes(lots(*batches))), source, "memory")
-    for form in (Has.OURS, Has.KAFKA):
+    for form in (Form.OURS, Form.KAFKA):
         for path, leaf in leaves_of(tree_of(image, form=form, version="1")):
             assert leaf.json, path
             assert leaf.text, path
@@ -95,7 +96,7 @@ class TestLateDialect:
             return "UserScramCredentialRecord", {"userName": "u", "credentialInfos": infos}
 
         image = image_of(LATE, scram(1, 2), scram(2))
-        root = tree_of(image, form=Has.KAFKA)
+        root = tree_of(image, form=Form.KAFKA)
         texts = {path: leaf.text for path, leaf in leaves_of(root) if "/scram/" in path}
 
         assert texts == {

@@ -15,8 +15,9 @@ from kraftops.image.verify.replicas import replica_findings
 from kraftops.image.verify.verify import verify
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
+from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
-from kraftops.tree.watching import leaves_below, watched
+from kraftops.tree.node import leaves_below
 from tests.helpers.logs.random_logs import log_bytes, lots, made, uuid
 from tests.helpers.logs.segments import batches_of, resealed
 from tests.helpers.tools.corpus import SHELL
@@ -48,7 +49,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
         for _, leaf in leaves_below(tree_of(image)):
             assert leaf.json
         for name in ("orders", "grow"):
-            history(path, watched(["image", "topics", "byName", name]))
+            history(path, history_subject(["image", "topics", "byName", name]))
     except KraftopsError:
         pass
     assert list(replica_findings([str(path), str(LOG)]))

@@ -9,9 +9,9 @@ import pytest
 from kraftops.image.history import history
 from kraftops.image.load.loading import load
 from kraftops.image.state.changes import Change
+from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Leaf, descend
-from kraftops.tree.watching import watched
 from tests.helpers.image.snapshots import snapshot_of
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import Lot, RandomLog, Taste, lots, made, uuid
@@ -123,7 +123,7 @@ def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
     folder = write_log(tmp_path / "cut", {1: [bytes(lot) for lot in log[1:]]}, {(3, 1): snapshot})
     names = ("image", "configs", "TOPIC:a", "k")
 
-    (step,) = history(folder, watched(names))
+    (step,) = history(folder, history_subject(names))
     leaf = descend(tree_of(load(folder)), names)
 
     assert isinstance(leaf, Leaf)

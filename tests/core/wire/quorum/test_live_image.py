@@ -13,8 +13,9 @@ from kraftops.image.load.loading import limits_of, load
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
-from kraftops.tree.layout import Has, tree_of
-from kraftops.tree.watching import leaves_below
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import leaves_below
+from kraftops.tree.view import Form
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.quorum.live_image import LiveImage
@@ -26,7 +27,7 @@ HASTY = Settings(timeout=2.0, connect_timeout=0.3)
 
 def leaves(image: MetadataImage) -> dict[str, str]:
     """Return the whole tree of an image, but for the voters: these controllers tell none."""
-    root = tree_of(image, form=Has.OURS, show_secrets=True)
+    root = tree_of(image, form=Form.OURS, show_secrets=True)
     found = {path: leaf.text for path, leaf in leaves_below(root)}
     found.pop("image/quorum/voters")
     return found

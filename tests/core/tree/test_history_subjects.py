@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import KraftopsError, UsageError
-from kraftops.image.history import Step, StepKind, history
+from kraftops.image.history import Step, history
 from kraftops.image.load.loading import load
+from kraftops.image.state.fields import ChangeKind
+from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
-from kraftops.tree.node import Directory, Node, descend
-from kraftops.tree.watching import leaves_below, watched
+from kraftops.tree.node import Directory, Node, descend, leaves_below
 from tests.helpers.logs.random_logs import log_bytes, random_log
 from tests.helpers.tools.corpus import SHELL
 
@@ -27,11 +28,11 @@ def told(steps: Sequence[Step]) -> dict[str, Any]:
     """Return the leaves that there are in the end, as the steps tell."""
     found: dict[str, Any] = {}
     for step in steps:
-        if step.kind is StepKind.REMOVED:
+        if step.kind is ChangeKind.REMOVED:
             assert found.pop(step.path) == step.old
         else:
             assert found.get(step.path) == step.old
-            assert (step.kind is StepKind.ADDED) == (step.path not in found)
+            assert (step.kind is ChangeKind.ADDED) == (step.path not in found)
             found[step.path] = step.new
     return found
 
@@ -48,7 +49,7 @@ def nodes_of(node: Node | None, names: tuple[str, ...] = ()) -> set[tuple[str, .
 
 def can_be_told(names: Sequence[str]) -> bool:
     try:
-        watched(names)
+        history_subject(names)
     except UsageError:
         return False
     return True
@@ -71,10 +72,10 @@ def test_histories_lead_to_the_states(tmp_path_factory: pytest.TempPathFactory, 
     chosen = random.sample(everywhere, min(6, len(everywhere)))
 
     for names in filter(can_be_told, chosen):
-        all_of_it = history(path, watched(names, show_secrets=True))
+        all_of_it = history(path, history_subject(names, show_secrets=True))
 
         for offset, tree in trees.items():
-            steps = history(path, watched(names, show_secrets=True), at_offset=offset)
+            steps = history(path, history_subject(names, show_secrets=True), at_offset=offset)
             assert told(steps) == values(descend(tree, names)), (names, offset)
             assert steps == all_of_it[: len(steps)]
 
@@ -87,7 +88,7 @@ def test_histories_of_real_logs_lead_to_their_ends(node: str) -> None:
     for names in sorted(nodes_of(tree)):
         # The log has the leader's record, the snapshot with which loading begins does not.
         if can_be_told(names) and names[:2] != ("image", "quorum"):
-            steps = history(source, watched(names))
+            steps = history(source, history_subject(names))
 
             assert told(steps) == values(descend(tree, names)), names
 
@@ -105,9 +106,9 @@ def test_histories_of_real_logs_lead_to_their_ends(node: str) -> None:
 )
 def test_what_is_all_of_the_log_or_none_of_it_has_no_history(path: str) -> None:
     with pytest.raises(UsageError, match="no history of its own"):
-        watched(path.split("/"))
+        history_subject(path.split("/"))
 
 
 def test_ids_that_are_none_are_refused() -> None:
     with pytest.raises(UsageError, match="16 bytes"):
-        watched(["image", "topics", "byId", "abc"])
+        history_subject(["image", "topics", "byId", "abc"])

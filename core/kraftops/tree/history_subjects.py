@@ -1,28 +1,29 @@
-"""What a fold is to watch for the history of a node: the entries of the state that it is about."""
+"""Subjects of histories: the entries of the state behind each path of the tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from kraftops.engine.metadata_state import EntryKey
 from kraftops.errors import DecodeError, UsageError
-from kraftops.image.history import Watched
+from kraftops.image.history import HistorySubject
 from kraftops.image.state.image import MetadataImage
-from kraftops.tree.layout import Has, tree_of
+from kraftops.tree.layout import tree_of
 from kraftops.tree.names import entity_of, integer_of, mechanism_of, resource_of
-from kraftops.tree.node import Leaf, Node, descend
+from kraftops.tree.node import Leaf, descend, leaves_below
+from kraftops.tree.view import Form
 from kraftops.uuids import from_text
 
-Watches = Callable[[MetadataImage], Sequence[EntryKey]]
+Entries = Callable[[MetadataImage], Sequence[EntryKey]]
 Names = tuple[str, ...]
 
 
-def watched(names: Sequence[str], *, show_secrets: bool = False) -> Watched:
-    """Return what a history of the node of these names is about, whether it is there or not.
+def history_subject(names: Sequence[str], *, show_secrets: bool = False) -> HistorySubject:
+    """Return the subject of the history of the node with these names, which may not exist.
 
     Raises:
-        UsageError: no records make such a node, or those of all the log.
+        UsageError: no records make this node, or all records of the log do.
     """
     path = "/" + "/".join(names)
     for row in _ROWS:
@@ -31,52 +32,42 @@ def watched(names: Sequence[str], *, show_secrets: bool = False) -> Watched:
         below = tuple(names[row.path.count("/") :])
         if len(below) < row.least:
             break
-        wanted = row.watches(below)
 
-        def look(image: MetadataImage) -> Mapping[str, Leaf]:
-            root = tree_of(image, form=Has.OURS, show_secrets=show_secrets)
+        def leaves(image: MetadataImage) -> Mapping[str, Leaf]:
+            root = tree_of(image, form=Form.OURS, show_secrets=show_secrets)
             return dict(leaves_below(descend(root, names)))
 
-        return Watched(look, wanted, is_control=row.is_control)
+        return HistorySubject(leaves, row.entries(below), is_control=row.is_control)
     raise UsageError(
         f"{path} has no history of its own",
         "name a topic, a partition, a broker, or another node that records make",
     )
 
 
-def leaves_below(node: Node | None, path: str = "") -> Iterator[tuple[str, Leaf]]:
-    """Yield the leaves below a node, or it itself, by their paths from it."""
-    if isinstance(node, Leaf):
-        yield path, node
-    elif node is not None:
-        for name, child in node.children():
-            yield from leaves_below(child, f"{path}/{name}" if path else name)
-
-
 class _Row(NamedTuple):
-    """Nodes below a path: what to watch for them, by the names below it, at *least* so many."""
+    """The entries of the nodes below a path, by at *least* so many names below it."""
 
     path: str
-    watches: Callable[[Names], Watches]
+    entries: Callable[[Names], Entries]
     least: int = 0
     is_control: bool = False
 
 
-def _entries(table: str, *key: Callable[[str], object]) -> Callable[[Names], Watches]:
-    """Return what watches entries of a table; each of the names is a part of the *key*.
+def _entries(table: str, *key: Callable[[str], object]) -> Callable[[Names], Entries]:
+    """Return the function from names to entries of a table; *key* reads each part of their key.
 
-    A name that is none of them names nothing that there will be.
+    A name that cannot be read has no entry.
     """
 
-    def watches(names: Names) -> Watches:
+    def entries(names: Names) -> Entries:
         parts = [part(name) for part, name in zip(key, names, strict=False)]
         found = [] if None in parts else [EntryKey(table, tuple(parts))]
         return lambda _: found
 
-    return watches
+    return entries
 
 
-def _configs(names: Names) -> Watches:
+def _configs(names: Names) -> Entries:
     if not names:
         return lambda _: [EntryKey("configs")]
     resource = resource_of(names[0])
@@ -91,30 +82,30 @@ def _feature(name: str) -> str | None:
     return None if feature == name else feature
 
 
-def _topics_by_id(names: Names) -> Watches:
+def _topics_by_id(names: Names) -> Entries:
     topic_id = _uuid(names[0])
     found = _of_topic(topic_id, names[1:])
     return lambda _: found
 
 
-def _topics_by_name(names: Names) -> Watches:
+def _topics_by_name(names: Names) -> Entries:
     name, *below = names
 
-    def watches(image: MetadataImage) -> list[EntryKey]:
+    def entries(image: MetadataImage) -> list[EntryKey]:
         topic_id = image.fold.topic_id(name)
         found = [EntryKey("topic-names", (name,))]
         return found if topic_id is None else [*found, *_of_topic(topic_id, below)]
 
-    return watches
+    return entries
 
 
 def _of_topic(topic_id: bytes, below: Sequence[str]) -> list[EntryKey]:
-    """Return what to watch of a topic: its record, and partitions or one if *below* names it."""
+    """Return the entries of a topic: its record, and its partitions or the one in *below*."""
     topic = EntryKey("topics", (topic_id,))
     if not below:
         return [topic, EntryKey("partitions", (topic_id,))]
     number = integer_of(below[0])
-    # A topic's own leaves change with the topic alone.
+    # The leaves of a topic itself change with the topic alone.
     return [topic] if number is None else [topic, EntryKey("partitions", (topic_id, number))]
 
 

@@ -1,0 +1,26 @@
+"""Views: an image in the form of Kafka's shell or of ours."""
+
+from __future__ import annotations
+
+from enum import Flag, auto
+from typing import NamedTuple
+
+from kraftops.image.state.image import MetadataImage
+
+
+class Form(Flag):
+    """The form of the tree: the nodes of Kafka's shell, or ours."""
+
+    KAFKA = auto()
+    OURS = auto()
+    BOTH = KAFKA | OURS
+
+
+class View(NamedTuple):
+    """An image and the options of its tree."""
+
+    image: MetadataImage
+    form: Form
+    show_secrets: bool
+    version: str
+    """The value of `/local/version`."""
