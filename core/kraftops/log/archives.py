@@ -1,6 +1,6 @@
-"""Inflate what lies in archives: .gz, .zst and .xz, of one member or frame or of many.
+"""Inflate archives: .gz, .zst and .xz, with one member or frame or with many.
 
-Of a damaged archive comes all that lies before the damage, to the byte.
+A damaged archive yields all bytes before the damage.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive
 
 _PACKED_BLOCK = 64 * 1024
-_MOST_XZ_BYTES = 256 * 1024 * 1024  # of memory; what `xz -9` makes takes 65 MiB
+_MOST_XZ_BYTES = 256 * 1024 * 1024  # of memory; the output of `xz -9` takes 65 MiB
 
 
 class _Inflater(Protocol):
-    """What inflates one member or frame."""
+    """Inflates one member or frame."""
 
     @property
     def eof(self) -> bool:
-        """Whether that was all of it."""
+        """Whether the member or frame has ended."""
 
     @property
     def needs_input(self) -> bool:
-        """Whether there is no more without more input."""
+        """Whether more output needs more input."""
 
     @property
     def unused_data(self) -> bytes:
-        """What was given of the next one."""
+        """Input behind the end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return what comes out, at most *max_length* bytes; keep the input that is left."""
+        """Return at most *max_length* bytes of output; keep the input that is left."""
 
 
 class _Format(NamedTuple):
-    """A kind of archive: what makes its inflaters, and what those raise."""
+    """Kind of archive: the factory of its inflaters, and the error that they raise."""
 
     name: str
     inflater: Callable[[], _Inflater]
@@ -43,18 +43,18 @@ class _Format(NamedTuple):
 
 
 def inflated_blocks(file: LogFile, ending: str) -> Iterator[bytes]:
-    """Yield what is in an archive, in blocks of at most `BLOCK` bytes.
+    """Yield the content of an archive, in blocks of at most `BLOCK` bytes.
 
     Args:
-        file: read from its beginning on, and not closed.
-        ending: of its name: `.gz`, `.zst` or `.xz`.
+        file: is read from its beginning on, and not closed.
+        ending: end of its name: `.gz`, `.zst` or `.xz`.
 
     Raises:
-        DamagedArchive: it is damaged or cut short; all that could be inflated was yielded.
+        DamagedArchive: it is damaged or cut short; everything before was yielded.
         SourceError: it cannot be read.
     """
     format_ = {".gz": _gzip, ".zst": _zstd, ".xz": _xz}[ending]()
-    first = _Walk(file, format_)
+    first = _Pass(file, format_)
     done = 0
     try:
         for block in first.blocks():
@@ -63,7 +63,7 @@ def inflated_blocks(file: LogFile, ending: str) -> Iterator[bytes]:
         return
     except format_.error:
         # A call that fails drops what it inflated before. Single bytes of input lose nothing.
-        second = _Walk(file, format_, careful_from=first.position)
+        second = _Pass(file, format_, single_bytes_from=first.position)
     try:
         for block in second.blocks():
             if len(block) > done:
@@ -73,36 +73,39 @@ def inflated_blocks(file: LogFile, ending: str) -> Iterator[bytes]:
         raise _damage(format_, second.position, str(error).rpartition(": ")[2]) from None
 
 
-class _Walk:
-    """One way through an archive; *position* is that of the input that was inflated last."""
+class _Pass:
+    """Pass over an archive; *position* is the position of the latest input."""
 
-    def __init__(self, file: LogFile, format_: _Format, careful_from: int | None = None) -> None:
+    def __init__(
+        self, file: LogFile, format_: _Format, single_bytes_from: int | None = None
+    ) -> None:
         self.position = 0
         self._file = file
         self._format = format_
-        self._careful_from = file.size if careful_from is None else careful_from
+        self._single_bytes_from = file.size if single_bytes_from is None else single_bytes_from
 
     def blocks(self) -> Iterator[bytes]:
         inflater: _Inflater | None = self._format.inflater()
-        for data in self._input():
-            while data:
+        for block in self._input():
+            left = block
+            while left:
                 if not inflater:
                     # Zeros behind a member are padding, to a whole block of some device.
-                    data = data.lstrip(b"\0")
-                    if not data:
+                    left = left.lstrip(b"\0")
+                    if not left:
                         break
                     inflater = self._format.inflater()
-                yield from _filled(inflater, data)
-                data = b""
+                yield from _output(inflater, left)
+                left = b""
                 if inflater.eof:
-                    data, inflater = inflater.unused_data, None
+                    left, inflater = inflater.unused_data, None
         if inflater:
             raise _damage(self._format, self.position, "the archive is cut short")
 
     def _input(self) -> Iterator[bytes]:
         start = 0
         while block := self._file.read_at(start, _PACKED_BLOCK):
-            step = len(block) if start < self._careful_from else 1
+            step = len(block) if start < self._single_bytes_from else 1
             for at in range(0, len(block), step):
                 self.position = start + at
                 yield block[at : at + step]
@@ -110,8 +113,8 @@ class _Walk:
         self.position = start
 
 
-def _filled(inflater: _Inflater, data: bytes) -> Iterator[bytes]:
-    """Yield what comes out of *data*."""
+def _output(inflater: _Inflater, data: bytes) -> Iterator[bytes]:
+    """Yield the output of *data*."""
     while True:
         block = inflater.decompress(data, BLOCK)
         if block:
@@ -126,7 +129,7 @@ def _damage(format_: _Format, position: int, reason: str) -> DamagedArchive:
 
 
 class _GzipInflater:
-    """A member of a .gz in the form that the other modules have."""
+    """Inflater of a member of a .gz, with the interface of the other formats."""
 
     def __init__(self) -> None:
         import zlib

@@ -1,4 +1,4 @@
-"""Record batches of magic 2: the header, the records and how both are written (KIP-98).
+"""Record batches of magic 2: header and records, read and written (KIP-98).
 
 Layout from Kafka's `DefaultRecordBatch` and `DefaultRecord`. Byte 16 is the magic in all versions,
 so that `Batch` also carries batches of magic 0 and 1, which `kraftops.log.legacy` reads.
@@ -14,9 +14,9 @@ from kraftops.errors import DecodeError, Underflow
 from kraftops.log.codecs import CODECS, MAX_INFLATED_BYTES, compress, decompress
 from kraftops.varint import read_varint, read_varlong, varint_bytes
 
-LOG_OVERHEAD = 12  # the base offset and the length, which the length does not count
+LOG_OVERHEAD = 12  # the base offset and the length, which are not counted in the length
 HEADER_SIZE = 61
-SMALLEST_LENGTH = 14  # what a message of magic 0 takes; Kafka calls smaller lengths corrupt
+SMALLEST_LENGTH = 14  # of a message of magic 0; Kafka calls smaller lengths corrupt
 CRC_START = 21
 MOST_HEADERS = 1 << 16  # of a record: a few bytes can promise millions
 
@@ -68,11 +68,11 @@ class Header(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch as it lies in a source.
+    """Batch as it lies in a source.
 
-    *data* has `size` bytes. It has more where a batch is said to be shorter than its header, and
-    only the header where a batch is larger than the reader was asked to hold; *crc* is then the
-    checksum that was computed on the way.
+    *data* has `size` bytes. It has more if the stated size is less than a header, and only the
+    header if the batch is larger than the reader holds in memory; *crc* is then its computed
+    checksum.
     """
 
     position: int
@@ -87,10 +87,10 @@ class Batch(NamedTuple):
 
     @property
     def header(self) -> Header:
-        """The header, of a batch of magic 2.
+        """The header of a batch of magic 2.
 
         Raises:
-            Underflow: the source ends before it does.
+            Underflow: the source ends inside it.
         """
         if len(self.data) < HEADER_SIZE:
             raise Underflow(f"a batch header where {len(self.data)} bytes are left")
@@ -116,7 +116,7 @@ def is_valid(batch: Batch, crc: int) -> bool:
 
 
 def inflated(batch: Batch, header: Header, limit: int = MAX_INFLATED_BYTES) -> tuple[bytes, int]:
-    """Return the bytes of the records of a batch of magic 2, and where in them they begin.
+    """Return bytes with the records of a batch of magic 2, and the index of the first record.
 
     Raises:
         DecodeError: the codec is unknown, or the compressed bytes are damaged.
@@ -143,17 +143,17 @@ def read_record(
     Most lengths and deltas take one byte, and are read here without a call.
 
     Raises:
-        DecodeError: its length, or one of those inside it, cannot be.
+        DecodeError: its length, or a length inside it, is impossible.
     """
     last = len(buffer) - 1
-    number = buffer[pos] if pos <= last else 128  # who reads more bytes says that there are none
+    number = buffer[pos] if pos <= last else 128  # a longer read reports that there are no bytes
     if number < 128:
         size, start = number >> 1 ^ -(number & 1), pos + 1
     else:
         size, start = read_varint(buffer, pos)
     if size > last + 1 - start:
         raise Underflow(f"a record of {size} bytes where {last + 1 - start} are left")
-    pos = start + 1  # behind the attributes, which nothing uses
+    pos = start + 1  # behind the attributes, which are unused
     number = buffer[pos] if pos <= last else 128
     if number < 128:
         timestamp, pos = base_timestamp + (number >> 1 ^ -(number & 1)), pos + 1
@@ -171,11 +171,8 @@ def read_record(
     else:
         key, pos = _read_bytes(buffer, pos, "key")
     value, pos = _read_bytes(buffer, pos, "value")
-    headers: tuple[tuple[bytes, bytes | None], ...] = ()
-    if pos <= last and buffer[pos] == 0:
-        pos += 1
-    else:
-        headers, pos = _read_headers(buffer, pos)
+    has_no_headers = pos <= last and buffer[pos] == 0
+    headers, pos = ((), pos + 1) if has_no_headers else _read_headers(buffer, pos)
     if pos - start != size:
         raise DecodeError(f"a record of {size} bytes whose fields take {pos - start}")
     if not (_LEAST <= offset <= _MOST and _LEAST <= timestamp <= _MOST):
@@ -184,7 +181,7 @@ def read_record(
 
 
 def int64(value: int) -> int:
-    """Return *value* as Java's long keeps it."""
+    """Return *value* as a Java long, which wraps around."""
     if _LEAST <= value <= _MOST:
         return value
     return (value + 0x8000000000000000) % 0x10000000000000000 - 0x8000000000000000
@@ -239,7 +236,7 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[Record]:
 
 
 def record_bytes(record: Record, base_offset: int, base_timestamp: int) -> bytes:
-    """Return a record as it lies in a batch that begins with these bases."""
+    """Return the bytes of a record in a batch with these bases."""
     parts = [
         b"\0",
         varint_bytes(record.timestamp - base_timestamp),
@@ -266,7 +263,7 @@ def batch_bytes(
 ) -> bytes:
     """Return a batch of magic 2 that holds *records*, at least one, in the order of their offsets.
 
-    The codec is that of *attributes*; the base timestamp is the first record's.
+    *attributes* say the codec; the base timestamp is the timestamp of the first record.
     """
     records = list(records)
     first = records[0]

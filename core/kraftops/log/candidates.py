@@ -1,4 +1,4 @@
-"""What may be a batch in bytes that are damaged, to be looked at before a checksum is computed."""
+"""Find possible batches in damaged bytes, before their checksums are computed."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ SMALLEST_SIZES = {
     1: SMALLEST_LENGTH + LOG_OVERHEAD,
     2: HEADER_SIZE,
 }
-"""Bytes of a batch by its magic, as `LegacyRecord` and `DefaultRecordBatch` ask for."""
+"""Smallest size of a batch by its magic (`LegacyRecord`, `DefaultRecordBatch`)."""
 
 read_start = Struct(">qiib").unpack_from
 """(bytes, index) to base offset, length, leader epoch (of magic 2) and magic."""
@@ -29,7 +29,7 @@ _MAGIC = re.compile(rb"[\0-\2](?<=[\0-\x0f].{8})", re.DOTALL)
 
 
 class Candidate(NamedTuple):
-    """What may be a batch; *at* is an index, *offset* that of its first record or its wrapper."""
+    """Possible batch; *at* is an index, *offset* the offset of its first record or its wrapper."""
 
     at: int
     size: int
@@ -40,11 +40,11 @@ class Candidate(NamedTuple):
 def candidates(
     data: bytes, first: int, last: int, limit: int, read_far: Callable[[int, int], bytes]
 ) -> Iterator[Candidate]:
-    """Yield what may be batches that begin at an index from *first* to before *last*.
+    """Yield possible batches that begin at an index from *first* to before *last*.
 
-    A header's length behind *last* must be in *data*, unless that is the end of all. *limit* is
-    the index where the last of the batches must end, in or behind *data*. *read_far* gives bytes
-    from any index on.
+    Behind *last*, *data* must have the bytes of a header, unless the source ends. *limit* is the
+    index where the last batch must end, in or behind *data*. *read_far* returns bytes from any
+    index on.
     """
     for begin, end in _between_zeros(data, first + MAGIC_AT, min(last + MAGIC_AT, len(data))):
         for match in _MAGIC.finditer(data, begin, end):
@@ -56,7 +56,7 @@ def candidates(
             if magic < 2:
                 is_likely = _adds_up(data, at, length, magic, read_far)
             else:
-                is_likely = size <= _LONG or _makes_sense(data, at)
+                is_likely = size <= _LONG or _is_plausible(data, at)
             if is_likely:
                 yield Candidate(at, size, magic, offset)
 
@@ -64,7 +64,7 @@ def candidates(
 def _adds_up(
     data: bytes, at: int, length: int, magic: int, read_far: Callable[[int, int], bytes]
 ) -> bool:
-    """Tell whether the lengths in a message or wrapper of magic 0 or 1 are that of the whole."""
+    """Tell whether the lengths inside a message or wrapper of magic 0 or 1 add up to its length."""
     left = length - 14 - 8 * magic  # crc, magic, attributes, (timestamp), two lengths
     key_at = at + 18 + 8 * magic
     if left < 0 or key_at + 4 > len(data):
@@ -83,17 +83,17 @@ def _adds_up(
     return bool(left == max(value_size, 0) and value_size >= -1)
 
 
-def _makes_sense(data: bytes, at: int) -> bool:
-    """Tell whether a header of magic 2 has in it what clients write."""
+def _is_plausible(data: bytes, at: int) -> bool:
+    """Tell whether a header of magic 2 has values that clients write."""
     offset, _, _, _, _, attributes, delta, *_, count = HEADER.unpack_from(data, at)
     is_known = not attributes & _UNUSED_ATTRIBUTES and attributes & 0x07 < len(CODECS)
     return is_known and offset >= 0 <= count <= delta + 1
 
 
 def _between_zeros(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a range that may have magics in them, without the long runs of zeros.
+    """Yield the parts of a range that may have magics, without the long runs of zeros.
 
-    Inside a run a magic 0 may lie, but its batch's length, which is before it, would be 0 too.
+    Inside a run each magic is 0, but the length of its batch, which is before it, is 0 too.
     """
     while begin < end:
         run = data.find(_ZEROS, begin, end)

@@ -1,4 +1,4 @@
-"""The codecs of record batches: none, gzip, snappy, lz4, zstd.
+"""Codecs of record batches: none, gzip, snappy, lz4, zstd.
 
 Every decompression is bounded: output beyond the limit is refused before it is made.
 """
@@ -17,7 +17,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 MAX_INFLATED_BYTES = 256 * 1024 * 1024
 MAX_INFLATED_METADATA_BYTES = 64 * 1024 * 1024
-"""In a metadata log, to which Kafka writes no batch of more than 8 MiB (`KafkaRaftClient`)."""
+"""Limit for a metadata log; Kafka writes no batch of more than 8 MiB there (`KafkaRaftClient`)."""
 
 _FED, _PIECE = 1 << 16, 1 << 20  # bytes that go in and come out at a time
 
@@ -49,7 +49,7 @@ def compress(codec: int, data: bytes, magic: int = 2) -> bytes:
 
 
 class _Inflated:
-    """What has come out, up to a limit: it is held once, and never what would be too much."""
+    """Output so far, up to a limit; output beyond it is never held."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -58,7 +58,7 @@ class _Inflated:
 
     @property
     def room(self) -> int:
-        """The most that the next piece may have, so that one byte too many is noticed."""
+        """The most bytes of the next piece; one more than allowed, to notice too many."""
         return min(self.left + 1, _PIECE)
 
     def check(self, size: int) -> None:
@@ -71,7 +71,7 @@ class _Inflated:
             raise InflationError(f"the batch inflates beyond {self._limit} bytes")
 
     def add(self, piece: bytes | memoryview) -> None:
-        """Take what came out next.
+        """Add a piece of output.
 
         Raises:
             InflationError: it is too much.
@@ -80,7 +80,7 @@ class _Inflated:
         self.left -= self._out.write(piece)
 
     def whole(self) -> bytes:
-        """Return all of it."""
+        """Return all output."""
         return self._out.getvalue()
 
 
@@ -92,7 +92,7 @@ def _gzip(data: bytes, limit: int) -> bytes:
         member = zlib.decompressobj(31)
         fed = data[pos : pos + _FED]
         pos += len(fed)
-        if len(fed) > 3 and fed[3] > 0x1F:  # reserved flags, which Java does not look at
+        if len(fed) > 3 and fed[3] > 0x1F:  # reserved flags, which Java ignores
             fed = fed[:3] + bytes([fed[3] & 0x1F]) + fed[4:]
         while True:
             try:
@@ -109,7 +109,7 @@ def _gzip(data: bytes, limit: int) -> bytes:
                 if not fed and not piece:
                     raise DecodeError("gzip: the stream is cut short")
         pos -= len(member.unused_data)
-        # Java too ignores what follows and is too short for a member or has no header of one.
+        # Java too ignores bytes behind it that are too short for a member or have no header.
         if len(data) - pos <= 18 or not data.startswith(b"\x1f\x8b\x08", pos):
             return out.whole()
 
@@ -208,8 +208,8 @@ def _zstd_module() -> Any:
 def _zstd(data: bytes, limit: int) -> bytes:
     zstd = _zstd_module()
     out = _Inflated(limit)
-    # The window is held beside what comes out: 8 MiB are to be read by all (RFC 8878), 128 MiB is
-    # the most that Kafka reads.
+    # The window is held beside the output: all must read 8 MiB (RFC 8878), Kafka reads up to
+    # 128 MiB.
     window_log = min(max((limit // 2).bit_length() - 1, 23), 27)
     options = {zstd.DecompressionParameter.window_log_max: window_log}
     is_first = True

@@ -1,4 +1,4 @@
-"""The files of a log directory, known by their names (Kafka's `LogFileUtils`, `Snapshots`)."""
+"""Names of the files in a log directory (Kafka's `LogFileUtils`, `Snapshots`)."""
 
 import os.path
 from enum import Enum
@@ -9,7 +9,7 @@ from kraftops.java.numbers import parse_integer
 
 
 class FileKind(Enum):
-    """What a file holds, by its suffix."""
+    """Kind of a file, by its suffix."""
 
     LOG = ".log"
     CHECKPOINT = ".checkpoint"
@@ -25,13 +25,13 @@ RENAMED = {
     ".cleaned": "is an unfinished result of compaction",
     ".part": "is an unfinished snapshot",
 }
-"""What a second suffix says of a file."""
+"""Meanings of second suffixes."""
 
 ARCHIVES = (".gz", ".zst", ".xz")
-"""What the name of an archived log ends in."""
+"""Ends of the names of archived logs."""
 
 STANDARD_INPUT = "-"
-"""The name of the log that comes from there."""
+"""Name of the log that is read from standard input."""
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 _INT64 = range(-(1 << 63), 1 << 63)
@@ -39,9 +39,9 @@ _INT32 = range(-(1 << 31), 1 << 31)
 
 
 class FileName(NamedTuple):
-    """A file that is known by its name.
+    """File of a known kind.
 
-    *renamed* is its second suffix, *archive* the last one of a log in an archive, or both empty.
+    *renamed* is its second suffix, *archive* the last suffix of an archived log, or both are empty.
     """
 
     path: str
@@ -90,7 +90,7 @@ class FileName(NamedTuple):
         return _number(name[:20], _INT64), _number(name[21:31], _INT32)
 
     def sibling(self, kind: FileKind) -> str:
-        """Return the path of another file of this segment, renamed like it if that one exists."""
+        """Return the path of another file of this segment, renamed likewise if that exists."""
         directory, name = os.path.split(self.path)
         path = os.path.join(directory, name.partition(".")[0] + kind.value)
         renamed = path + self.renamed
@@ -98,7 +98,7 @@ class FileName(NamedTuple):
 
 
 def file_name(path: str) -> FileName | None:
-    """Return what the name of a file says, or None where it is not of a known kind."""
+    """Return the parsed name of a file, or None if it is not of a known kind."""
     if path == STANDARD_INPUT:
         return FileName(path, FileKind.LOG, "")
     stem, suffix = _split_suffix(os.path.basename(path))
@@ -112,7 +112,7 @@ def file_name(path: str) -> FileName | None:
         kind = FileKind(suffix)
     except ValueError:
         return None
-    # Indexes are read here and there, not from one end to the other.
+    # Indexes are read at any position, archives only from one end to the other.
     if archive and kind not in (FileKind.LOG, FileKind.CHECKPOINT):
         return None
     return FileName(path, kind, renamed, archive)

@@ -18,14 +18,14 @@ _ABORTED_TXN = Struct(">hqqqq")
 
 
 class OffsetEntry(NamedTuple):
-    """The last offset of a batch and where the batch lies in the log."""
+    """Last offset of a batch, and the position of the batch in the log."""
 
     offset: int
     position: int
 
 
 class TimeEntry(NamedTuple):
-    """The largest timestamp so far and the last offset of the batch that brought it."""
+    """Largest timestamp so far, and the last offset of its batch."""
 
     timestamp: int
     offset: int
@@ -42,7 +42,7 @@ class AbortedTxn(NamedTuple):
 
 
 class _Entries:
-    """The whole entries of an index file; offsets in it count from *base_offset*."""
+    """Whole entries of an index file; offsets in it count from *base_offset*."""
 
     layout: Struct
 
@@ -85,11 +85,11 @@ class OffsetIndex(_Entries):
         return OffsetEntry(self.base_offset + relative, position)
 
     def position_below(self, offset: int) -> int:
-        """Return where a search for *offset* in the log may start (`OffsetIndex.lookup`)."""
+        """Return the position in the log to search *offset* from (`OffsetIndex.lookup`)."""
         count = len(self)
         if not count:
             return 0
-        # As Kafka does it, so that unordered entries give what they give there: first the end.
+        # Kafka searches the end first; unordered entries must have the same result here.
         hot = max(0, count - 1 - _HOT_ENTRIES)
         if self._offset(hot) < offset:
             low, high = hot, count - 1

@@ -15,7 +15,7 @@ _HEAD = Struct(">qiIbb")
 
 
 class LegacyHeader(NamedTuple):
-    """The head of a message or wrapper; a wrapper's *offset* is that of its last message."""
+    """Header of a message or wrapper; a wrapper has the *offset* of its last message."""
 
     offset: int
     size: int
@@ -31,17 +31,17 @@ class LegacyHeader(NamedTuple):
 
     @property
     def timestamp_type(self) -> str:
-        """Kafka's name of what the timestamp is (`TimestampType`)."""
+        """Kafka's name of the type of the timestamp (`TimestampType`)."""
         if self.magic == 0:
             return "NoTimestampType"
         return "LogAppendTime" if self.attributes & LOG_APPEND_TIME else "CreateTime"
 
 
 class LegacyRecord(NamedTuple):
-    """A message with what only this format keeps for each: a CRC-32, and sizes as they are stored.
+    """Message with its CRC-32, and the stored sizes of key and value.
 
-    Where the value is said to go beyond the message, *overrun* has Java's words for it, and the
-    record has no value.
+    If the value is longer than the message, *overrun* has Java's text for it, and the record has no
+    value.
     """
 
     record: Record
@@ -54,7 +54,7 @@ class LegacyRecord(NamedTuple):
 
 
 def header(batch: Batch) -> LegacyHeader:
-    """Return the head of a batch of magic 0 or 1."""
+    """Return the header of a batch of magic 0 or 1."""
     return _header(batch.data, 0)
 
 
@@ -65,10 +65,10 @@ def is_valid(batch: Batch) -> bool:
 
 
 def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRecord]:
-    """Return the messages of a batch: itself, or those inside a wrapper.
+    """Return the messages of a batch: itself, or the messages inside a wrapper.
 
     Raises:
-        DecodeError: a length cannot be, or the wrapper is none that Kafka reads.
+        DecodeError: a length is impossible, or Kafka does not read this kind of wrapper.
         InflationError: the wrapper inflates beyond *limit* bytes.
     """
     if len(batch.data) < batch.size:
@@ -78,6 +78,11 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRec
     if not head.codec:
         yield outer
         return
+    yield from _wrapped(head, outer, limit)
+
+
+def _wrapped(head: LegacyHeader, outer: LegacyRecord, limit: int) -> Iterator[LegacyRecord]:
+    """Yield the messages inside a wrapper."""
     if head.codec >= len(CODECS):
         raise DecodeError(f"unknown codec {head.codec}")
     if CODECS[head.codec] == "zstd":
@@ -86,7 +91,7 @@ def records(batch: Batch, limit: int = MAX_INFLATED_BYTES) -> Iterator[LegacyRec
         raise DecodeError(outer.overrun or "a compressed set of messages without a value")
     buffer = decompress(head.codec, outer.record.value, limit, head.magic)
     first = last = 0
-    for _, inner_head in _inner(buffer):  # Kafka too looks at all of them before it shows one
+    for _, inner_head in _inner(buffer):  # Kafka too reads all of them before it prints one
         last = inner_head.offset
     if head.magic and head.offset:
         if head.offset < last:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LogFile:
-    """A log or snapshot file, open for reading only; a context manager."""
+    """Log or snapshot file, open for reading only; a context manager."""
 
     _remote: RemoteFile | None = None
 
@@ -42,7 +42,7 @@ class LogFile:
             self._file.close()
             raise SourceError(f"cannot read {path}: it is no regular file")
         self.size = status.st_size
-        """Bytes when it was opened; what is appended later is not read."""
+        """Bytes when it was opened; bytes that are appended later are not read."""
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +51,7 @@ class LogFile:
         self._file.close()
 
     def is_current(self) -> bool:
-        """Tell whether its path still stands for the file that is open."""
+        """Tell whether its path still names the open file."""
         if self._remote or "://" in self.path:
             return True
         try:
@@ -62,7 +62,7 @@ class LogFile:
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 
-        Only one such walk at a time: they share the file's position.
+        Only one iteration at a time: they share the position of the file.
 
         Raises:
             SourceError: while iterating, the file cannot be read.
@@ -73,25 +73,25 @@ class LogFile:
         return LogReader(self._read, start, stop)
 
     def expect(self, start: int, stop: int) -> None:
-        """Know that the bytes from *start* to *stop* are read next: far away, that takes longer."""
+        """Announce that the bytes from *start* to *stop* are read next, in order."""
         if self._remote:
             self._remote.expect(start, stop)
 
     def read_at(self, position: int, size: int) -> bytes:
         """Return up to *size* bytes at *position*, fewer only at the end of the file.
 
-        A walk over the batches goes on undisturbed.
+        An iteration over the batches goes on undisturbed.
 
         Raises:
             SourceError: the file cannot be read.
         """
-        walked_to = self._file.tell()
+        position_before = self._file.tell()
         self._file.seek(position)
         parts: list[bytes] = []
         while size > 0 and (part := self._read(min(size, BLOCK))):
             parts.append(part)
             size -= len(part)
-        self._file.seek(walked_to)
+        self._file.seek(position_before)
         return b"".join(parts)
 
     def _read(self, size: int) -> bytes:

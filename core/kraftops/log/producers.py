@@ -15,9 +15,9 @@ _CRC_START = 6
 
 
 class ProducerState(NamedTuple):
-    """What a partition remembers of a producer.
+    """State of a producer in a partition.
 
-    *last_offset* is -1 where only a transaction marker was seen, *first_txn_offset* where no
+    *last_offset* is -1 if only a transaction marker was seen, *first_txn_offset* is -1 if no
     transaction is open.
     """
 
@@ -35,7 +35,7 @@ def read_producers(data: bytes) -> list[ProducerState]:
     """Return the producers of a snapshot file.
 
     Raises:
-        DecodeError: it is damaged; the message is the one that Kafka's tool shows.
+        DecodeError: it is damaged; the message is Kafka's.
     """
     if len(data) < 2:
         raise Underflow("the file is cut short")

@@ -1,4 +1,4 @@
-"""Walk the batches of a source, in large blocks and never all of it."""
+"""Read the batches of a source, in large blocks and never all of it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ LARGEST_BATCH = 256 * 1024 * 1024
 
 _LENGTH = Struct(">i").unpack_from
 _HEADER_LENGTH = HEADER_SIZE - LOG_OVERHEAD
-_SMALLEST_BATCH = (
-    18  # Kafka looks at no fewer bytes than this: a header up to the magic and one more
-)
+_SMALLEST_BATCH = 18  # Kafka reads no fewer bytes: a header up to the magic and one more
 
 
 class EndReason(Enum):
-    """Why a walk over batches ended."""
+    """Reason for the end of a read."""
 
     END = "end"  # nothing is left
     PARTIAL = "partial"  # fewer bytes are left than the next batch says, or than any batch has
@@ -35,9 +33,9 @@ class EndReason(Enum):
 
 
 class LogEnd(NamedTuple):
-    """Where and why a walk ended: *position* is the end of the last batch that was found.
+    """Position and reason of the end of a read: *position* is the end of the last batch.
 
-    *left* counts the bytes behind it, of a damaged archive those that could be inflated.
+    *left* counts the bytes behind it, in a damaged archive only the inflated ones.
     """
 
     reason: EndReason
@@ -47,23 +45,23 @@ class LogEnd(NamedTuple):
 
 
 class DamagedArchive(SourceError):
-    """An archive cannot be inflated further; the message says where and why."""
+    """An archive cannot be inflated further; the message has the position and the reason."""
 
 
 _UNKNOWN_END = 1 << 63
 
 
 class LogReader:
-    """The batches of a source, which is anything that gives its bytes in order.
+    """Batches of a source that gives its bytes in order.
 
-    Iterate once; `end` then tells why it was over. Bad data is no error: the walk ends.
+    Iterate once; `end` then has the reason. Bad data is no error: the iteration ends.
     """
 
     def __init__(self, read: Callable[[int], bytes], start: int, stop: int | None) -> None:
-        """Make a reader of the bytes from *start*, where *read* stands, to *stop*.
+        """Make a reader of the bytes from *start* to *stop*.
 
-        *read* takes the most bytes that are wanted and returns none at the end of the source,
-        which is the end of the walk where *stop* is None.
+        *read* returns the next bytes, at most as many as it is asked for, and none at the end of
+        the source. Without *stop* the iteration ends there.
         """
         self._source = read
         self._buffer = b""
@@ -72,7 +70,7 @@ class LogReader:
         self._stop = _UNKNOWN_END if stop is None else stop
         self._archive_damage = ""
         self.lost = 0
-        """Bytes that the source should have had and did not give."""
+        """Bytes before *stop* that the source did not have."""
         self.end: LogEnd | None = None
 
     def __iter__(self) -> Iterator[Batch]:
@@ -84,7 +82,7 @@ class LogReader:
                     return
                 yield batch
                 continue
-            # Batches that are whole there, without a look at anything else.
+            # Whole batches, as fast as possible.
             buffer, pos, position = window
             base, last = position - pos, len(buffer) - HEADER_SIZE
             while pos <= last:
@@ -97,21 +95,21 @@ class LogReader:
                 pos = end
 
     def window(self) -> tuple[bytes, int, int] | None:
-        """Return bytes in which the next batch is whole, with all that was read behind it.
+        """Return a buffer with the whole next batch, its index and its position in the source.
 
-        With them come where in them it begins, and its position in the source. None, where the next
-        batch is not to be had so: there is none, or it is shorter than a header, or very large.
+        The buffer has also the bytes behind the batch that were read so far. None, if there is no
+        next batch, or it is shorter than a header, or very large: see `next_batch`.
         """
         return (
             (self._buffer, self._pos, self._base + self._pos) if self._has_plain_batch() else None
         )
 
     def advance(self, to: int) -> None:
-        """Go on behind the batches before *to*, a place in the bytes of the last window."""
+        """Skip the batches before *to*, an index in the buffer of the last window."""
         self._pos = to
 
     def _has_plain_batch(self) -> bool:
-        """Have the next batch whole in the buffer, if it is like most."""
+        """Fill the buffer with the next batch, if its size is usual; tell whether it is."""
         if self.end or not self._find():
             return False
         size: int = _LENGTH(self._buffer, self._pos + 8)[0] + LOG_OVERHEAD
@@ -120,7 +118,7 @@ class LogReader:
         return len(self._buffer) - self._pos >= size or self._fill(size)
 
     def _find(self) -> bool:
-        """Have the next batch's length in the buffer; False, with the end set, if there is none."""
+        """Fill the buffer with the next length; False, with the end set, if there is none."""
         while (left := self._left()) >= _SMALLEST_BATCH:
             if len(self._buffer) - self._pos >= _SMALLEST_BATCH or self._fill(_SMALLEST_BATCH):
                 return True
@@ -153,7 +151,7 @@ class LogReader:
         return self._stop - self._base - self._pos
 
     def _fill(self, wanted: int) -> bool:
-        """Have *wanted* bytes of the next batch in the buffer; False if the source lost them."""
+        """Fill the buffer with *wanted* bytes of the next batch; False if the source lost them."""
         parts = [self._buffer[self._pos :]]
         self._base += self._pos
         self._pos = 0
@@ -169,7 +167,7 @@ class LogReader:
         return have >= wanted
 
     def _pass_large(self, position: int, size: int) -> Batch | None:
-        """Read over a batch too large to hold, computing its checksum."""
+        """Skip a batch that is too large for memory, computing its checksum."""
         if not self._fill(HEADER_SIZE):
             self._end_at(position, EndReason.PARTIAL)
             return None
@@ -192,7 +190,7 @@ class LogReader:
         position = self._base + self._pos
         rest = self._buffer[self._pos :]
         seen, is_padding = 0, True
-        # Where nobody knows the end, all is read, to say how much it was.
+        # Where the end is unknown, everything is read, to count it.
         while is_padding or self._stop == _UNKNOWN_END:
             is_padding = is_padding and rest.count(0) == len(rest)
             seen += len(rest)
@@ -217,7 +215,7 @@ class LogReader:
         self.end = LogEnd(reason, position, self._stop - position, detail)
 
     def _read(self, size: int) -> bytes:
-        """Read on in the source; the damage of an archive is the end of it."""
+        """Return the next bytes of the source; the damage of an archive ends it."""
         try:
             return self._source(size)
         except DamagedArchive as error:
@@ -225,7 +223,7 @@ class LogReader:
             return b""
 
     def _stop_at(self, position: int) -> None:
-        """Know that the source ends here."""
+        """Note that the source ends here."""
         if self._stop < _UNKNOWN_END:
             self.lost += self._stop - position
         self._stop = position

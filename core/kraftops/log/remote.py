@@ -1,4 +1,4 @@
-"""Files in object stores and other file systems behind URIs, read in ranges; needs pyarrow."""
+"""Remote files, in object stores and other file systems behind URIs; needs pyarrow."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _RANGE = 8 << 20  # bytes of a request: small ones cost more time than they save
 _CONNECT_SECONDS = 5.0
 _OPTIONS = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=15")  # 15 minutes by default
-_GOOGLES = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
+_GOOGLE_CAUSE = re.compile(r"with a last message of (.+?)(?:\. | error_info=)")
 _HADOOP = "it needs Hadoop's libhdfs and CLASSPATH, and JAVA_HOME"
-_LEAST = 64 << 10  # of a request for something here and there
-_NEAR = 1 << 20  # what is passed over sooner than asked for anew
+_LEAST = 64 << 10  # bytes of a request out of order
+_NEAR = 1 << 20  # bytes that are skipped sooner than requested anew
 AHEAD = "kraftops-ahead"
-"""The name of threads that fetch what is read next."""
+"""Name of threads that read ahead."""
 
 
 class Entry(NamedTuple):
-    """Something in a directory: its URI, and the size of a file in bytes, None of a directory."""
+    """Entry of a directory: its URI, and the size of a file in bytes, or None for a directory."""
 
     uri: str
     size: int | None
@@ -48,17 +48,17 @@ class _NextRange(NamedTuple):
 
 
 class RemoteFile:
-    """A file behind a URI, with as much of the interface of files as reading needs.
+    """File behind a URI, with the reading part of the interface of files.
 
-    What is read in order is fetched in large ranges, the next one ahead; what is read here and
-    there, in small ones.
+    Bytes that are read in order are fetched in large ranges, the next one ahead; others in small
+    ranges.
     """
 
     def __init__(self, uri: str) -> None:
         """Open the file.
 
         Raises:
-            SourceError: it is not there, or cannot be read.
+            SourceError: it does not exist, or cannot be read.
         """
         self._uri = uri
         system, path = filesystem(uri)
@@ -73,24 +73,24 @@ class RemoteFile:
         self._ahead: _NextRange | None = None
 
     def expect(self, start: int, stop: int) -> None:
-        """Know that the bytes from *start* to *stop* are read in order, and none behind them."""
+        """Announce that the bytes from *start* to *stop* are read in order."""
         self._stop = stop
         if not self._base <= start < self._base + len(self._block):
             self._next = start
 
     def seek(self, position: int) -> None:
-        """Go on at a byte."""
+        """Set the position."""
         self._position = position
 
     def tell(self) -> int:
-        """Return the byte that is next."""
+        """Return the position."""
         return self._position
 
     def read(self, size: int) -> bytes:
         """Return up to *size* bytes, none only at the end.
 
         Raises:
-            SourceError: they cannot be had.
+            SourceError: they cannot be read.
         """
         if not 0 <= self._position - self._base < len(self._block):
             if self._position >= self.size:
@@ -103,12 +103,12 @@ class RemoteFile:
         return found
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self._drop_ahead()
         self._file.close()
 
     def _fill(self, size: int) -> None:
-        """Have the range in the block that begins at the position, or one around it."""
+        """Fill the block with the range that begins at the position, or with one around it."""
         start = self._position
         is_in_order = self._next >= 0 and 0 <= start - self._next < _NEAR
         if not (is_in_order and self._take_ahead(start)):
@@ -128,7 +128,7 @@ class RemoteFile:
             self._ahead = _NextRange(self._next, size, BackgroundCall(fetch, name=AHEAD))
 
     def _take_ahead(self, position: int) -> bool:
-        """Have the range that was fetched ahead in the block, if it holds a byte."""
+        """Fill the block with the range fetched ahead, if it has the byte at *position*."""
         ahead = self._ahead
         if ahead is None or not ahead.start <= position < ahead.start + ahead.size:
             return False
@@ -149,7 +149,7 @@ def filesystem(uri: str) -> tuple[FileSystem, str]:
     """Return the file system of a URI, and the path in it.
 
     Raises:
-        UsageError: pyarrow is not installed, or the URI makes no sense.
+        UsageError: pyarrow is not installed, or the URI is malformed.
     """
     scheme, _, rest = uri.partition("://")
     authority, _, path = rest.partition("/")
@@ -159,7 +159,7 @@ def filesystem(uri: str) -> tuple[FileSystem, str]:
 
 @cache
 def _filesystem(base: str) -> tuple[FileSystem, str]:
-    """Return what is behind scheme and authority of URIs, and the path of its root."""
+    """Return the file system of a scheme and authority, and the path of its root."""
     try:
         from pyarrow.fs import FileSystem  # heavy: 100 ms
     except ImportError:
@@ -178,7 +178,7 @@ def _filesystem(base: str) -> tuple[FileSystem, str]:
 
 
 def _prepare(scheme: str) -> None:
-    """See to it that a store which cannot be had says so soon, and once.
+    """Make an unreachable store fail soon, and once.
 
     Raises:
         SourceError: it cannot be reached.
@@ -188,12 +188,16 @@ def _prepare(scheme: str) -> None:
     elif scheme in ("abfs", "abfss"):
         from shutil import which
 
-        if which("az") is None:  # a shell would say so on standard error
+        if which("az") is None:  # a shell would print an error
             os.environ.setdefault("AZURE_TOKEN_CREDENTIALS", "prod")
 
 
 def _reach(endpoint: str) -> None:
-    """Look whether a server answers at all: the library would try for minutes."""
+    """Check that a server answers at all: the library would try for minutes.
+
+    Raises:
+        SourceError: it does not.
+    """
     from socket import create_connection
     from urllib.parse import urlsplit
 
@@ -209,14 +213,14 @@ def _reach(endpoint: str) -> None:
 
 
 def store_errors() -> tuple[type[Exception], ...]:
-    """Return what file systems raise, which is there where URIs are used."""
+    """Return the errors that file systems raise; pyarrow is installed where URIs are used."""
     from pyarrow import ArrowException
 
     return OSError, ArrowException
 
 
 def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
-    """Return what is in a directory, by name; None where the URI is none.
+    """Return the entries of a directory, by name; None if the URI is no directory.
 
     Raises:
         SourceError: it cannot be listed.
@@ -240,10 +244,10 @@ def list_directory(uri: str, *, recursive: bool = False) -> list[Entry] | None:
 
 
 def sizes_of(uris: Sequence[str]) -> list[int | None]:
-    """Return the bytes of files, asked for together; None where there is none.
+    """Return the sizes of files in bytes, requested together; None where there is no file.
 
     Raises:
-        SourceError: nobody can tell.
+        SourceError: the store cannot be read.
     """
     from pyarrow.fs import FileType
 
@@ -258,10 +262,10 @@ def sizes_of(uris: Sequence[str]) -> list[int | None]:
 
 @contextmanager
 def reading(uri: str) -> Iterator[None]:
-    """Let errors of a file system name the URI.
+    """Turn errors of a file system into errors that name the URI.
 
     Raises:
-        SourceError: there was one.
+        SourceError: there was an error.
     """
     try:
         yield
@@ -273,5 +277,5 @@ def reading(uri: str) -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     line = (str(error).splitlines() or [type(error).__name__])[0]
-    cause = _GOOGLES.search(line)
+    cause = _GOOGLE_CAUSE.search(line)
     return cause[1] if cause else line

@@ -1,21 +1,21 @@
-"""Go on behind damage: a gap ends where the next batch lies whose length and checksum hold.
+"""Read a damaged log: skip each gap to the next batch with a right length and checksum.
 
-What is looked for is a batch of magic 0, 1 or 2 at any byte behind the damage, since a length that
-is wrong leads nowhere. (Where lengths do lead, a higher magic is read as 2, as by `LogReader` and
-Kafka: the byte is outside the checksum.) Three things keep the search honest and quick:
+A wrong length leads nowhere, so the search looks for a batch of magic 0, 1 or 2 at each byte behind
+the damage. (Where lengths do lead, a higher magic is read as 2, as by `LogReader` and Kafka: the
+byte is outside the checksum.) Three rules keep the search right and quick:
 
-- A payload may hold whole batches, so only gaps are searched, and a batch found in one must go on
-  from the offsets before it and, where the damaged batch leads to a whole one, stay below that
-  one's. Offsets are outside the checksum: of the last two batches the smaller one counts, and where
-  no batch up to the end goes on from it, the first whole one outside the damaged batch is taken,
-  and offsets are no longer believed.
-- The longer a batch says it is, the more of its header must make sense before its checksum is
+- A payload may contain whole batches. So only gaps are searched, and a batch in a gap must have
+  offsets above the offsets before the gap. If the stated length of the damaged batch leads to a
+  whole batch, they must also be below the offsets of that batch. Offsets are outside the checksum:
+  of the last two batches the smaller offset counts. If no batch up to the end has a greater one,
+  the first whole batch outside the damaged batch is taken, and later offsets are not checked.
+- The longer a batch claims to be, the more of its header must be plausible before its checksum is
   computed (`kraftops.log.candidates`); none beyond `LARGEST_BATCH` is looked for.
-- Checksums of what turns out to be no batch have a budget. Only bytes that are made to look like
-  many large batches can use it up; large ones are then no longer looked for.
+- Checksums of false candidates have a budget. Only bytes that imitate many large batches on purpose
+  can use it up; large batches are then no longer looked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import partial
 from struct import Struct
 from typing import NamedTuple
@@ -41,14 +41,17 @@ _QUICK = Struct(">qi4xbI2xi").unpack_from  # base offset, length, magic, CRC, la
 _PADDING = 18  # zeros at the end; `LogReader` too takes fewer for the rest of a batch
 
 _FIRST_CHUNK, _CHUNK = 1 << 10, 1 << 18  # bytes that are searched at a time, few at first
-_SMALL = 1 << 16  # bytes of a batch whose checksum is always worth it
-_BUDGET, _BUDGET_PER_BYTE = 1 << 32, 64  # bytes of vain checksums, at all and per byte searched
+_SMALL = 1 << 16  # bytes of a batch that is always checked
+_BUDGET, _BUDGET_PER_BYTE = (
+    1 << 32,
+    64,
+)  # bytes of checksums of false candidates, in total and per byte searched
 
 
 class Gap(NamedTuple):
-    """Bytes that hold no whole batch.
+    """Bytes without a whole batch.
 
-    The offsets are those of the records before and behind; None is unknown.
+    *last_offset* is before it and *next_offset* behind it; None is unknown.
     """
 
     position: int
@@ -59,7 +62,7 @@ class Gap(NamedTuple):
 
     @property
     def missing(self) -> int | None:
-        """How many offsets lie between the batches around the gap, if both are known."""
+        """Number of offsets between the batches around the gap, if both are known."""
         if self.last_offset is None or self.next_offset is None:
             return None
         return max(self.next_offset - self.last_offset - 1, 0)
@@ -68,9 +71,9 @@ class Gap(NamedTuple):
 def salvaged(log: LogFile, start: int = 0, stop: int | None = None) -> Iterator[Batch | Gap]:
     """Yield the whole batches of a log from byte *start* to byte *stop*, and the gaps among them.
 
-    They follow each other without a hole, up to the zeros at the end, if there are any. Batches are
-    as `LogReader` gives them, their checksums right. *start* should be a batch's first byte, and to
-    a range the part of a batch that lies in another range is a gap: read a damaged file as one.
+    They follow each other without a hole, up to zeros at the end, if there are any. Batches are
+    as of `LogReader`, with right checksums. *start* should be the first byte of a batch. A batch
+    that is only partly in the range is a gap: read a damaged file as one range.
 
     Raises:
         SourceError: while iterating, the file cannot be read.
@@ -81,7 +84,7 @@ def salvaged(log: LogFile, start: int = 0, stop: int | None = None) -> Iterator[
 
 
 class _Window:
-    """The bytes of a log from a position on, which seldom moves back."""
+    """Bytes of a log from a position on, which seldom moves back."""
 
     def __init__(self, log: LogFile, start: int, stop: int) -> None:
         self._log = log
@@ -90,7 +93,7 @@ class _Window:
         self.data = b""
 
     def reach(self, position: int, size: int) -> None:
-        """Have *size* bytes from *position* on in *data*, or fewer where the log ends."""
+        """Fill *data* with *size* bytes from *position* on, or fewer where the log ends."""
         at = position - self.base
         if at >= 0 and at + size <= len(self.data):
             return
@@ -102,7 +105,7 @@ class _Window:
             self.stop = position + len(self.data)
 
     def read(self, position: int, size: int) -> bytes:
-        """Return bytes from anywhere, fewer where the log ends."""
+        """Return bytes at any position, fewer where the log ends."""
         size = min(size, self.stop - position)
         at = position - self.base
         if at >= 0 and at + size <= len(self.data):
@@ -110,7 +113,7 @@ class _Window:
         return self._log.read_at(position, size)
 
     def crc(self, position: int, size: int, magic: int) -> int:
-        """Return the checksum of a batch from anywhere, holding no more of it than a block."""
+        """Return the checksum of a batch at any position, one block in memory at a time."""
         crc, end = 0, position + size
         for at in range(position + (CRC_START if magic > 1 else MAGIC_AT), end, BLOCK):
             block = self.read(at, min(BLOCK, end - at))
@@ -119,14 +122,14 @@ class _Window:
 
 
 class _Salvage:
-    """A walk over a damaged log."""
+    """Reader of a damaged log."""
 
     def __init__(self, log: LogFile, start: int, stop: int) -> None:
         self._window = _Window(log, start, stop)
         self._start = start
         self._last: int | None = None  # offset of the last batch and of the one before it
         self._before: int | None = None
-        self._believes_offsets = True
+        self._checks_offsets = True
         self._budget = _BUDGET
 
     def walk(self) -> Iterator[Batch | Gap]:
@@ -134,21 +137,7 @@ class _Salvage:
         window, position = self._window, self._start
         while position < window.stop:
             window.reach(position, HEADER_SIZE)
-            # Batches that are in the window and right, without a look at anything else.
-            data, base = window.data, window.base
-            pos, whole = position - base, len(data) - HEADER_SIZE
-            while pos <= whole:
-                offset, length, magic, crc, delta = _QUICK(data, pos)
-                end = pos + LOG_OVERHEAD + length
-                if magic != 2 or length < HEADER_SIZE - LOG_OVERHEAD or end > len(data):
-                    break
-                batch = data[pos:end]
-                if crc32c(batch[CRC_START:]) != crc:
-                    break
-                self._before, self._last = self._last, offset + delta
-                yield Batch(base + pos, end - pos, batch)
-                pos = end
-            position = base + pos
+            position = yield from self._whole_batches(position)
             if position >= window.stop:
                 return
             found = self._batch(position)
@@ -163,8 +152,25 @@ class _Salvage:
             yield gap
             position += gap.size
 
+    def _whole_batches(self, position: int) -> Generator[Batch, None, int]:
+        """Yield whole batches in the window, as fast as possible; return the position behind."""
+        data, base = self._window.data, self._window.base
+        pos, last = position - base, len(data) - HEADER_SIZE
+        while pos <= last:
+            offset, length, magic, crc, delta = _QUICK(data, pos)
+            end = pos + LOG_OVERHEAD + length
+            if magic != 2 or length < HEADER_SIZE - LOG_OVERHEAD or end > len(data):
+                break
+            batch = data[pos:end]
+            if crc32c(batch[CRC_START:]) != crc:
+                break
+            self._before, self._last = self._last, offset + delta
+            yield Batch(base + pos, end - pos, batch)
+            pos = end
+        return base + pos
+
     def _batch(self, position: int) -> Batch | str:
-        """Return the batch at *position*, or why there is none; the window moves there."""
+        """Return the batch at *position*, or the reason why there is none."""
         window = self._window
         size = _stated_size(window.read(position, HEADER_SIZE))
         if size <= min(LARGEST_BATCH, window.stop - position):
@@ -179,29 +185,21 @@ class _Salvage:
         return Batch(position, size, window.read(position, max(size, HEADER_SIZE)))
 
     def _problem(self, position: int) -> str:
-        """Return why there is no whole batch at *position*; nothing if there is one."""
+        """Return the reason why there is no whole batch at *position*; empty if there is one."""
         window = self._window
         left = window.stop - position
         head = window.read(position, HEADER_SIZE)
         if len(head) <= MAGIC_AT:
             return f"{left} bytes, fewer than any batch has"
+        problem = _size_problem(head, left)
+        if problem:
+            return problem
         _, length, _, magic = read_start(head)
-        size = length + LOG_OVERHEAD
-        if length < SMALLEST_LENGTH:
-            return f"a batch length of {length}, smaller than any batch's"
-        if magic < 0:
-            return f"a batch of magic {magic}"
-        if size < SMALLEST_SIZES[min(magic, 2)]:
-            return f"a batch of {size} bytes, smaller than its header"
-        if size > left:
-            return f"a batch of {size} bytes where {left} are left"
-        stored = head[17:21] if magic > 1 else head[12:16]
-        if window.crc(position, size, magic) != int.from_bytes(stored):
-            return "a wrong checksum"
-        return ""
+        is_right = window.crc(position, length + LOG_OVERHEAD, magic) == _stored_crc(head, 0, magic)
+        return "" if is_right else "a wrong checksum"
 
     def _gap(self, position: int, reason: str) -> Gap:
-        """Return the gap that begins at *position*, of no bytes where only padding is left."""
+        """Return the gap that begins at *position*, of no bytes if only padding is left."""
         window = self._window
         end = position + _stated_size(window.read(position, HEADER_SIZE))
         if end > window.stop:
@@ -218,9 +216,10 @@ class _Salvage:
         return Gap(position, found - position, reason, self._last, offset)
 
     def _search(self, start: int, end: int, follower: int | None) -> tuple[int | None, int]:
-        """Return where the next batch behind *start* lies, and the end of all that is not zero.
+        """Return the position of the next batch behind *start*, and the end of all non-zero bytes.
 
-        The damaged batch at *start* says to go to *end*, where *follower*, if not None, is a batch.
+        The stated length of the damaged batch at *start* leads to *end*; *follower* is the position
+        of a whole batch there, or None.
         """
         window, used = self._window, start
         doubtful: int | None = None
@@ -241,8 +240,7 @@ class _Salvage:
                     continue
                 if not in_order and (found < end or doubtful is not None):
                     continue
-                stored = data[at + 17 : at + 21] if magic == 2 else data[at + 12 : at + 16]
-                if window.crc(found, size, magic) != int.from_bytes(stored):
+                if window.crc(found, size, magic) != _stored_crc(data, at, magic):
                     self._budget -= size
                 elif in_order:
                     return found, used
@@ -251,7 +249,7 @@ class _Salvage:
             self._budget += _BUDGET_PER_BYTE * (last - first)
             position, chunk = base + last, min(4 * chunk, _CHUNK)
         if follower is None and doubtful is not None:
-            self._believes_offsets = False
+            self._checks_offsets = False
             return doubtful, used
         return follower, used
 
@@ -259,9 +257,9 @@ class _Salvage:
         return self._window.read(base + at, size)
 
     def _offsets_between(self, follower: int | None) -> tuple[float, float]:
-        """Return what the offset of a batch in a gap must be greater than, and less than."""
+        """Return exclusive bounds of the offset of a batch in a gap."""
         floor, ceiling = float("-inf"), float("inf")
-        if self._believes_offsets:
+        if self._checks_offsets:
             if self._last is not None:
                 floor = self._last if self._before is None else min(self._last, self._before)
             if follower is not None:
@@ -269,8 +267,27 @@ class _Salvage:
         return floor, ceiling
 
 
+def _size_problem(head: bytes, left: int) -> str:
+    """Return the reason why the stated size of a batch is impossible; empty if it is possible."""
+    _, length, _, magic = read_start(head)
+    size = length + LOG_OVERHEAD
+    if length < SMALLEST_LENGTH:
+        return f"a batch length of {length}, smaller than any batch's"
+    if magic < 0:
+        return f"a batch of magic {magic}"
+    if size < SMALLEST_SIZES[min(magic, 2)]:
+        return f"a batch of {size} bytes, smaller than its header"
+    return f"a batch of {size} bytes where {left} are left" if size > left else ""
+
+
+def _stored_crc(data: bytes, at: int, magic: int) -> int:
+    """Return the checksum in the header of the batch at an index."""
+    start = at + (17 if magic > 1 else 12)
+    return int.from_bytes(data[start : start + 4])
+
+
 def _stated_size(head: bytes) -> int:
-    """Return how large a batch says it is, or 0 where it says nothing that can be."""
+    """Return the stated size of a batch, or 0 if it is impossible."""
     length = int.from_bytes(head[8:LOG_OVERHEAD], signed=True)
     return length + LOG_OVERHEAD if length >= SMALLEST_LENGTH else 0
 
@@ -280,7 +297,7 @@ def _last_offset(batch: Batch) -> int:
 
 
 def _first_offset(batch: Batch) -> int | None:
-    """Return the first offset of a batch; what a wrapper holds may be damaged in spite of it."""
+    """Return the first offset of a batch; None if its wrapper has a damaged content."""
     if not batch.is_legacy:
         return batch.header.base_offset
     try:

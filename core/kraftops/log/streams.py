@@ -1,4 +1,4 @@
-"""Logs that are no plain files: standard input, segments in archives, what is in memory."""
+"""Logs that are no plain files: standard input, archives, batches in memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Self
 
 from kraftops.errors import SourceError
+from kraftops.log.archives import inflated_blocks
 from kraftops.log.batch import Batch
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.log_file import LogFile
@@ -17,9 +18,9 @@ _STDIN_FD = 0
 
 
 class OpenName(str):
-    """The name of a log that no file has: whoever gives the name knows how to open it.
+    """Name of a log that is no file, with a function that opens it.
 
-    It looks like that of a file, whose ending says what it holds. *place* is where it is from.
+    It looks like the name of a file, with an ending for its kind. *place* is its origin.
     """
 
     __slots__ = ("opener", "place")
@@ -28,14 +29,14 @@ class OpenName(str):
     opener: Callable[[str], LogFile | LogStream]
 
     def __new__(cls, name: str, place: str, opener: Callable[[str], LogFile | LogStream]) -> Self:
-        """Make the name of what *opener* returns, when it is called with the name."""
+        """Make the name of a log that *opener* returns when it is called with the name."""
         made = super().__new__(cls, name)
         made.place, made.opener = place, opener
         return made
 
 
 def open_log(path: str) -> LogFile | LogStream:
-    """Open what *path* names: a file, `-` for standard input, or an archive by its ending.
+    """Open a log: a file, `-` for standard input, or an archive by its ending.
 
     Raises:
         SourceError: it cannot be opened.
@@ -48,9 +49,9 @@ def open_log(path: str) -> LogFile | LogStream:
 
 
 class LogStream:
-    """A log that can only be read in order, and whose end nobody knows; a context manager.
+    """Log that can only be read in order, and has no known end; a context manager.
 
-    Positions are those of the log, not of the archive that it is in.
+    Positions are positions in the log, not in its archive.
     """
 
     size = None
@@ -75,26 +76,24 @@ class LogStream:
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
         """Return the batches from byte *start*, a batch's first, up to byte *stop* or the end.
 
-        What lies before *start* is read too. Only one such walk at a time; of standard input, only
+        Bytes before *start* are read too. Only one iteration at a time; of standard input, only
         one at all.
 
         Raises:
-            SourceError: standard input was read already; while iterating, there is no reading on.
+            SourceError: standard input was read already; while iterating, it cannot be read.
         """
-        return LogReader(_read_in(_between(self._blocks(), start, stop)), start, None)
+        return LogReader(_reader_of(_between(self._blocks(), start, stop)), start, None)
 
-    def kept(self) -> KeptLog:
-        """Return all of the log in a file of its own, to be read at will; a context manager.
+    def spooled(self) -> SpooledLog:
+        """Return the log copied to a temporary file, which can be read in any order.
 
         Raises:
-            SourceError: it cannot be read, or kept, or is standard input, and was read already.
+            SourceError: it cannot be read or written, or standard input was read already.
         """
-        return KeptLog(self.path, self._blocks())
+        return SpooledLog(self.path, self._blocks())
 
     def _blocks(self) -> Iterator[bytes]:
         if self._file:
-            from kraftops.log.archives import inflated_blocks
-
             return inflated_blocks(self._file, os.path.splitext(self.path)[1])
         if self._is_used:
             raise SourceError("standard input can be read only once")
@@ -102,8 +101,8 @@ class LogStream:
         return _stdin_blocks()
 
 
-class HeldLog(LogStream):
-    """Batches that are in memory, which have no positions unless they say so themselves."""
+class MemoryLog(LogStream):
+    """Batches in memory, with the positions that they have."""
 
     def __init__(self, path: str, batches: Sequence[Batch]) -> None:
         """Make a log of *batches* under the name *path*."""
@@ -111,16 +110,16 @@ class HeldLog(LogStream):
         self._file = None
         self._batches = batches
 
-    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:  # noqa: ARG002 - it is all there is
-        """Return the batches, of which the first begins at byte *start* of some whole."""
-        return _HeldReader(self._batches, start)
+    def batches(self, start: int = 0, stop: int | None = None) -> LogReader:  # noqa: ARG002 - there are no others
+        """Return the batches; the first begins at byte *start* of a log."""
+        return _MemoryReader(self._batches, start)
 
     def _blocks(self) -> Iterator[bytes]:
         return (batch.data for batch in self._batches)
 
 
-class _HeldReader(LogReader):
-    """Walks batches that are there already."""
+class _MemoryReader(LogReader):
+    """Reader of batches in memory."""
 
     def __init__(self, batches: Sequence[Batch], start: int) -> None:
         super().__init__(lambda _: b"", start, None)
@@ -128,7 +127,7 @@ class _HeldReader(LogReader):
         self._end_position = start + sum(batch.size for batch in batches)
 
     def window(self) -> None:
-        """Give them one by one, each with its own position."""
+        """Return None: batches are read one by one, each with its own position."""
 
     def next_batch(self) -> Batch | None:
         """Return the next batch."""
@@ -138,20 +137,20 @@ class _HeldReader(LogReader):
         return batch
 
 
-class KeptLog(LogFile):
-    """What a stream gave, in a temporary file without a name."""
+class SpooledLog(LogFile):
+    """Content of a stream, in a temporary file without a name."""
 
     def __init__(self, path: str, blocks: Iterable[bytes]) -> None:
-        """Keep *blocks* of the log *path*.
+        """Write *blocks* of the log *path* to a file.
 
         Raises:
-            SourceError: they cannot be read, or kept.
+            SourceError: they cannot be read, or written.
         """
         from tempfile import TemporaryFile
 
         self.path = path
         self.damage = ""
-        """Why the archive gave no more, if it is damaged."""
+        """Reason why the archive ended early; empty if it is not damaged."""
         self.size = 0
         try:
             with ExitStack() as on_error:
@@ -174,7 +173,7 @@ class KeptLog(LogFile):
 
 
 def _between(blocks: Iterator[bytes], start: int, stop: int | None) -> Iterator[bytes]:
-    """Yield what lies from byte *start* to byte *stop*."""
+    """Yield the bytes from *start* to *stop*."""
     position = 0
     while stop is None or position < stop:
         block = next(blocks, b"")
@@ -186,8 +185,8 @@ def _between(blocks: Iterator[bytes], start: int, stop: int | None) -> Iterator[
         position += len(block)
 
 
-def _read_in(blocks: Iterator[bytes]) -> Callable[[int], bytes]:
-    """Return a function that reads on in *blocks*."""
+def _reader_of(blocks: Iterator[bytes]) -> Callable[[int], bytes]:
+    """Return a function that reads *blocks* in order."""
     left = b""
 
     def read(size: int) -> bytes:
@@ -204,7 +203,7 @@ def _stdin_blocks() -> Iterator[bytes]:
         try:
             block = os.read(_STDIN_FD, BLOCK)
         except BlockingIOError:
-            # A pipe that another process has told not to wait.
+            # Another process has set the pipe to non-blocking.
             import select
 
             select.select([_STDIN_FD], [], [])

@@ -463,7 +463,7 @@ def test_archives_are_known_by_their_ending(name: str, is_stream: bool, tmp_path
         assert (log.size is None) is is_stream
 
 
-# Streams that are kept
+# Streams that are spooled
 
 
 @each_archive
@@ -478,32 +478,32 @@ def test_archive_that_is_kept_can_be_salvaged_like_the_log_in_it(
         expected = list(salvaged(log))
     with open_log(str(packed(PACKERS[ending](damaged), ending))) as stream:
         assert isinstance(stream, LogStream)
-        with stream.kept() as kept:
-            found = list(salvaged(kept))
+        with stream.spooled() as spooled:
+            found = list(salvaged(spooled))
 
     assert found == expected
     assert any(isinstance(one, Gap) for one in found)
-    assert not kept.damage
+    assert not spooled.damage
 
 
-def test_of_a_cut_archive_all_is_kept_that_it_gives(packed: Callable[[bytes, str], Path]) -> None:
+def test_cut_archive_is_spooled_up_to_the_cut(packed: Callable[[bytes, str], Path]) -> None:
     path = packed(gzip.compress(LOG)[:-9], ".gz")
 
-    with LogStream(str(path)) as stream, stream.kept() as kept:
-        assert "cut short" in kept.damage
-        assert LOG.startswith(kept.read_at(0, kept.size))
-        assert kept.size > len(LOG) - 1_000
+    with LogStream(str(path)) as stream, stream.spooled() as spooled:
+        assert "cut short" in spooled.damage
+        assert LOG.startswith(spooled.read_at(0, spooled.size))
+        assert spooled.size > len(LOG) - 1_000
 
 
-def test_standard_input_is_kept_once_and_only_where_there_is_room(
+def test_standard_input_is_spooled_once_and_needs_room(
     stdin: Callable[[bytes], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stdin(LOG)
     with LogStream("-") as stream:
-        with stream.kept() as kept:
-            assert kept.read_at(100, len(LOG)) == LOG[100:]
+        with stream.spooled() as spooled:
+            assert spooled.read_at(100, len(LOG)) == LOG[100:]
         with pytest.raises(SourceError, match="only once"):
-            stream.kept()
+            stream.spooled()
 
     def full(**_: object) -> io.FileIO:
         return open("/dev/full", "wb", buffering=0)
@@ -511,7 +511,7 @@ def test_standard_input_is_kept_once_and_only_where_there_is_room(
     stdin(LOG)
     monkeypatch.setattr("tempfile.TemporaryFile", full)
     with LogStream("-") as stream, pytest.raises(SourceError) as caught:
-        stream.kept()
+        stream.spooled()
     assert caught.value.message == (
         "cannot keep standard input to salvage it: No space left on device"
     )

@@ -380,10 +380,10 @@ def _salvaged(
     report: Report,
 ) -> Iterator[Outcome]:
     if isinstance(log, LogStream):
-        with log.kept() as kept:
-            yield from _salvaged(kept, part, stop, scan, request, report)
-            if kept.damage:
-                yield from _damage(request, kept.size, kept.damage, report)
+        with log.spooled() as spooled:
+            yield from _salvaged(spooled, part, stop, scan, request, report)
+            if spooled.damage:
+                yield from _damage(request, spooled.size, spooled.damage, report)
         return
     from kraftops.log.salvage import Gap, salvaged
 

@@ -71,10 +71,10 @@ def summarise(
         if not salvage:
             _add_batches(feed, log, start, stop)
         elif isinstance(log, LogStream):
-            with log.kept() as kept:
-                _add_salvaged(feed, kept, start, stop)
-                if kept.damage:
-                    summary.add_damage(log.path, kept.size, 0, kept.damage)
+            with log.spooled() as spooled:
+                _add_salvaged(feed, spooled, start, stop)
+                if spooled.damage:
+                    summary.add_damage(log.path, spooled.size, 0, spooled.damage)
         else:
             _add_salvaged(feed, log, start, stop)
     return summary

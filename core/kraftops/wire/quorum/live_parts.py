@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kraftops.log.batch import Batch
 from kraftops.log.ranges import ByteRange
-from kraftops.log.streams import HeldLog, OpenName
+from kraftops.log.streams import MemoryLog, OpenName
 from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch
 
 _MOST_BYTES = 2 << 20  # of a part, or one batch
@@ -78,7 +78,7 @@ class _Gathering:
         if not self._batches:
             return
         batches, place = self._batches, str(self._kind[0])
-        name = OpenName(f"{place}/{self._name}", place, lambda path: HeldLog(path, batches))
+        name = OpenName(f"{place}/{self._name}", place, lambda path: MemoryLog(path, batches))
         stop = self._start + self._size
         yield LivePart(ByteRange(name, self._start, stop, is_last=False), self._is_first)
         self._is_first = False
