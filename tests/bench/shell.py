@@ -254,9 +254,11 @@ def main() -> None:
         if measured:
             found += matrix_rows(measured, bench.start())
         if given.live:
-            from shell_live import BAR, live_loads
+            from tests.bench.measure.shell_live import BAR, live_loads
 
-            loads = live_loads(jars, bench.file, bench.run, [SHELL], given.only, given.runs)
+            loads = live_loads(
+                jars, bench.file, bench.run, [SHELL], only=given.only, runs=given.runs
+            )
             found += (live_row(name, pairs, BAR) for name, pairs in loads)
         where = conditions(load, given.scratch)
     text = tables(found, measured)

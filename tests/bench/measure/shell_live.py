@@ -39,6 +39,7 @@ def live_loads(
     file: Callable[[str], Path],
     run: Callable[[Sequence[str]], Usage],
     shell: Sequence[str],
+    *,
     only: str,
     runs: int,
 ) -> Iterator[tuple[str, Pairs]]:

@@ -43,15 +43,7 @@ def differences(value: object, said: Any, path: str = "") -> Iterator[str]:
         if value is not None:
             yield from differences(value, kinds[0], path)
     elif is_typeddict(said):
-        assert isinstance(value, dict), path
-        hints = get_type_hints(said)
-        if missing := said.__required_keys__ - value.keys():
-            yield f"{path}: {missing} are missing"
-        for key, inner in value.items():
-            if key in hints:
-                yield from differences(inner, hints[key], f"{path}.{key}")
-            else:
-                yield f"{path}: {key} is not known"
+        yield from dict_differences(value, said, path)
     elif get_origin(said) is list:
         assert isinstance(value, list), path
         for inner in value:
@@ -63,6 +55,18 @@ def differences(value: object, said: Any, path: str = "") -> Iterator[str]:
                 yield from differences(one, kind, path)
     elif type(value) is not said:
         yield f"{path}: {value!r} is no {said}"
+
+
+def dict_differences(value: object, said: Any, path: str) -> Iterator[str]:
+    assert isinstance(value, dict), path
+    hints = get_type_hints(said)
+    if missing := said.__required_keys__ - value.keys():
+        yield f"{path}: {missing} are missing"
+    for key, inner in value.items():
+        if key in hints:
+            yield from differences(inner, hints[key], f"{path}.{key}")
+        else:
+            yield f"{path}: {key} is not known"
 
 
 @each_message

@@ -6,7 +6,7 @@ code under test, and cares for nothing but being obvious.
 
 import struct
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -236,24 +236,25 @@ def _encoded_value(
     def one(element: Any) -> bytes:
         if field.is_struct:
             return _encoded_struct(field.fields, version, element, flexible, with_defaults)
-        if field.type == "string":
-            raw: bytes = element.encode()
-            return length(len(raw), ">h") + raw
-        if field.type == "bytes":
-            return length(len(element), ">i") + bytes(element)
-        return bytes(element) if field.type == "uuid" else struct.pack(_CODES[field.type], element)
+        return _encoded_primitive(field, element, length)
 
-    if field.array:
-        if value is None:
-            return length(-1, ">i")
-        return length(len(value), ">i") + b"".join(map(one, value))
-    if field.is_struct and field.nullable:
-        if value is None:
-            return b"\xff" if field.tag is None else b"\0"
-        return b"\1" + one(value)
+    is_optional_struct = field.is_struct and field.nullable and not field.array
     if value is None:
-        return length(-1, ">h" if field.type == "string" else ">i")
-    return one(value)
+        if is_optional_struct:
+            return b"\xff" if field.tag is None else b"\0"
+        return length(-1, ">h" if field.type == "string" and not field.array else ">i")
+    if field.array:
+        return length(len(value), ">i") + b"".join(map(one, value))
+    return b"\1" * is_optional_struct + one(value)
+
+
+def _encoded_primitive(field: Field, value: Any, length: Callable[[int, str], bytes]) -> bytes:
+    if field.type == "string":
+        raw: bytes = value.encode()
+        return length(len(raw), ">h") + raw
+    if field.type == "bytes":
+        return length(len(value), ">i") + bytes(value)
+    return bytes(value) if field.type == "uuid" else struct.pack(_CODES[field.type], value)
 
 
 # JSON

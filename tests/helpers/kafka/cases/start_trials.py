@@ -1,6 +1,7 @@
 """Trials of nodes: a directory is changed, the node started, then repaired and started again."""
 
 import re
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,21 @@ OFFLINE = re.compile(
     r"|Found stray log dir .*: the topicId "
 )
 TRUNCATED = re.compile(r"Corruption found in segment \d+, truncating to offset (\d+)")
+
+
+def _with_metadata_directory(folder: Path) -> Config:
+    return combined(folder).changed({"metadata.log.dir": f"{folder}/node-1/m"})
+
+
+ALONE: dict[str, Callable[[Path], tuple[Config, bool]]] = {
+    "standalone": lambda folder: (combined(folder), True),
+    "combined": lambda folder: (combined(folder, static=True), False),
+    "static": lambda folder: (controllers(folder, 1, static=True)[0], False),
+    "two": lambda folder: (combined(folder, log_dirs=2), True),
+    "apart": lambda folder: (_with_metadata_directory(folder), True),
+    "controller": lambda folder: (controllers(folder, 1)[0], True),
+}
+"""Configurations of nodes that need no other, by shape, and whether they are standalone."""
 
 
 class Trial(NamedTuple):
@@ -123,34 +139,20 @@ class StartTrials:
 
     def _node(self, shape: str, number: int) -> Config:
         folder = self._folder / f"case-{number}"
-        match shape:
-            case "standalone":
-                return format_node(combined(folder), standalone=True)
-            case "combined":
-                return format_node(combined(folder, static=True))
-            case "static":
-                return format_node(controllers(folder, 1, static=True)[0])
-            case "two":
-                return format_node(combined(folder, log_dirs=2), standalone=True)
-            case "apart":
-                config = combined(folder).changed({"metadata.log.dir": f"{folder}/node-1/m"})
-                return format_node(config, standalone=True)
-            case "controller":
-                return format_node(controllers(folder, 1)[0], standalone=True)
-            case "broker":
-                return format_node(broker(folder, 100 + number, [self._live]))
-            case "joining":
-                servers = "controller.quorum.bootstrap.servers"
-                changes = {"node.id": str(100 + number), servers: self._live.settings[servers]}
-                config = controllers(folder, 1)[0].changed(changes)
-                return format_node(config, no_initial_controllers=True)
-            case "used":
-                used = self._templates[shape].result()
-                return copy_node(used, combined(folder, static=True, log_dirs=2))
-            case "grown":
-                grown = self._templates[shape].result()
-                return copy_node(grown, controllers(folder, 1)[0])
-        raise AssertionError(shape)
+        if shape in self._templates:
+            template = self._templates[shape].result()
+            if shape == "used":
+                return copy_node(template, combined(folder, static=True, log_dirs=2))
+            return copy_node(template, controllers(folder, 1)[0])
+        if shape == "broker":
+            return format_node(broker(folder, 100 + number, [self._live]))
+        if shape == "joining":
+            servers = "controller.quorum.bootstrap.servers"
+            changes = {"node.id": str(100 + number), servers: self._live.settings[servers]}
+            config = controllers(folder, 1)[0].changed(changes)
+            return format_node(config, no_initial_controllers=True)
+        config, is_standalone = ALONE[shape](folder)
+        return format_node(config, standalone=is_standalone)
 
     def _used(self) -> Config:
         """Run a broker that is its only controller, with a topic, and stop it."""

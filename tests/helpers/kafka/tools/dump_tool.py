@@ -53,10 +53,10 @@ def common_start(one: bytes, other: bytes) -> bytes:
 
 
 def difference(kafka: Dumped, ours: Done) -> str | None:
-    """Say what our tool did other than Kafka's.
+    """Return the first difference between our tool and Kafka's, or None.
 
-    Where that one died, its output begins ours, and ours has failed; but zero padding, of which it
-    dies, is none of our failures.
+    Where Kafka's tool dies, our output begins with its output, and ours fails; but zero padding
+    fails only in Kafka's tool.
     """
     if "Traceback (most recent call last)" in ours.err:
         return f"a traceback:\n{ours.err[-2000:]}"
@@ -64,14 +64,14 @@ def difference(kafka: Dumped, ours: Done) -> str | None:
     if not (got.startswith(wanted) if kafka.threw else got == wanted):
         return _where(wanted, got)
     if kafka.threw:
-        if not ours.code and "zero padding" not in ours.err:
-            return f"Kafka's tool died, ours did not fail:\n{kafka.err[:1000]}"
-        return None
+        has_failed = ours.code or "zero padding" in ours.err
+        return None if has_failed else f"Kafka's tool died, ours did not fail:\n{kafka.err[:1000]}"
     if ours.code:
         return f"Kafka's tool did not die, ours failed:\n{ours.err[-1000:]}"
-    if summary(kafka.err) != summary(ours.err):
-        return f"other findings:\nKafka: {summary(kafka.err)}\n ours: {summary(ours.err)}"
-    return None
+    findings = summary(kafka.err), summary(ours.err)
+    if findings[0] == findings[1]:
+        return None
+    return f"other findings:\nKafka: {findings[0]}\n ours: {findings[1]}"
 
 
 def _where(wanted: bytes, got: bytes) -> str:
