@@ -1,14 +1,14 @@
-"""The errors of the library: one tree, each class with its exit code.
+"""Errors of the library: one tree, each class with its exit code.
 
 KraftopsError
-├── UsageError     a bad request: the command line, a value given by the user
-│   └── ConfigError   a server configuration that Kafka refuses; says where
+├── UsageError     a wrong request: the command line, a value given by the user
+│   └── ConfigError   a server configuration that Kafka refuses; names the place
 ├── SourceError    a source that cannot be opened or read
-├── StorageError   log directories that cannot be, or must not be, changed
+├── StorageError   log directories that cannot or must not be changed
 ├── WireError      a server that cannot be reached or understood; names its address
-│   ├── AuthError     it does not let us in
-│   └── AnswerError   it answered with an error code of Kafka's
-└── DecodeError    bytes that do not mean what they should
+│   ├── AuthError     authentication failed
+│   └── AnswerError   the server answered with an error code of Kafka's
+└── DecodeError    bytes that break their format
     ├── Underflow  fewer bytes than the value needs
     └── InflationError  a batch that inflates beyond the limit
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 
 class KraftopsError(Exception):
-    """Something could not be done; *hint* says what to try."""
+    """Base of all errors; *hint* says what to try."""
 
     exit_code = 1
 
@@ -28,7 +28,7 @@ class KraftopsError(Exception):
 
 
 class UsageError(KraftopsError):
-    """The request makes no sense."""
+    """The request is wrong."""
 
 
 class ConfigError(UsageError):
@@ -48,11 +48,11 @@ class WireError(KraftopsError):
 
 
 class AuthError(WireError):
-    """A server does not let us in: the user, the password, the mechanism or a certificate."""
+    """Authentication failed: the user, the password, the mechanism or a certificate."""
 
 
 class AnswerError(WireError):
-    """A server answered with an error of Kafka's, whose number is *code*."""
+    """A server answered with Kafka's error number *code*."""
 
     def __init__(self, message: str, hint: str | None = None, code: int = -1) -> None:
         super().__init__(message, hint)
@@ -60,13 +60,13 @@ class AnswerError(WireError):
 
 
 class DecodeError(KraftopsError):
-    """Bytes do not hold what their format says."""
+    """Bytes break their format."""
 
 
 class Underflow(DecodeError):
-    """The bytes end before the value does.
+    """The bytes end inside a value.
 
-    Kafka's tools show a missing exception text for it, hence *cause*.
+    Kafka's exception for it has no text, which its tools print as *cause*.
     """
 
     cause = "null"

@@ -1,4 +1,4 @@
-"""A bounded cache from bytes to what they mean as text."""
+"""Bounded cache by bytes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LONGEST_KEY = 256
 
 
 class Memo(dict[bytes, V], Generic[V]):
-    """A dict that makes a missing value by calling *make*.
+    """Dict that makes a missing value by calling *make*.
 
-    Emptied when full: cheaper than keeping an order, and a refill costs little. Long keys are not
-    kept, since they seldom repeat and the memory must stay bounded.
+    It is emptied when full: cheaper than keeping an order, and a refill costs little. Long keys are
+    not kept, since they seldom repeat and the memory must stay bounded.
     """
 
     __slots__ = ("_make",)

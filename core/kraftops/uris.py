@@ -1,4 +1,4 @@
-"""Which paths are URIs: of files on other machines, or of this one."""
+"""URIs among paths: of files on other machines, or on this one."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 from kraftops.errors import UsageError
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
-"""Of what is on other machines."""
+"""Schemes of files on other machines."""
 
 _REMOTE = re.compile(rf"({'|'.join(SCHEMES)})://", re.IGNORECASE)
 _LOCAL = "file://"
 
 
 def is_remote(path: str) -> bool:
-    """Tell whether a path is the URI of something that is not on this machine."""
+    """Tell whether a path is the URI of a file on another machine."""
     return _REMOTE.match(path) is not None
 
 
 def local_path(path: str) -> str:
-    """Return a `file://` URI as a path; all else as it is.
+    """Return the path of a `file://` URI; any other path as it is.
 
     Raises:
         UsageError: it names another machine.

@@ -9,7 +9,7 @@ def read_uvarint(buffer: bytes, pos: int) -> tuple[int, int]:
     """Return the unsigned varint at *pos* as Kafka's int32, and the position after it.
 
     Raises:
-        DecodeError: a fifth byte says that more follow, or the buffer ends.
+        DecodeError: more than five bytes belong to it, or the buffer ends.
     """
     value = shift = 0
     try:
@@ -44,7 +44,7 @@ def read_varlong(buffer: bytes, pos: int) -> tuple[int, int]:
     """Return the zigzag int64 at *pos* and the position after it.
 
     Raises:
-        DecodeError: a tenth byte says that more follow, or the buffer ends.
+        DecodeError: more than ten bytes belong to it, or the buffer ends.
     """
     value = shift = 0
     try:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.records.meaning import Decoded, Unknown, refusal
-from kraftops.schema.compile import Compiled, compiled
+from kraftops.schema.compile import CompiledMessage, compiled
 from kraftops.schema.message import Message
 from kraftops.schema.read import Data
 from kraftops.schema.tables.control import MESSAGES
@@ -99,7 +99,7 @@ class _Found(NamedTuple):
     type: str
     version: int
     data: Data
-    face: Compiled
+    face: CompiledMessage
     start: int
     end: int
 

@@ -1,12 +1,13 @@
-"""Message definitions as data, and the notation of the tables that hold them.
+"""Message definitions as data, and the notation of their tables.
 
-A table is text: a line a message, `NAME KEY VERSIONS FLEXIBLE` (`-` for no key, `none` for no
-flexible version), then a line a field in wire order, the fields of a struct indented below it:
+A table is text: a line for a message, `NAME KEY VERSIONS FLEXIBLE` (`-` for no key, `none` for no
+flexible version), then a line for each field in wire order; the fields of a struct are indented:
 
     NAME TYPE[?] [VERSIONS] [#TAG] [=DEFAULT]
 
-`[]T` is an array, `?` makes it nullable, versions are those of the message unless given, a default
-is 0, false, empty or the zero UUID unless given. Names and types are Kafka's (`MessageSpec`).
+`[]T` is an array, `?` makes it nullable. Without versions, the field is in all versions of the
+message; without a default, it is 0, false, empty or the zero UUID. Names and types are Kafka's
+(`MessageSpec`).
 """
 
 from dataclasses import dataclass
@@ -23,14 +24,14 @@ SCALARS = {
     "float64": "d",
     "uuid": "16s",
 }
-"""The types of fixed width and their `struct` codes; the others are string, bytes and structs."""
+"""Types of fixed width and their `struct` codes; the others are string, bytes and structs."""
 
 
 _DEFAULTS = {"string": "", "bytes": b"", "uuid": bytes(16), "float64": 0.0}
 
 
 class Versions(NamedTuple):
-    """A range of versions; *last* is None where every later version belongs to it."""
+    """Range of versions; *last* is None if it has no end."""
 
     first: int
     last: int | None
@@ -42,9 +43,9 @@ class Versions(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A field of a message or struct; `array` and `nullable` belong to the whole field.
+    """Field of a message or struct; `array` and `nullable` belong to the whole field.
 
-    The default is () of arrays and {} of structs, unless null.
+    The default of an array is (), of a struct {}, unless it is null.
     """
 
     name: str
@@ -58,18 +59,18 @@ class Field:
 
     @property
     def is_struct(self) -> bool:
-        """Tell whether the (element) type is a struct."""
+        """Whether the (element) type is a struct."""
         return self.type not in SCALARS and self.type not in ("string", "bytes")
 
     @property
     def is_fixed(self) -> bool:
-        """Tell whether every value takes the same number of bytes."""
+        """Whether every value takes the same number of bytes."""
         return not self.array and self.type in SCALARS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A message: *key* is its record type or coordinator record type, where it has one."""
+    """Message; *key* is its record type or coordinator record type, or None."""
 
     name: str
     key: int | None
@@ -120,7 +121,7 @@ def _parse_versions(text: str) -> Versions:
 def _parse_fields(
     lines: list[str], indent: int, versions: Versions
 ) -> tuple[tuple[Field, ...], list[str]]:
-    """Return the fields at this depth, and the lines that belong further up."""
+    """Return the fields at this depth, and the lines behind them."""
     fields: list[Field] = []
     while lines and len(lines[0]) - len(lines[0].lstrip()) == indent:
         name, kind, *options = lines[0].split()

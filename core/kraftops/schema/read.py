@@ -1,11 +1,11 @@
 """Generate readers: bytes of a message version to plain data, checked as Kafka checks.
 
 Plain data is a dict by field name in the order of the schema, of int, float, bool, str, bytes (also
-for UUIDs), list, dict and None. Tagged fields that are absent have their default; tagged fields
-that the schema does not know are kept under `UNKNOWN_TAGS` as a dict of tag to bytes.
+for UUIDs), list, dict and None. Absent tagged fields have their default; unknown tagged fields are
+kept under `UNKNOWN_TAGS` as a dict of tag to bytes.
 
-The texts of the errors are those of Kafka's own readers (`Readable`, `ByteBufferAccessor` and the
-generated message classes), since its tools print them.
+Error texts are the same as in Kafka's readers (`Readable`, `ByteBufferAccessor` and the generated
+message classes), since its tools print them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Reader = Callable[[bytes, int], tuple[Data, int]]
 def reader(message: Message, version: int, *, keeps_structs: bool = True) -> Reader:
     """Return a function of (bytes, position) to (plain data, position after it).
 
-    The value may use all of *bytes* from the position on. The function raises `DecodeError` where
-    they do not hold the message. Unless it *keeps_structs*, lists of them stay empty.
+    The function raises `DecodeError` if the bytes from the position on do not begin with the
+    message. Unless it *keeps_structs*, lists of structs are empty.
     """
     is_flexible = message.is_flexible(version)
     source = Source(
@@ -58,6 +58,8 @@ def reader(message: Message, version: int, *, keeps_structs: bool = True) -> Rea
 
 
 class _Form(NamedTuple):
+    """Version that is read, and how."""
+
     version: int
     is_flexible: bool
     keeps_structs: bool
@@ -147,7 +149,7 @@ def _add_element(source: Source, depth: int, field: Field, form: _Form) -> str:
 
 
 def default_data(field: Field, version: int) -> object:
-    """Return the default of a field as plain data: a new list or dict where it is one."""
+    """Return the default of a field as plain data; a list or dict is new."""
     if field.array and field.default is not None:
         return []
     if field.is_struct and field.default is not None:
@@ -165,7 +167,7 @@ def take(buffer: bytes, pos: int, size: int) -> tuple[bytes, int]:
     """
     end = pos + size
     if size < 0:
-        raise DecodeError(str(size))  # all that Java says
+        raise DecodeError(str(size))  # Java's whole message
     if end > len(buffer):
         raise DecodeError(
             f"Error reading byte array of {size} byte(s): "
@@ -184,7 +186,7 @@ def _int32(buffer: bytes, pos: int) -> tuple[int, int]:
 
 def _compact(buffer: bytes, pos: int) -> tuple[int, int]:
     length, pos = read_uvarint(buffer, pos)
-    # Java's int wraps: what was 0x80000000 becomes the largest length, not null.
+    # Java's int wraps: 0x80000000 becomes the largest length, not null.
     return length - 1 if length > -0x80000000 else 0x7FFFFFFF, pos
 
 

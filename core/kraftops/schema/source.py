@@ -1,4 +1,4 @@
-"""A function under construction: lines of Python source and the objects they refer to."""
+"""Source of a generated function: its lines, and the objects that they refer to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftops.schema.message import SCALARS, Field
 
 
 class Source:
-    """Collects the lines of one generated function; `function` compiles them."""
+    """Lines of one generated function; `function` compiles them."""
 
     def __init__(self, names: dict[str, object]) -> None:
         self._names = names
@@ -23,20 +23,20 @@ class Source:
         self._lines += ["    " * depth + line for line in lines]
 
     def name(self, prefix: str, value: object = None) -> str:
-        """Return a fresh name; with a *value*, the generated code finds it under that name."""
+        """Return a fresh name; the generated code knows *value* by it, if there is one."""
         name = f"{prefix}{next(self._numbers)}"
         if value is not None:
             self._names[name] = value
         return name
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Compile the lines and return what they define under *name*."""
-        exec("\n".join(self._lines), self._names)  # noqa: S102 - the source is made from our tables
+        """Compile the lines and return the function that they define as *name*."""
+        exec("\n".join(self._lines), self._names)  # noqa: S102 - the source is made from the tables of this package
         return self._names[name]  # type: ignore[return-value]
 
 
 def fixed_runs(fields: list[Field]) -> list[list[Field]]:
-    """Group neighbours of fixed width, which one `Struct` reads; other fields stand alone."""
+    """Group neighbours of fixed width, to be read by one `Struct`; other fields stand alone."""
     runs: list[list[Field]] = []
     for field in fields:
         if field.is_fixed and runs and runs[-1][0].is_fixed:

@@ -1,13 +1,12 @@
 """Generate renderers: bytes of a message version straight to Kafka's JSON text.
 
-The text is that of Kafka's generated `…JsonConverter` classes: no blanks, fields in the order of
-the schema, a tagged field only where it differs from its default. No row and no dict is built on
-the way: neighbours of fixed width are read by one `Struct`, and what repeats from record to record,
-everything behind the last field that tells records apart, is looked up as raw bytes in a `Memo`
-that code generated from the same fields fills.
+The text is the same as from Kafka's generated `…JsonConverter` classes: no blanks, fields in the
+order of the schema, a tagged field only if it differs from its default. No dict is built on the
+way: neighbours of fixed width are read by one `Struct`. The fields at the end of a message often
+repeat from record to record; a `Memo` has their text by their bytes, made by generated code, too.
 
-A renderer need not be right about odd input, it only has to notice: it raises one of `MALFORMED`,
-and `kraftops.schema.read` then finds out what is wrong.
+A renderer only notices malformed input, with one of the errors `MALFORMED`; then
+`kraftops.schema.read` finds the reason.
 """
 
 from __future__ import annotations
@@ -35,24 +34,24 @@ from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint
 
 MALFORMED = (DecodeError, IndexError, struct.error)
-"""What a renderer raises where the bytes are not what it expects."""
+"""Errors that a renderer raises for malformed bytes."""
 
 Render = Callable[[bytes, int, int], str]
-"""Takes the buffer and where in it the message begins and ends."""
+"""Renderer: takes a buffer, and the positions there where the message begins and ends."""
 
 
 def renderer(
     message: Message, version: int, overrides: Mapping[str, Callable[[bytes], str]] | None = None
 ) -> Render:
-    """Return a function to the text of a version of *message*.
+    """Return a renderer of a version of *message*.
 
-    *overrides* shows fields of type bytes and string, by name, in another form; null stays null.
+    *overrides* are other renderers for fields of type bytes and string, by name; null stays null.
     """
     return _Generator(message, version, overrides or {}).render()
 
 
 class _Generator:
-    """Writes the source of one renderer; `_at` is where the code stands, counted from its `p`."""
+    """Generator of the source of one renderer; `_at` is the position in the message, minus `p`."""
 
     def __init__(
         self, message: Message, version: int, overrides: Mapping[str, Callable[[bytes], str]]
@@ -95,7 +94,7 @@ class _Generator:
         return self._source.function("render")
 
     def _first_of_tail(self, wire: list[Field]) -> int:
-        """Return the index of the first field that is best looked up together with all after it."""
+        """Return the index of the first field of the tail, which is looked up as a whole."""
         for index, field in enumerate(wire):
             is_simple = field.is_fixed or (field.type == "string" and not field.array)
             is_run = field.array and field.type in CODES and self._is_flexible
@@ -109,8 +108,8 @@ class _Generator:
     def _add_tail(self, wire: list[Field]) -> list[str]:
         """Add the function that renders *wire* and the tagged fields from their bytes.
 
-        It gives a text for each stretch of neighbours in the schema; return the names of the first
-        field of each stretch.
+        It returns a text for each group of neighbours in the schema; return the names of the first
+        field of each group.
         """
         if not wire and not self._is_flexible:
             return []
@@ -119,20 +118,20 @@ class _Generator:
         if self._is_flexible:
             shown |= self._add_tags(1, self._message.fields)
         self._add_end_check(1)
-        stretches = [
+        groups = [
             list(run)
             for is_shown, run in groupby(self._fields, lambda field: field.name in shown)
             if is_shown
         ]
-        texts = [f"f'{''.join(shown[field.name] for field in run)}'" for run in stretches]
+        texts = [f"f'{''.join(shown[field.name] for field in run)}'" for run in groups]
         self._source.add(1, f"return {', '.join(texts) or repr('')}")
         self._source.add(0, "tail = Memo(make_tail)")
-        return [run[0].name for run in stretches] or [""]
+        return [run[0].name for run in groups] or [""]
 
     def _add_values(
         self, depth: int, fields: list[Field], *, inline: bool = False
     ) -> dict[str, str]:
-        """Add code that reads untagged *fields*; return how each is shown, its comma included.
+        """Add code that reads untagged *fields*; return the text of each, with its comma.
 
         With *inline*, short strings are looked up in place, without a call.
         """
@@ -159,7 +158,7 @@ class _Generator:
         ]
 
     def _add_variable(self, depth: int, field: Field, *, inline: bool = False) -> str:
-        """Add code that reads a field of varying width; return how it is shown."""
+        """Add code that reads a field of variable width; return its text."""
         add = self._source.add
         text = self._source.name("v")
         if field.array and field.type not in CODES:
@@ -176,24 +175,30 @@ class _Generator:
                 add(depth, "has_unknown = False", f"if {null}: {text} = 'null'", "else:")
                 depth += 1
             self._add_struct(depth, field, text)
-        elif field.type == "string" and field.name in self._overrides:
-            show = self._source.name("show", self._overrides[field.name])
-            add(depth, f"{text}, p = string_text(b, {self._here()}, {field.nullable}, {show})")
-        elif field.type == "string" and inline and self._is_flexible:
-            add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
-            add(depth + 1, f"s = {self._here()} + n", f"{text} = STRING[b[{self._here(1)}:s]]")
-            add(depth + 1, "p = s")
-            add(depth, f"else: {text}, p = string_text(b, {self._here()}, {field.nullable})")
         elif field.type == "string":
-            add(depth, f"{text}, p = string_text(b, {self._here()}, {field.nullable})")
+            self._add_string(depth, field, text, inline=inline)
         else:
             show = self._source.name("show", self._overrides.get(field.name, base64_text))
             add(depth, f"{text}, p = bytes_text(b, {self._here()}, {field.nullable}, {show})")
         self._at = 0
         return f"{{{text}}}"
 
+    def _add_string(self, depth: int, field: Field, text: str, *, inline: bool) -> None:
+        """Add code that sets *text* to a string."""
+        add = self._source.add
+        call = f"{text}, p = string_text(b, {self._here()}, {field.nullable}"
+        if field.name in self._overrides:
+            add(depth, f"{call}, {self._source.name('show', self._overrides[field.name])})")
+        elif inline and self._is_flexible:
+            add(depth, f"n = b[{self._here()}]", "if 0 < n < 128:")
+            add(depth + 1, f"s = {self._here()} + n", f"{text} = STRING[b[{self._here(1)}:s]]")
+            add(depth + 1, "p = s")
+            add(depth, f"else: {call})")
+        else:
+            add(depth, f"{call})")
+
     def _add_fixed_array(self, depth: int, field: Field, text: str) -> None:
-        """Add code that sets *text* to an array of numbers or UUIDs, looked up where short."""
+        """Add code that sets *text* to an array of numbers or UUIDs; short ones are looked up."""
         add = self._source.add
         width = WIDTHS[field.type]
         call = f"{text}, p = fixed_array(b, {self._here()}, {field.nullable}, {field.type!r})"
@@ -226,7 +231,7 @@ class _Generator:
     def _add_struct(self, depth: int, field: Field, text: str) -> None:
         """Add code that sets *text* to the struct at the current position.
 
-        Of a tagged field, `has_unknown` then tells whether it has tags that the schema does not.
+        In a tagged field, `has_unknown` then tells whether the struct has unknown tags.
         """
         fields = present(field.fields, self._version)
         shown = self._add_values(depth, [field for field in fields if field.tag is None])
@@ -238,7 +243,7 @@ class _Generator:
     def _add_tags(
         self, depth: int, fields: tuple[Field, ...], *, note_unknown: bool = False
     ) -> dict[str, str]:
-        """Add code that reads the tagged fields of a struct; return how each is shown."""
+        """Add code that reads the tagged fields of a struct; return the text of each."""
         add = self._source.add
         tagged = [field for field in present(fields, self._version) if field.tag is not None]
         names = {field.name: self._source.name("t") for field in tagged}
@@ -254,25 +259,8 @@ class _Generator:
         self._add_uvarint(depth + 1, size)
         for field in tagged:
             add(depth + 1, f"if {tag} == {field.tag}:")
-            if field.is_fixed:
-                shown = self._add_fixed(depth + 2, [field])[0]
-                self._flush(depth + 2)
-            else:
-                shown = self._add_variable(depth + 2, field)
-            text, default = f"f'{shown}'", repr(_default_text(field, self._version))
-            if shown.startswith("{v"):  # a name alone: no need to format it twice
-                text = shown[1:-1]
-                if field.type in INTS and not field.array:
-                    default = repr(field.default)
-            else:
-                add(depth + 2, f"x = {text}")
-                text = "x"
-            name = names[field.name]
-            is_default = f"{text} == {default}"
-            if field.is_struct and not field.array:
-                is_default += " and not has_unknown"
-            member = f"f',\"{field.name}\":{{{text}}}'"
-            add(depth + 2, f"{name} = '' if {is_default} else {member}", "continue")
+            self._add_tagged(depth + 2, field, names[field.name])
+            add(depth + 2, "continue")
         for field in absent_tags(fields, self._version):
             add(depth + 1, f"if {tag} == {field.tag}: raise DecodeError('tag')")
         add(depth + 1, f"if {size} < 0 or {size} > e - p: raise DecodeError('tag')", f"p += {size}")
@@ -280,8 +268,29 @@ class _Generator:
             add(depth + 1, "has_unknown = True")
         return {field: f"{{{name}}}" for field, name in names.items()}
 
+    def _add_tagged(self, depth: int, field: Field, name: str) -> None:
+        """Add code that sets *name* to a tagged field with its comma, or to '' if it is default."""
+        if field.is_fixed:
+            shown = self._add_fixed(depth, [field])[0]
+            self._flush(depth)
+        else:
+            shown = self._add_variable(depth, field)
+        default = repr(_default_text(field, self._version))
+        if shown.startswith("{v"):  # a name alone: no need to format it twice
+            text = shown[1:-1]
+            if field.type in INTS and not field.array:
+                default = repr(field.default)
+        else:
+            text = "x"
+            self._source.add(depth, f"x = f'{shown}'")
+        is_default = f"{text} == {default}"
+        if field.is_struct and not field.array:
+            is_default += " and not has_unknown"
+        member = f"f',\"{field.name}\":{{{text}}}'"
+        self._source.add(depth, f"{name} = '' if {is_default} else {member}")
+
     def _add_uvarint(self, depth: int, name: str) -> None:
-        """Add code that sets *name* to an unsigned varint, most of which take one byte."""
+        """Add code that sets *name* to an unsigned varint; most take one byte."""
         self._source.add(depth, f"{name} = b[{self._here()}]")
         self._source.add(
             depth,
@@ -314,7 +323,7 @@ class _Generator:
 
 
 def _default_text(field: Field, version: int) -> str:
-    """Return how the default of a field would be shown."""
+    """Return the text of the default of a field."""
     if field.default is None:
         return "null"
     if field.array:

@@ -1,6 +1,6 @@
-"""Values of varying width as JSON text: strings, bytes, arrays of numbers and of UUIDs.
+"""Render values of variable width as JSON: strings, bytes, arrays of numbers and of UUIDs.
 
-The pieces that the code of `kraftops.schema.text` is put together from.
+The code that `kraftops.schema.text` generates calls these functions.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ CODES = {
     "float64": "8s",
     "uuid": "16s",
 }
-"""The `struct` codes by which renderers read types of fixed width."""
+"""The `struct` codes that renderers use for types of fixed width."""
 
 INTS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
 WIDTHS = {name: struct.calcsize(">" + code) for name, code in CODES.items()}
 
 
 def base64_text(raw: bytes) -> str:
-    """Return bytes as JSON shows them: standard base64, padded, in quotes."""
+    """Return bytes as JSON: standard base64, padded, in quotes."""
     return f'"{b2a_base64(raw, newline=False).decode()}"'
 
 
@@ -103,7 +103,7 @@ def _bytes_renderer(
 
 @cache
 def array_texts(kind: str) -> Memo[str]:
-    """Return the texts of arrays of fixed-width elements by the bytes of those."""
+    """Return the texts of arrays of fixed-width elements, by the bytes of the elements."""
 
     def uuids(raw: bytes) -> str:
         texts = [f'"{UUID_TEXTS[raw[at : at + 16]]}"' for at in range(0, len(raw), 16)]

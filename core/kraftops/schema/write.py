@@ -1,7 +1,7 @@
 """Generate writers: plain data of a message version to bytes, as Kafka writes them.
 
-A field that the data lacks is written as its default; a tagged field that equals its default is
-left out, and unknown tagged fields go back where `kraftops.schema.read` found them.
+A missing field is written as its default; a tagged field that equals its default is left out. The
+unknown tagged fields that `kraftops.schema.read` has kept are written back.
 """
 
 from __future__ import annotations
@@ -23,95 +23,98 @@ def writer(message: Message, version: int) -> Writer:
     It raises `struct.error` for a number out of range and `TypeError` for null where the version
     has none.
     """
-    is_flexible = message.is_flexible(version)
-    source = Source(
-        {
-            "array_length": _compact_length if is_flexible else struct.Struct(">i").pack,
-            "string": _compact_string if is_flexible else _string,
-            "bytes_": _compact_bytes if is_flexible else _bytes,
-            "fixed_array": _fixed_array,
-            "tag_section": _tag_section,
-        }
-    )
-    source.add(0, "def write(d):", "    out = []")
-    _add_struct(source, 1, "d", "out", message.fields, version, is_flexible)
-    source.add(1, "return b''.join(out)")
-    return source.function("write")
+    return _Generator(message, version).writer()
 
 
-def _add_struct(
-    source: Source,
-    depth: int,
-    data: str,
-    out: str,
-    fields: tuple[Field, ...],
-    version: int,
-    is_flexible: bool,
-) -> None:
-    """Add code that appends the struct in the dict *data* to the list *out*."""
-    fields_here = present(fields, version)
-    for run in fixed_runs([field for field in fields_here if field.tag is None]):
-        if run[0].is_fixed:
-            pack = source.name("pack", struct_of(run).pack)
-            values = ", ".join(f"{data}.get({f.name!r}, {f.default!r})" for f in run)
-            source.add(depth, f"{out}.append({pack}({values}))")
+class _Generator:
+    """Generator of the source of one writer."""
+
+    def __init__(self, message: Message, version: int) -> None:
+        self._message = message
+        self._version = version
+        self._is_flexible = message.is_flexible(version)
+        self._source = Source(
+            {
+                "array_length": _compact_length if self._is_flexible else struct.Struct(">i").pack,
+                "string": _compact_string if self._is_flexible else _string,
+                "bytes_": _compact_bytes if self._is_flexible else _bytes,
+                "fixed_array": _fixed_array,
+                "tag_section": _tag_section,
+            }
+        )
+
+    def writer(self) -> Writer:
+        """Return the writer."""
+        self._source.add(0, "def write(d):", "    out = []")
+        self._add_struct(1, "d", "out", self._message.fields)
+        self._source.add(1, "return b''.join(out)")
+        return self._source.function("write")
+
+    def _add_struct(self, depth: int, data: str, out: str, fields: tuple[Field, ...]) -> None:
+        """Add code that appends the struct in the dict *data* to the list *out*."""
+        source, fields_here = self._source, present(fields, self._version)
+        for run in fixed_runs([field for field in fields_here if field.tag is None]):
+            if run[0].is_fixed:
+                pack = source.name("pack", struct_of(run).pack)
+                values = ", ".join(f"{data}.get({f.name!r}, {f.default!r})" for f in run)
+                source.add(depth, f"{out}.append({pack}({values}))")
+            else:
+                value = source.name("v")
+                source.add(depth, f"{value} = {data}.get({run[0].name!r}, {run[0].default!r})")
+                self._add_value(depth, run[0], value, out)
+        if self._is_flexible:
+            tagged = [field for field in fields_here if field.tag is not None]
+            self._add_tags(depth, data, out, tagged)
+
+    def _add_tags(self, depth: int, data: str, out: str, tagged: list[Field]) -> None:
+        """Add code that appends the tagged fields in the dict *data* to the list *out*."""
+        source = self._source
+        tags = source.name("tags")
+        source.add(depth, f"{tags} = dict({data}.get({UNKNOWN_TAGS!r}, ()))")
+        for field in tagged:
+            value, inner = source.name("v"), source.name("out")
+            default = default_data(field, self._version)
+            source.add(depth, f"{value} = {data}.get({field.name!r}, {default!r})")
+            source.add(depth, f"if {value} != {default!r}:", f"    {inner} = []")
+            if field.is_fixed:
+                pack = source.name("pack", struct_of([field]).pack)
+                source.add(depth + 1, f"{inner}.append({pack}({value}))")
+            else:
+                self._add_value(depth + 1, field, value, inner)
+            source.add(depth + 1, f"{tags}[{field.tag}] = b''.join({inner})")
+        source.add(depth, f"{out}.append(tag_section({tags}))")
+
+    def _add_value(self, depth: int, field: Field, value: str, out: str) -> None:
+        """Add code that appends an array, a struct, string or bytes."""
+        source = self._source
+        if field.array:
+            if field.nullable:
+                source.add(depth, f"if {value} is None: {out}.append(array_length(-1))", "else:")
+                depth += 1
+            source.add(depth, f"{out}.append(array_length(len({value})))")
+            if field.type in SCALARS:
+                code = SCALARS[field.type]
+                source.add(depth, f"{out}.append(fixed_array({value}, {code!r}))")
+                return
+            element = source.name("v")
+            source.add(depth, f"for {element} in {value}:")
+            self._add_element(depth + 1, field, element, out)
+        elif field.is_struct and field.nullable:
+            null = b"\xff" if field.tag is None else b"\0"  # KIP-893
+            source.add(depth, f"{out}.append({null!r} if {value} is None else b'\\x01')")
+            source.add(depth, f"if {value} is not None:")
+            self._add_element(depth + 1, field, value, out)
         else:
-            value = source.name("v")
-            source.add(depth, f"{value} = {data}.get({run[0].name!r}, {run[0].default!r})")
-            _add_value(source, depth, run[0], value, out, version, is_flexible)
-    if not is_flexible:
-        return
-    tags = source.name("tags")
-    source.add(depth, f"{tags} = dict({data}.get({UNKNOWN_TAGS!r}, ()))")
-    for field in fields_here:
-        if field.tag is None:
-            continue
-        value, inner = source.name("v"), source.name("out")
-        default = default_data(field, version)
-        source.add(depth, f"{value} = {data}.get({field.name!r}, {default!r})")
-        source.add(depth, f"if {value} != {default!r}:", f"    {inner} = []")
-        if field.is_fixed:
-            pack = source.name("pack", struct_of([field]).pack)
-            source.add(depth + 1, f"{inner}.append({pack}({value}))")
-        else:
-            _add_value(source, depth + 1, field, value, inner, version, is_flexible)
-        source.add(depth + 1, f"{tags}[{field.tag}] = b''.join({inner})")
-    source.add(depth, f"{out}.append(tag_section({tags}))")
+            self._add_element(depth, field, value, out)
 
-
-def _add_value(
-    source: Source, depth: int, field: Field, value: str, out: str, version: int, is_flexible: bool
-) -> None:
-    """Add code that appends a value that is an array, a struct, string or bytes."""
-    if field.array:
-        if field.nullable:
-            source.add(depth, f"if {value} is None: {out}.append(array_length(-1))", "else:")
-            depth += 1
-        source.add(depth, f"{out}.append(array_length(len({value})))")
-        if field.type in SCALARS:
-            source.add(depth, f"{out}.append(fixed_array({value}, {SCALARS[field.type]!r}))")
+    def _add_element(self, depth: int, field: Field, value: str, out: str) -> None:
+        """Add code that appends a struct, string or bytes."""
+        if field.is_struct:
+            self._add_struct(depth, value, out, field.fields)
             return
-        element = source.name("v")
-        source.add(depth, f"for {element} in {value}:")
-        _add_element(source, depth + 1, field, element, out, version, is_flexible)
-    elif field.is_struct and field.nullable:
-        null = b"\xff" if field.tag is None else b"\0"  # KIP-893
-        source.add(depth, f"{out}.append({null!r} if {value} is None else b'\\x01')")
-        source.add(depth, f"if {value} is not None:")
-        _add_element(source, depth + 1, field, value, out, version, is_flexible)
-    else:
-        _add_element(source, depth, field, value, out, version, is_flexible)
-
-
-def _add_element(
-    source: Source, depth: int, field: Field, value: str, out: str, version: int, is_flexible: bool
-) -> None:
-    if field.is_struct:
-        _add_struct(source, depth, value, out, field.fields, version, is_flexible)
-        return
-    write = "string" if field.type == "string" else "bytes_"
-    nullable = field.nullable and not field.array
-    source.add(depth, f"{out}.append({write}({value}, {nullable}))")
+        write = "string" if field.type == "string" else "bytes_"
+        nullable = field.nullable and not field.array
+        self._source.add(depth, f"{out}.append({write}({value}, {nullable}))")
 
 
 def _tag_section(tags: Mapping[int, bytes]) -> bytes:

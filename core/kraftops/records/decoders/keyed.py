@@ -15,7 +15,7 @@ from kraftops.errors import DecodeError, Underflow
 from kraftops.memo import Memo
 from kraftops.records.dialects import snake_case
 from kraftops.records.meaning import Decoded, Unknown
-from kraftops.schema.compile import Compiled, compiled
+from kraftops.schema.compile import CompiledMessage, compiled
 from kraftops.schema.message import Message
 from kraftops.schema.text import MALFORMED, renderer
 from kraftops.schema.values import base64_text
@@ -137,7 +137,7 @@ def _data_text(value: bytes, message: Message, version: int) -> str:
     return data
 
 
-def _text(face: Compiled, raw: bytes, name: str, version: int) -> str:
+def _text(face: CompiledMessage, raw: bytes, name: str, version: int) -> str:
     try:
         return face.text(raw, 2, len(raw))
     except MALFORMED:
@@ -145,7 +145,9 @@ def _text(face: Compiled, raw: bytes, name: str, version: int) -> str:
         return face.text(raw, 2, _read(face, raw, name, version)[1])
 
 
-def _read(face: Compiled, raw: bytes, name: str, version: int) -> tuple[dict[str, object], int]:
+def _read(
+    face: CompiledMessage, raw: bytes, name: str, version: int
+) -> tuple[dict[str, object], int]:
     try:
         return face.read(raw, 2)
     except DecodeError as error:

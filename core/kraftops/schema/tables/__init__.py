@@ -1,1 +1,1 @@
-"""Message tables, one module a log; `kraftops.schema.message` has their notation."""
+"""Message tables, a module for each log, in the notation of `kraftops.schema.message`."""

@@ -1,6 +1,6 @@
-"""Records of the KRaft metadata log (KIP-631 and its successors.
+"""Records of the KRaft metadata log (KIP-631 and its successors; Kafka's `metadata` module).
 
-Kafka's `metadata` module), as of Kafka 4.3.
+As of Kafka 4.3.
 """
 
 from kraftops.schema.message import parse
