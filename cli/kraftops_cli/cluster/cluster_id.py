@@ -8,6 +8,7 @@ import click
 
 from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
@@ -26,17 +27,17 @@ def _command(name: str) -> click.Command:
     )(target_options(click.pass_obj(_run)))
 
 
-def _run(terminal: Terminal, /, form: str, **target: Any) -> int:
+def _run(terminal: Terminal, /, form: str, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
-    found = target_of(terminal, **target)
-    with found.connect() as connection:
-        cluster_id = found.described(connection).cluster_id
-    if form == "json":
-        terminal.json("cluster-id", {"clusterId": cluster_id})
-    elif cluster_id is None:
-        terminal.write("No cluster ID found. The Kafka version is probably too old.\n")
-    else:
-        terminal.write(f"Cluster ID: {cluster_id}\n")
+    target = target_of(terminal, **options)
+    with target.connect() as connection:
+        cluster_id = target.nodes(connection).cluster_id
+    text = "No cluster ID found. The Kafka version is probably too old."
+    if cluster_id is not None:
+        text = f"Cluster ID: {cluster_id}"
+    print_answer(
+        terminal, form, "cluster-id", lambda: {"clusterId": cluster_id}, lambda: f"{text}\n"
+    )
     return 0
 
 

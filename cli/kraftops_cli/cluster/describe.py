@@ -1,17 +1,19 @@
-"""`kafka-cluster describe`: brokers, quorum, features and lag, once or again and again."""
+"""`kafka-cluster describe`: brokers, quorum, features and lag, once or repeatedly."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import click
 
-from kraftops_cli.cluster.description import Picture, as_json, as_text
-from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
+from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops_cli.cluster.description import ClusterDescription, ask_description
+from kraftops_cli.cluster.description_output import description_json, description_text
+from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Seconds
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
@@ -40,96 +42,63 @@ asked, or the permissions, do not give is shown as a dash.""",
     help="Show it again every so many seconds, until interrupted.",
 )
 @click.pass_obj
-def describe(terminal: Terminal, /, form: str, *, watch: float | None, **target: Any) -> int:
+def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.errors import AnswerError, AuthError, WireError
-    from kraftops.wire.net.deadline import Deadline
-    from kraftops.wire.rpc.cluster import LEADERLESS
 
-    found = target_of(terminal, **target)
+    def note(part: str, error: AnswerError) -> None:
+        if is_first:
+            terminal.error(f"note: {part}: {error.message}", error.hint)
+
+    target = target_of(terminal, **options)
     is_first = True
     while True:
         try:
-            picture = _picture(terminal if is_first else None, found)
+            description = ask_description(target, note)
         except AuthError:
             raise
         except WireError as error:
-            lasts = isinstance(error, AnswerError) and error.code not in LEADERLESS
-            if watch is None or lasts:
+            if watch is None or not _may_recover(error):
                 raise
             terminal.error(error.message, error.hint)
         else:
-            _show(terminal, form, picture, stamp=watch is not None, is_first=is_first)
+            _print(terminal, form, description, has_time=watch is not None, is_first=is_first)
             is_first = False
-            if picture.failed and watch is None:
-                raise picture.failed
-            if picture.failed:
-                terminal.error(picture.failed.message, picture.failed.hint)
+            if failure := description.quorum_error:
+                if watch is None:
+                    raise failure
+                terminal.error(failure.message, failure.hint)
         if watch is None:
             return 0
         terminal.flush()
         time.sleep(watch)
-        found = replace(found, deadline=Deadline(found.settings.timeout))
+        target = target.restarted()
 
 
-def _show(terminal: Terminal, form: str, picture: Picture, *, stamp: bool, is_first: bool) -> None:
-    if form == "json":
-        terminal.json("describe", {"time": int(time.time() * 1000), **as_json(picture)})
-        return
-    if stamp:
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        terminal.write(f"{'' if is_first else chr(10)}{now}\n")
-    terminal.write(as_text(picture))
+def _may_recover(error: WireError) -> bool:
+    """Tell whether a later description may succeed: a refusal stays, an election ends."""
+    from kraftops.wire.rpc.answer_errors import NO_LEADER_CODES
+
+    return not isinstance(error, AnswerError) or error.code in NO_LEADER_CODES
 
 
-def _picture(terminal: Terminal | None, target: Target) -> Picture:
-    """Ask for everything; what is not permitted is a note on the terminal, and missing."""
-    from kraftops.errors import AnswerError, AuthError, WireError
-    from kraftops.wire.rpc.cluster import (
-        CLUSTER_AUTHORIZATION_FAILED,
-        NOT_LEADER,
-        abilities,
-        ask_leader,
-        describe_quorum,
+def _print(
+    terminal: Terminal,
+    form: str,
+    description: ClusterDescription,
+    *,
+    has_time: bool,
+    is_first: bool,
+) -> None:
+    print_answer(
+        terminal,
+        form,
+        "describe",
+        lambda: {"time": int(time.time() * 1000), **description_json(description)},
+        lambda: _time_line(is_first=is_first) * has_time + description_text(description),
     )
 
-    def skip(what: str, error: AnswerError) -> None:
-        # Without the permission to see who leads, any controller was asked.
-        is_hidden = described is None and error.code == NOT_LEADER
-        if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_hidden:
-            raise error
-        if terminal:
-            terminal.error(f"note: {what}: {error.message}", error.hint)
 
-    described = quorum = live = failed = None
-    with target.connect() as connection:
-        features = abilities(connection).features
-        try:
-            both = connection.serves("DescribeCluster")
-            tells = not target.is_of_controllers and both is not None and both.last >= 2
-            described = target.described(connection, with_fenced=tells)
-        except AnswerError as error:
-            skip("the nodes", error)
-        if target.is_of_controllers:
-            try:
-                live = target.live_image()
-            except AnswerError as error:
-                skip("the brokers", error)
-        try:
-            if described:
-                quorum = ask_leader(connection, target.connect_to, describe_quorum)
-            elif live:  # which only the leader hands out
-                with target.connect_to(live.endpoint) as leader:
-                    quorum = describe_quorum(leader)
-            else:
-                quorum = describe_quorum(connection)
-        except AnswerError as error:
-            skip("the quorum", error)
-        except WireError as error:
-            if target.is_of_controllers or isinstance(error, AuthError):
-                raise
-            failed = WireError(
-                f"the quorum is not known: {error.message}",
-                hint="brokers hand on to controllers what is asked of it: do these run?",
-            )
-    return Picture(target.is_of_controllers, described, quorum, features, live, failed)
+def _time_line(*, is_first: bool) -> str:
+    """Return a line with the time, after an empty line unless it is the first."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return f"{now}\n" if is_first else f"\n{now}\n"

@@ -1,35 +1,32 @@
-"""What `kafka-cluster describe` shows: all that was asked, as text and as JSON."""
+"""Description of a cluster: nodes, quorum, features and metadata, as far as they may be seen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kraftops.display.times import iso_time
+from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.uuids import to_text
-from kraftops_cli.cluster.columns import UNKNOWN, columns
-from kraftops_cli.cluster.state import brokers_of, replicas_of
+from kraftops_cli.cluster.broker_states import broker_states, replica_counts
+from kraftops_cli.cluster.target import Target
 
 if TYPE_CHECKING:
-    from kraftops.errors import WireError
     from kraftops.image.state.broker import BrokerState
     from kraftops.wire.net.addresses import Address
     from kraftops.wire.quorum.live_image import LiveImage
-    from kraftops.wire.rpc.cluster import Description, Feature, Quorum, Replica
+    from kraftops.wire.rpc.cluster import ClusterNodes, Feature, QuorumInfo, ReplicaState
+    from kraftops.wire.rpc.connection import Connection
+
+T = TypeVar("T")
+
+FENCED_SINCE = 2
+"""The version of DescribeCluster that lists fenced brokers."""
 
 
-class Picture(NamedTuple):
-    """The answers, None for those that are not to be had; *failed*: why a broker has no quorum."""
+class BrokerDescription(NamedTuple):
+    """A broker; only the metadata log has the names of listeners, the directories and replicas."""
 
-    is_of_controllers: bool
-    described: Description | None
-    quorum: Quorum | None
-    features: Sequence[Feature]
-    live: LiveImage | None
-    failed: WireError | None
-
-
-class _Broker(NamedTuple):
     node_id: int
     state: str
     rack: str | None
@@ -38,38 +35,72 @@ class _Broker(NamedTuple):
     replicas: int | None
 
 
-def _brokers(picture: Picture) -> list[_Broker] | None:
-    """Return the brokers, as the metadata log or a broker has them."""
-    if picture.live:
-        image = picture.live.image
-        held = replicas_of(image)
+@dataclass(frozen=True, slots=True)
+class ClusterDescription:
+    """The answers of a cluster, None for those that are not available.
+
+    *quorum_error* is the reason why a broker does not know the quorum.
+    """
+
+    is_of_controllers: bool
+    nodes: ClusterNodes | None
+    quorum: QuorumInfo | None
+    features: Sequence[Feature]
+    live: LiveImage | None
+    quorum_error: WireError | None
+
+    @property
+    def snapshot_lag(self) -> int | None:
+        """The number of records after the newest snapshot; all records, if there is none."""
+        if not self.live:
+            return None
+        return self.live.offset - (self.live.snapshot.end_offset if self.live.snapshot else 0)
+
+    @property
+    def log_end(self) -> int:
+        """The end offset of the leader's log."""
+        return max((replica.end_offset for _, replica in self.replicas()), default=-1)
+
+    def brokers(self) -> list[BrokerDescription] | None:
+        """Return the brokers, from the metadata log or from a broker."""
+        if self.live:
+            image = self.live.image
+            counts = replica_counts(image)
+            return [
+                _registered(broker, state, counts[broker].total() if broker in counts else 0)
+                for broker, state in broker_states(image).items()
+            ]
+        if self.is_of_controllers or not self.nodes:
+            return None
         return [
-            _broker(broker, state, held[broker].total() if broker in held else 0)
-            for broker, state in brokers_of(image).items()
+            BrokerDescription(
+                node.node_id,
+                "registered-fenced" if node.is_fenced else "active",
+                node.rack,
+                [("", node.address)],
+                None,
+                None,
+            )
+            for node in sorted(self.nodes.nodes)
         ]
-    if picture.is_of_controllers or not picture.described:
-        return None
-    return [
-        _Broker(
-            node.node_id,
-            "registered-fenced" if node.is_fenced else "active",
-            node.rack,
-            [("", node.address)],
-            None,
-            None,
-        )
-        for node in sorted(picture.described.nodes)
-    ]
+
+    def replicas(self) -> Iterator[tuple[str, ReplicaState]]:
+        """Yield the voters and observers of the quorum, each with its role."""
+        if self.quorum:
+            for replica in self.quorum.voters:
+                yield "leader" if replica.node_id == self.quorum.leader else "voter", replica
+            for replica in self.quorum.observers:
+                yield "observer", replica
 
 
-def _broker(broker: int, state: BrokerState, replicas: int) -> _Broker:
-    """Return a broker as the metadata log has it."""
+def _registered(broker: int, state: BrokerState, replicas: int) -> BrokerDescription:
+    """Return the description of a broker from its registration."""
     from kraftops.wire.net.addresses import Address
 
-    standing = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
-    return _Broker(
+    unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
+    return BrokerDescription(
         broker,
-        "registered-fenced" if state["fenced"] else standing,
+        "registered-fenced" if state["fenced"] else unfenced,
         state["rack"],
         [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
         [to_text(directory) for directory in state["logDirs"]],
@@ -77,173 +108,101 @@ def _broker(broker: int, state: BrokerState, replicas: int) -> _Broker:
     )
 
 
-def _snapshot_lag(picture: Picture) -> int | None:
-    """Return how many records the newest snapshot is behind; all, where there is none."""
-    live = picture.live
-    if not live:
-        return None
-    return live.offset - (live.snapshot.end_offset if live.snapshot else 0)
+def lists_fenced(connection: Connection) -> bool:
+    """Tell whether a broker can list fenced brokers."""
+    versions = connection.versions_of("DescribeCluster")
+    return versions is not None and versions.last >= FENCED_SINCE
 
 
-def _replicas(quorum: Quorum) -> Iterable[tuple[str, Replica]]:
-    for replica in quorum.voters:
-        yield "leader" if replica.node_id == quorum.leader else "voter", replica
-    for replica in quorum.observers:
-        yield "observer", replica
+def ask_description(
+    target: Target, skipped: Callable[[str, AnswerError], None]
+) -> ClusterDescription:
+    """Ask a cluster for everything; call *skipped* for each part that is not permitted.
 
+    Raises:
+        WireError: there is no answer, or another error.
+    """
+    from kraftops.wire.rpc.cluster import api_versions
 
-def _end(quorum: Quorum) -> int:
-    """Return the end of the leader's log."""
-    return max((replica.end_offset for _, replica in _replicas(quorum)), default=-1)
-
-
-def as_text(picture: Picture) -> str:
-    """Return the picture for people."""
-    quorum, described, live = picture.quorum, picture.described, picture.live
-    snapshot = UNKNOWN
-    if live:
-        snapshot = f"{live.snapshot or 'none'}, {_snapshot_lag(picture)} records behind"
-    led = UNKNOWN
-    if quorum:
-        led = f"{quorum.leader}, epoch {quorum.epoch}, high watermark {quorum.high_watermark}"
-    elif described and described.leader is not None:
-        led = str(described.leader)
-    rows = [
-        ("cluster id", described.cluster_id if described else None),
-        ("quorum leader", led),
-        ("snapshot", snapshot),
-    ]
-    tables = (
-        columns(rows),
-        _broker_text(picture),
-        _quorum_text(picture),
-        _feature_text(picture),
-    )
-    return "\n".join(tables)
-
-
-def _broker_text(picture: Picture) -> str:
-    brokers = _brokers(picture)
-    if brokers is None:
-        return f"brokers  {UNKNOWN}\n"
-    head = ("BROKER", "STATE", "RACK", "REPLICAS", "LISTENERS", "DIRECTORIES")
-    return columns(
-        [
-            head,
-            *(
-                (
-                    each.node_id,
-                    each.state,
-                    each.rack,
-                    each.replicas,
-                    _listed(each.listeners),
-                    None if each.directories is None else ", ".join(each.directories) or None,
-                )
-                for each in brokers
-            ),
-        ]
+    with target.connect() as connection:
+        questions = _Questions(target, connection, skipped)
+        features = api_versions(connection).features
+        nodes = questions.nodes()
+        live = questions.live_image(nodes)
+        quorum = questions.quorum(nodes, live)
+    return ClusterDescription(
+        is_of_controllers=target.is_of_controllers,
+        nodes=nodes,
+        quorum=None if isinstance(quorum, WireError) else quorum,
+        features=features,
+        live=live,
+        quorum_error=quorum if isinstance(quorum, WireError) else None,
     )
 
 
-def _listed(listeners: Sequence[tuple[str, Address]]) -> str | None:
-    return ", ".join(f"{name}://{at}" if name else str(at) for name, at in listeners) or None
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """The questions to a cluster; the answer is None for a part that is not permitted."""
 
+    target: Target
+    connection: Connection
+    skipped: Callable[[str, AnswerError], None]
 
-def _quorum_text(picture: Picture) -> str:
-    quorum = picture.quorum
-    if quorum is None:
-        return f"quorum  {UNKNOWN}\n"
-    end = _end(quorum)
-    rows: list[tuple[object, ...]] = [
-        ("NODE", "ROLE", "END OFFSET", "LAG", "CAUGHT UP", "LISTENERS", "DIRECTORY")
-    ]
-    for role, each in _replicas(quorum):
-        is_known = each.end_offset >= 0
-        rows.append(
-            (
-                each.node_id,
-                role,
-                each.end_offset if is_known else None,
-                end - each.end_offset if is_known else None,
-                iso_time(each.caught_up_at) if each.caught_up_at >= 0 else None,
-                _listed(quorum.listeners.get(each.node_id, [])),
-                to_text(each.directory_id) if each.directory_id else None,
-            )
+    def _permitted(self, part: str, ask: Callable[[], T], *, any_controller: bool) -> T | None:
+        """Return an answer; None, after a call of *skipped*, if it is not permitted.
+
+        With *any_controller*, the leader is not known: another controller may have been asked.
+        """
+        from kraftops.wire.rpc.answer_errors import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER
+
+        try:
+            return ask()
+        except AnswerError as error:
+            is_other = any_controller and error.code == NOT_LEADER
+            if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_other:
+                raise
+            self.skipped(part, error)
+            return None
+
+    def nodes(self) -> ClusterNodes | None:
+        """Ask for the nodes."""
+        with_fenced = not self.target.is_of_controllers and lists_fenced(self.connection)
+        return self._permitted(
+            "the nodes",
+            lambda: self.target.nodes(self.connection, with_fenced=with_fenced),
+            any_controller=True,
         )
-    return columns(rows)
 
+    def live_image(self, nodes: ClusterNodes | None) -> LiveImage | None:
+        """Read the metadata log, if the target has controllers."""
+        if not self.target.is_of_controllers:
+            return None
+        any_controller = nodes is None
+        return self._permitted("the brokers", self.target.live_image, any_controller=any_controller)
 
-def _feature_text(picture: Picture) -> str:
-    rows: list[tuple[object, ...]] = [("FEATURE", "FINALIZED", "SUPPORTED")]
-    for each in picture.features:
-        both = each.supported
-        rows.append((each.name, each.finalized, f"{both.first}-{both.last}" if both else None))
-    return columns(rows)
+    def quorum(
+        self, nodes: ClusterNodes | None, live: LiveImage | None
+    ) -> QuorumInfo | WireError | None:
+        """Ask for the quorum; return an error of a broker that gets no answer from controllers."""
+        from kraftops.wire.rpc.cluster import describe_quorum
+        from kraftops.wire.rpc.leader import ask_leader
 
+        def ask() -> QuorumInfo:
+            if nodes:
+                return ask_leader(self.connection, self.target.connect_to, describe_quorum)
+            if live:  # it was read from the leader
+                with self.target.connect_to(live.endpoint) as leader:
+                    return describe_quorum(leader)
+            return describe_quorum(self.connection)
 
-def as_json(picture: Picture) -> dict[str, object]:
-    """Return the picture for programs; null for what is not to be had."""
-    described, live = picture.described, picture.live
-    brokers = _brokers(picture)
-    return {
-        "clusterId": described.cluster_id if described else None,
-        "quorum": _quorum_json(picture.quorum),
-        "snapshot": {
-            "endOffset": live.snapshot.end_offset if live.snapshot else None,
-            "epoch": live.snapshot.epoch if live.snapshot else None,
-            "lag": _snapshot_lag(picture),
-        }
-        if live
-        else None,
-        "brokers": None if brokers is None else [_broker_json(each) for each in brokers],
-        "features": [
-            {
-                "name": each.name,
-                "finalized": each.finalized,
-                "min": each.supported.first if each.supported else None,
-                "max": each.supported.last if each.supported else None,
-            }
-            for each in picture.features
-        ],
-    }
-
-
-def _broker_json(broker: _Broker) -> dict[str, object]:
-    return {
-        "id": broker.node_id,
-        "state": broker.state,
-        "rack": broker.rack,
-        "replicas": broker.replicas,
-        "listeners": [_listener_json(name, at) for name, at in broker.listeners],
-        "directories": None if broker.directories is None else [*broker.directories],
-    }
-
-
-def _listener_json(name: str, address: Address) -> dict[str, object]:
-    return {"name": name or None, "host": address.host, "port": address.port}
-
-
-def _quorum_json(quorum: Quorum | None) -> dict[str, object] | None:
-    if quorum is None:
-        return None
-    end = _end(quorum)
-    return {
-        "leader": quorum.leader,
-        "epoch": quorum.epoch,
-        "highWatermark": quorum.high_watermark,
-        "replicas": [
-            {
-                "id": each.node_id,
-                "role": role,
-                "endOffset": each.end_offset if each.end_offset >= 0 else None,
-                "lag": end - each.end_offset if each.end_offset >= 0 else None,
-                "lastFetchTimestamp": each.fetched_at if each.fetched_at >= 0 else None,
-                "lastCaughtUpTimestamp": each.caught_up_at if each.caught_up_at >= 0 else None,
-                "directoryId": to_text(each.directory_id) if each.directory_id else None,
-                "listeners": [
-                    _listener_json(name, at) for name, at in quorum.listeners.get(each.node_id, [])
-                ],
-            }
-            for role, each in _replicas(quorum)
-        ],
-    }
+        try:
+            return self._permitted("the quorum", ask, any_controller=nodes is None)
+        except (AnswerError, AuthError):
+            raise
+        except WireError as error:
+            if self.target.is_of_controllers:
+                raise
+            return WireError(
+                f"the quorum is not known: {error.message}",
+                hint="brokers hand on to controllers what is asked of it: do these run?",
+            )

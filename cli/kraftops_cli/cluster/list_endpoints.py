@@ -1,4 +1,4 @@
-"""`kafka-cluster list-endpoints`: the nodes of a cluster and where they listen."""
+"""`kafka-cluster list-endpoints`: the nodes of a cluster and their endpoints."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
 from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.wire.rpc.cluster import NodeAddress
+    from kraftops.wire.rpc.cluster import ClusterNode
 
 EXAMPLES = (
     ("brokers, fenced ones too", "kafka-cluster list-endpoints -b b:9092 --include-fenced-brokers"),
     ("controllers", "kafka-cluster list-endpoints -C localhost:9093"),
 )
-_NO_HOST, _NO_RACK = 100, 10  # Kafka's widths where there is none
+_NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
 
 
 @click.command(
@@ -35,27 +37,30 @@ _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths where there is none
 )
 @click.pass_obj
 def list_endpoints(
-    terminal: Terminal, /, form: str, *, include_fenced_brokers: bool, **target: Any
+    terminal: Terminal, /, form: str, *, include_fenced_brokers: bool, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
-    found = target_of(terminal, **target)
-    if include_fenced_brokers and found.is_of_controllers:
-        from kraftops.errors import UsageError
-
+    target = target_of(terminal, **options)
+    if include_fenced_brokers and target.is_of_controllers:
         raise UsageError(
             "The option --include-fenced-brokers is only supported with --bootstrap-server option"
         )
-    with found.connect() as connection:
-        described = found.described(connection, with_fenced=include_fenced_brokers)
-    if form == "json":
-        nodes = [_told(node) for node in described.nodes]
-        terminal.json("list-endpoints", {"clusterId": described.cluster_id, "nodes": nodes})
-    else:
-        terminal.write(_table(described.nodes, is_of_controllers=found.is_of_controllers))
+    with target.connect() as connection:
+        cluster = target.nodes(connection, with_fenced=include_fenced_brokers)
+    print_answer(
+        terminal,
+        form,
+        "list-endpoints",
+        lambda: {
+            "clusterId": cluster.cluster_id,
+            "nodes": [_node_json(node) for node in cluster.nodes],
+        },
+        lambda: _table(cluster.nodes, is_of_controllers=target.is_of_controllers),
+    )
     return 0
 
 
-def _told(node: NodeAddress) -> dict[str, object]:
+def _node_json(node: ClusterNode) -> dict[str, object]:
     return {
         "id": node.node_id,
         "host": node.address.host,
@@ -66,12 +71,12 @@ def _told(node: NodeAddress) -> dict[str, object]:
     }
 
 
-def _kind(node: NodeAddress) -> str:
+def _kind(node: ClusterNode) -> str:
     return "controller" if node.is_fenced is None else "broker"
 
 
-def _table(nodes: Sequence[NodeAddress], *, is_of_controllers: bool) -> str:
-    """Return Kafka's table, whose widths take no notice of the heads and of `null`."""
+def _table(nodes: Sequence[ClusterNode], *, is_of_controllers: bool) -> str:
+    """Return Kafka's table; headers and `null` do not count for the widths of its columns."""
     host = max((utf16_length(node.address.host) for node in nodes), default=_NO_HOST)
     rack = max((utf16_length(node.rack) for node in nodes if node.rack), default=_NO_RACK)
     widths = [10, host, 10, rack, 10, 15]
@@ -88,7 +93,7 @@ def _table(nodes: Sequence[NodeAddress], *, is_of_controllers: bool) -> str:
         for node in nodes
     ]
     shown = (0, 1, 2, 3, 5) if is_of_controllers else range(6)
-    lines = [" ".join(_padded(row[at], widths[at]) for at in shown) for row in rows]
+    lines = [" ".join(_padded(row[column], widths[column]) for column in shown) for row in rows]
     return "".join(f"{line}\n" for line in lines)
 
 

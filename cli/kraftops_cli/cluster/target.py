@@ -1,15 +1,19 @@
-"""The cluster that a subcommand of `kafka-cluster` is for: the options that say so, connections."""
+"""Cluster that a subcommand of `kafka-cluster` works on: its options and connections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kraftops.errors import AnswerError, UsageError
+from kraftops_cli.live.connect import client_file_settings, tool_settings
+from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.values import Seconds
+from kraftops_cli.terminal.answer import FORM
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -17,8 +21,8 @@ if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address, Bootstrap
     from kraftops.wire.net.deadline import Deadline
     from kraftops.wire.quorum.live_image import LiveImage
-    from kraftops.wire.rpc.cluster import Description
-    from kraftops.wire.rpc.connection import Connection, Kind
+    from kraftops.wire.rpc.cluster import ClusterNodes
+    from kraftops.wire.rpc.connection import Connection, NodeKind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,14 +45,7 @@ _OPTIONS = (
         help="How long to try in all; 15, unless the file has default.api.timeout.ms.",
     ),
     click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster that has another id."),
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(("text", "json")),
-        default="text",
-        show_default=True,
-        help="The form of the output.",
-    ),
+    FORM,
 )
 
 
@@ -62,18 +59,30 @@ def cluster_syntax(*ours: str) -> Argparse4j:
 
 
 def target_options(function: F) -> F:
-    """Give a subcommand the options that `Target` is made of."""
+    """Add the options of `TargetOptions`, and `--format`, to a subcommand."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 @dataclass(frozen=True, slots=True)
+class TargetOptions:
+    """The values of the options that name a cluster."""
+
+    bootstrap_server: str | None
+    bootstrap_controller: str | None
+    command_config: str | None
+    config: str | None
+    timeout: float | None
+    expect_cluster_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
-    """A cluster, and how to reach it."""
+    """A cluster: addresses of brokers or of controllers, settings and deadline."""
 
     bootstrap: list[Bootstrap]
-    kind: Kind
+    kind: NodeKind
     settings: Settings
     deadline: Deadline
     expected_id: str | None
@@ -98,94 +107,87 @@ class Target:
 
         return Connection(address, self.settings, self.deadline)
 
-    def described(self, connection: Connection, *, with_fenced: bool = False) -> Description:
-        """Return what a node says of its cluster, which is the expected one.
+    def nodes(self, connection: Connection, *, with_fenced: bool = False) -> ClusterNodes:
+        """Ask a node for the nodes of the cluster, and compare the cluster's id.
 
         Raises:
-            AnswerError: it is another one, or the node refuses to say.
+            AnswerError: the id is not the expected one, or the node answers with an error.
         """
-        from kraftops.errors import AnswerError
         from kraftops.wire.rpc.cluster import describe_cluster
 
-        found = describe_cluster(connection, with_fenced=with_fenced)
-        if self.expected_id not in (None, found.cluster_id):
+        cluster = describe_cluster(connection, with_fenced=with_fenced)
+        if self.expected_id not in (None, cluster.cluster_id):
             raise AnswerError(
-                f"{connection.address}: its cluster id is {found.cluster_id},"
+                f"{connection.address}: its cluster id is {cluster.cluster_id},"
                 f" not {self.expected_id}",
                 hint="check the address and --expect-cluster-id",
             )
-        return found
+        return cluster
 
     def live_image(self) -> LiveImage:
         """Return the metadata of the cluster, read by this target's deadline.
 
         Raises:
-            WireError: nobody leads, or answers.
-            AnswerError: it is not permitted to read them.
+            WireError: no controller leads, or none answers.
+            AnswerError: it is not permitted to read the metadata log.
         """
-        from dataclasses import replace
-
         from kraftops.wire.quorum.live_image import LiveImage
+        from kraftops.wire.quorum.quorum_target import QuorumTarget
 
         settings = replace(self.settings, timeout=max(self.deadline.left, 0.001))
-        return LiveImage(self.bootstrap, settings, cluster_id=self.expected_id)
+        return LiveImage(QuorumTarget(self.bootstrap, settings, self.expected_id))
+
+    def restarted(self) -> Target:
+        """Return the same cluster with a new deadline."""
+        from kraftops.wire.net.deadline import Deadline
+
+        return replace(self, deadline=Deadline(self.settings.timeout))
 
     @property
     def is_of_controllers(self) -> bool:
         """Whether controllers are asked."""
-        from kraftops.wire.rpc.connection import Kind
+        from kraftops.wire.rpc.connection import NodeKind
 
-        return self.kind is Kind.CONTROLLER
+        return self.kind is NodeKind.CONTROLLER
 
 
-def target_of(
-    terminal: Terminal,
-    *,
-    bootstrap_server: str | None,
-    bootstrap_controller: str | None,
-    command_config: str | None,
-    config: str | None,
-    timeout: float | None,
-    expect_cluster_id: str | None,
-) -> Target:
-    """Return the target that the options of `target_options` name; warnings are on the terminal.
+def target_of(terminal: Terminal, **options: Any) -> Target:
+    """Return the cluster that the `TargetOptions` name; print warnings on the terminal.
 
     Raises:
-        UsageError: they make no sense.
-        ConfigError: the file says what cannot be done.
+        UsageError: an address is invalid, or options exclude each other.
+        ConfigError: the file cannot be read, or has an invalid or unsupported value.
     """
-    from dataclasses import replace
-
-    from kraftops_cli.live.lean_kafka import be_lean
-    from kraftops_cli.version import VERSION
-
-    be_lean()
-    from kraftops.errors import UsageError
-    from kraftops.wire.config.settings import Settings, load_settings
+    skip_kafka_clients()
+    from kraftops.wire.config.settings import Settings
     from kraftops.wire.net.addresses import parse_bootstrap
     from kraftops.wire.net.deadline import Deadline
-    from kraftops.wire.rpc.connection import Kind
+    from kraftops.wire.rpc.connection import NodeKind
 
-    if config is not None and command_config is not None:
-        raise UsageError("--config and --command-config cannot be specified together.")
-    if config is not None:
-        terminal.error(
-            "warning: --config has been deprecated and will be removed in a future version",
-            hint="--command-config is its name now",
-        )
-        command_config = config
-
-    def warn(message: str) -> None:
-        terminal.error(f"warning: {message}")
-
-    settings = Settings() if command_config is None else load_settings(command_config, warn)
-    settings = replace(settings, timeout=timeout or settings.timeout, software_version=VERSION)
-    given = bootstrap_server if bootstrap_controller is None else bootstrap_controller
-    assert given is not None  # the syntax sees to it
+    given = TargetOptions(**options)
+    path = _config_path(terminal, given)
+    settings = Settings() if path is None else client_file_settings(terminal, path)
+    settings = tool_settings(settings, given.timeout)
+    controllers = given.bootstrap_controller
+    addresses = given.bootstrap_server if controllers is None else controllers
+    assert addresses is not None  # the syntax requires one of the two
     return Target(
-        bootstrap=parse_bootstrap(given),
-        kind=Kind.BROKER if bootstrap_controller is None else Kind.CONTROLLER,
+        bootstrap=parse_bootstrap(addresses),
+        kind=NodeKind.BROKER if controllers is None else NodeKind.CONTROLLER,
         settings=settings,
         deadline=Deadline(settings.timeout),
-        expected_id=expect_cluster_id,
+        expected_id=given.expect_cluster_id,
     )
+
+
+def _config_path(terminal: Terminal, options: TargetOptions) -> str | None:
+    """Return the file of client properties, also from the deprecated --config."""
+    if options.config is None:
+        return options.command_config
+    if options.command_config is not None:
+        raise UsageError("--config and --command-config cannot be specified together.")
+    terminal.error(
+        "warning: --config has been deprecated and will be removed in a future version",
+        hint="--command-config is its name now",
+    )
+    return options.config

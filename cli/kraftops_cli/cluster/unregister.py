@@ -1,21 +1,23 @@
-"""`kafka-cluster unregister`: have brokers forgotten, after a look at what they are."""
+"""`kafka-cluster unregister`: remove the registrations of brokers, after a check."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.errors import AnswerError, UsageError
 from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
+from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import JavaInteger
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.errors import KraftopsError
     from kraftops.wire.rpc.connection import Connection
 
 EXAMPLES = (
@@ -23,39 +25,34 @@ EXAMPLES = (
     ("what would be done", "kafka-cluster unregister -C localhost:9093 -i 3 -i 4 --dry-run"),
     ("in a script", "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes"),
 )
-_MOST_TOPICS = 5  # that a message names
 
 
-class JavaInt(click.ParamType[int]):
-    """A number as `Integer.parseInt` reads it, refused in argparse4j's words."""
+@dataclass(frozen=True, slots=True)
+class _Flags:
+    """The flags of the command line."""
 
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number that *value* names."""
-        text = str(value)
-        if re.fullmatch(r"[+-]?[0-9]{1,40}", text) and -(1 << 31) <= int(text) < 1 << 31:
-            return int(text)
-        spelled = "/".join(sorted(param.opts, key=len, reverse=True)) if param else "number"
-        raise click.UsageError(
-            f"argument {spelled}: could not convert '{text}' to Integer"
-            f' (For input string: "{text}")',
-            ctx,
-        )
+    force: bool
+    dry_run: bool
+    if_registered: bool
+    yes: bool
 
 
-class Look(NamedTuple):
-    """What is known of the brokers at a place; None where it is not, and *missing* says why.
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A connection to a cluster, and its registrations."""
 
-    Of the brokers in *fenced*, the value tells whether it is.
-    """
+    target: Target
+    connection: Connection
+    registrations: Registrations
 
-    place: str
-    cluster_id: str | None
-    fenced: Mapping[int, bool] | None
-    is_complete: bool
-    replicas: Mapping[int, Counter[str]] | None
-    missing: str
+
+@dataclass(slots=True)
+class _Outcome:
+    """The brokers that are or may be registered; *removed*: whether each finished one was."""
+
+    registered: Sequence[int]
+    removed: dict[int, bool] = field(default_factory=dict)
+    is_complete: bool = False
 
 
 @click.command(
@@ -71,7 +68,7 @@ class Look(NamedTuple):
     "-i",
     "ids",
     metavar="ID",
-    type=JavaInt(),
+    type=JavaInteger(),
     multiple=True,
     required=True,
     help="The broker; may be given more than once.",
@@ -86,206 +83,121 @@ def unregister(
     /,
     form: str,
     ids: tuple[int, ...],
-    *,
-    force: bool,
-    dry_run: bool,
-    if_registered: bool,
-    yes: bool,
-    **target: Any,
+    **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.errors import AnswerError, UsageError
-
-    found = target_of(terminal, **target)
+    flags = _Flags(**{each.name: options.pop(each.name) for each in fields(_Flags)})
+    target = target_of(terminal, **options)
     wanted = [*dict.fromkeys(ids)]
-    done: dict[int, bool] = {}
-    with found.connect() as connection:
-        look = _look(found, connection, is_forced=force)
-        there = [each for each in wanted if _is_there(look, each, if_registered=if_registered)]
-        if not force:
-            for each in there:
-                if (refusal := _refusal(look, each)) is not None:
-                    raise refusal
-        if there and not (yes or dry_run) and not _is_agreed(there):
-            raise UsageError("nothing is changed")
-        for each in wanted:
-            try:
-                done[each] = each in there and not dry_run and _unregister(found, connection, each)
-            except AnswerError as error:
-                _finish(terminal, form, look, done, dry_run=dry_run, there=there)
-                raise _with_ids(error, look) from error
-            if each in there and not dry_run and not done[each] and not if_registered:
-                _finish(terminal, form, look, done, dry_run=dry_run, there=there)
-                raise _not_registered(look, each)
-    _finish(terminal, form, look, done, dry_run=dry_run, there=there, is_whole=True)
+    with target.connect() as connection:
+        registrations = ask_registrations(target, connection, is_forced=flags.force)
+        session = _Session(target, connection, registrations)
+        outcome = _Outcome(_checked(registrations, wanted, flags))
+        try:
+            _unregister_all(session, wanted, flags, outcome)
+        except AnswerError as error:
+            _print(terminal, form, registrations.cluster_id, outcome, is_dry=flags.dry_run)
+            raise registrations.with_ids(error) from error
+    _print(terminal, form, registrations.cluster_id, outcome, is_dry=flags.dry_run)
     return 0
 
 
-def _look(target: Target, connection: Connection, *, is_forced: bool) -> Look:
-    """Return what can be seen of the brokers."""
-    from kraftops.errors import AnswerError
-    from kraftops.wire.rpc.cluster import (
-        CLUSTER_AUTHORIZATION_FAILED,
-        replica_counts,
-        sees_everything,
-    )
-    from kraftops_cli.cluster.state import fenced_of, replicas_of
-
-    place, cluster_id = str(connection.address), _cluster_id(target, connection)
-    if target.is_of_controllers:
-        try:
-            image = target.live_image().image
-        except AnswerError as error:
-            if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
-                raise
-            missing = "CLUSTER_ACTION on the cluster"
-            return Look(place, cluster_id, None, False, None, missing)
-        return Look(place, cluster_id, fenced_of(image), True, replicas_of(image), "")
-    both = connection.serves("DescribeCluster")
-    tells = both is not None and both.last >= 2
-    described = target.described(connection, with_fenced=tells)
-    fenced = {node.node_id: bool(node.is_fenced) for node in described.nodes}
-    replicas = replica_counts(connection)
-    if not replicas and not sees_everything(connection):
-        return Look(place, cluster_id, fenced, tells, None, "DESCRIBE on the topics")
-    return Look(place, cluster_id, fenced, tells, replicas, "")
-
-
-def _cluster_id(target: Target, connection: Connection) -> str | None:
-    """Return the id of the cluster, which is the expected one; None where it may not be seen."""
-    from kraftops.errors import AnswerError
-    from kraftops.wire.rpc.cluster import CLUSTER_AUTHORIZATION_FAILED
-
-    try:
-        return target.described(connection).cluster_id
-    except AnswerError as error:
-        if error.code != CLUSTER_AUTHORIZATION_FAILED or target.expected_id is not None:
-            raise
-        return None
-
-
-def _is_there(look: Look, broker: int, *, if_registered: bool) -> bool:
-    """Tell whether a broker is, or may be, registered.
+def _checked(registrations: Registrations, wanted: Sequence[int], flags: _Flags) -> list[int]:
+    """Return the brokers that are, or may be, registered and can be unregistered.
 
     Raises:
-        AnswerError: it is not, and has to be.
+        AnswerError: a broker is not registered, without --if-registered.
+        UsageError: a broker must not be unregistered, or the user does not agree.
     """
-    if look.fenced is None or not look.is_complete or broker in look.fenced:
-        return True
-    if not if_registered:
-        raise _not_registered(look, broker)
-    return False
-
-
-def _not_registered(look: Look, broker: int) -> KraftopsError:
-    from kraftops.errors import AnswerError
-    from kraftops.wire.rpc.cluster import NOT_REGISTERED
-
-    message = f"{look.place}: Broker ID {broker} is not currently registered"
-    return _with_ids(AnswerError(message, code=NOT_REGISTERED), look)
-
-
-def _with_ids(error: KraftopsError, look: Look) -> KraftopsError:
-    """Return an error with the ids that exist, where it is about one that does not."""
-    from kraftops.wire.rpc.cluster import NOT_REGISTERED
-
-    if getattr(error, "code", None) == NOT_REGISTERED and look.fenced is not None:
-        ids = ", ".join(map(str, sorted(look.fenced))) or "none"
-        error.hint = f"registered are: {ids}"
-    return error
-
-
-def _refusal(look: Look, broker: int) -> KraftopsError | None:
-    """Return why a broker must not be unregistered; None if nothing is against it."""
-    from kraftops.errors import UsageError
-
-    if look.fenced is not None and look.fenced.get(broker) is False:
-        return UsageError(
-            f"{look.place}: broker {broker} is running: it is not fenced, and would go on outside"
-            " the cluster",
-            hint="stop it first; --force unregisters it nevertheless",
-        )
-    if look.missing:
-        return UsageError(
-            f"{look.place}: it cannot be seen whether broker {broker} is still needed:"
-            f" {look.missing} would tell",
-            hint="--force unregisters it nevertheless",
-        )
-    held = (look.replicas or {}).get(broker)
-    if held:
-        names = sorted(held)
-        shown = ", ".join(names[:_MOST_TOPICS]) + (", …" if len(names) > _MOST_TOPICS else "")
-        return UsageError(
-            f"{look.place}: broker {broker} still holds {held.total()} replicas of {len(held)}"
-            f" topics: {shown}",
-            hint="move them with kafka-reassign-partitions; --force unregisters it nevertheless",
-        )
-    return None
+    registered = []
+    for broker in wanted:
+        if registrations.may_have(broker):
+            registered.append(broker)
+        elif not flags.if_registered:
+            raise registrations.not_registered(broker)
+    for broker in registered if not flags.force else ():
+        if (refusal := registrations.refusal(broker)) is not None:
+            raise refusal
+    if registered and not (flags.yes or flags.dry_run) and not _is_agreed(registered):
+        raise UsageError("nothing is changed")
+    return registered
 
 
 def _is_agreed(ids: Sequence[int]) -> bool:
-    """Ask on a terminal; where there is none nobody is asked, as by Kafka's tool."""
+    """Ask the user on a terminal; without one nobody is asked, as by Kafka's tool."""
     if not (os.isatty(0) and os.isatty(2)):
         return True
-    shown = ", ".join(map(str, ids))
+    brokers = f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
     try:
-        return click.confirm(f"Unregister {_brokers(len(ids))} {shown}?", err=True)
+        return click.confirm(f"Unregister {brokers}?", err=True)
     except click.Abort as error:
         if not isinstance(error.__context__, EOFError):
             raise
-        click.echo(err=True)  # Ctrl-D, which leaves the line open
+        click.echo(err=True)  # Ctrl-D leaves the line open
         return False
 
 
-def _brokers(count: int) -> str:
-    return "broker" if count == 1 else "brokers"
+def _unregister_all(
+    session: _Session, wanted: Sequence[int], flags: _Flags, outcome: _Outcome
+) -> None:
+    """Unregister brokers one by one, and record each in *outcome*.
+
+    Raises:
+        AnswerError: a request fails, or a broker is not registered, without --if-registered.
+    """
+    for broker in wanted:
+        is_sent = broker in outcome.registered and not flags.dry_run
+        outcome.removed[broker] = is_sent and _unregister(session, broker)
+        if is_sent and not outcome.removed[broker] and not flags.if_registered:
+            raise session.registrations.not_registered(broker)
+    outcome.is_complete = True
 
 
-def _unregister(target: Target, connection: Connection, broker: int) -> bool:
-    """Have a broker unregistered; return whether it was registered."""
-    from kraftops.errors import AnswerError
-    from kraftops.wire.rpc.cluster import NOT_REGISTERED, ask_leader, unregister_broker
+def _unregister(session: _Session, broker: int) -> bool:
+    """Unregister a broker; tell whether it was registered."""
+    from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED
+    from kraftops.wire.rpc.cluster import unregister_broker
+    from kraftops.wire.rpc.leader import ask_leader
 
     try:
-        ask_leader(connection, target.connect_to, lambda node: unregister_broker(node, broker))
+        ask_leader(
+            session.connection,
+            session.target.connect_to,
+            lambda node: unregister_broker(node, broker),
+        )
     except AnswerError as error:
-        if error.code != NOT_REGISTERED:
+        if error.code != BROKER_ID_NOT_REGISTERED:
             raise
         return False
     return True
 
 
-def _finish(
-    terminal: Terminal,
-    form: str,
-    look: Look,
-    done: Mapping[int, bool],
-    *,
-    dry_run: bool,
-    there: Sequence[int],
-    is_whole: bool = False,
+def _print(
+    terminal: Terminal, form: str, cluster_id: str | None, outcome: _Outcome, *, is_dry: bool
 ) -> None:
-    """Say what became of each broker."""
-    if form == "json":
-        told = [
-            {"id": broker, "wasRegistered": broker in there if dry_run else was}
-            for broker, was in done.items()
-        ]
-        changed = any(done.values())
-        terminal.json(
-            "unregister",
-            {
-                "clusterId": look.cluster_id,
-                "changed": changed,
-                "dryRun": dry_run,
-                "brokers": told,
-            },
-        )
-        return
-    for broker, was in done.items():
-        if was:
-            terminal.write(f"Broker {broker} is no longer registered.\n")
-        elif dry_run and broker in there:
-            terminal.write(f"Broker {broker} would be unregistered.\n")
-        elif is_whole:
-            terminal.write(f"Broker {broker} is not registered.\n")
+    """Print what was done with each broker."""
+    print_answer(
+        terminal,
+        form,
+        "unregister",
+        lambda: {
+            "clusterId": cluster_id,
+            "changed": any(outcome.removed.values()),
+            "dryRun": is_dry,
+            "brokers": [
+                {"id": broker, "wasRegistered": broker in outcome.registered if is_dry else was}
+                for broker, was in outcome.removed.items()
+            ],
+        },
+        lambda: _lines(outcome, is_dry=is_dry),
+    )
+
+
+def _lines(outcome: _Outcome, *, is_dry: bool) -> Iterator[str]:
+    for broker, was_registered in outcome.removed.items():
+        if was_registered:
+            yield f"Broker {broker} is no longer registered.\n"
+        elif is_dry and broker in outcome.registered:
+            yield f"Broker {broker} would be unregistered.\n"
+        elif outcome.is_complete:
+            yield f"Broker {broker} is not registered.\n"

@@ -1,20 +1,21 @@
-"""`kafka-cluster wait`: until so many brokers are there."""
+"""`kafka-cluster wait`: wait for a number of brokers."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
+from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops_cli.cluster.broker_states import fenced_by_id
+from kraftops_cli.cluster.description import lists_fenced
 from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from kraftops.errors import WireError
 
 EXAMPLES = (
     (
@@ -22,8 +23,8 @@ EXAMPLES = (
         "kafka-cluster wait -b localhost:9092 --brokers 3 --unfenced --timeout 300",
     ),
 )
-_PAUSE = 0.5  # seconds
-_MOST = 0x7FFFFFFF
+_PAUSE_SECONDS = 0.5
+_MAX_COUNT = 0x7FFFFFFF
 
 
 @click.command(
@@ -40,82 +41,100 @@ brokers.""",
 )
 @target_options
 @click.option(
-    "--brokers", metavar="N", type=Number(_MOST), required=True, help="How many, at the least."
+    "--brokers", metavar="N", type=Number(_MAX_COUNT), required=True, help="How many, at the least."
 )
 @click.option("--unfenced", is_flag=True, help="Count only those that are not fenced.")
 @click.pass_obj
-def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **target: Any) -> int:
+def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.errors import AnswerError, AuthError, WireError
-
-    found = target_of(terminal, **target)
-    count = 0
-    is_answered = False
-    last: WireError | None = None
-    while True:
-        try:
-            states = _fenced(found)
-        except (AnswerError, AuthError):
-            raise
-        except WireError as error:
-            # What came before tells more than that there was no time left for another try.
-            if not found.deadline.is_over or not (is_answered or last):
-                last = error
-        else:
-            is_answered, last = True, None
-            count = sum(not (is_fenced and unfenced) for is_fenced in states.values())
-            if count >= brokers:
-                break
-        if found.deadline.is_over:
-            raise _late(found, count, brokers, last)
-        time.sleep(max(0.0, min(_PAUSE, found.deadline.left)))
-    if form == "json":
-        told = [{"id": each, "isFenced": is_fenced} for each, is_fenced in states.items()]
-        cluster_id = _cluster_id(found)
-        terminal.json("wait", {"clusterId": cluster_id, "count": count, "brokers": told})
-    else:
-        terminal.write(f"{_counted(count)} {'unfenced' if unfenced else 'registered'}.\n")
+    target = target_of(terminal, **options)
+    condition = _Condition(brokers, unfenced)
+    fenced = _wait(target, condition)
+    count = condition.count(fenced)
+    print_answer(
+        terminal,
+        form,
+        "wait",
+        lambda: {
+            "clusterId": _cluster_id(target),
+            "count": count,
+            "brokers": [{"id": each, "isFenced": is_fenced} for each, is_fenced in fenced.items()],
+        },
+        lambda: f"{_brokers_are(count)} {'unfenced' if unfenced else 'registered'}.\n",
+    )
     return 0
 
 
-def _fenced(target: Target) -> dict[int, bool]:
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """The number of brokers to wait for; fenced brokers may not count."""
+
+    wanted: int
+    only_unfenced: bool
+
+    def count(self, fenced: dict[int, bool]) -> int:
+        """Return the number of brokers that count."""
+        return sum(not (is_fenced and self.only_unfenced) for is_fenced in fenced.values())
+
+
+def _wait(target: Target, condition: _Condition) -> dict[int, bool]:
+    """Return the brokers by id, and whether they are fenced, as soon as enough are there.
+
+    Raises:
+        WireError: the deadline is over, or the question is not permitted.
+    """
+    count = 0
+    has_answer = False
+    last_error: WireError | None = None
+    while True:
+        try:
+            fenced = _fenced_by_id(target)
+        except (AnswerError, AuthError):
+            raise
+        except WireError as error:
+            # An earlier result tells more than the missing time for another try.
+            if not target.deadline.is_over or not (has_answer or last_error):
+                last_error = error
+        else:
+            has_answer, last_error = True, None
+            count = condition.count(fenced)
+            if count >= condition.wanted:
+                return fenced
+        if target.deadline.is_over:
+            raise _too_late(target, count, condition.wanted, last_error)
+        time.sleep(max(0.0, min(_PAUSE_SECONDS, target.deadline.left)))
+
+
+def _fenced_by_id(target: Target) -> dict[int, bool]:
     """Return the brokers by id, and whether they are fenced."""
     if target.is_of_controllers:
-        from kraftops_cli.cluster.state import fenced_of
-
-        return fenced_of(target.live_image().image)
+        return fenced_by_id(target.live_image().image)
     with target.connect() as connection:
-        both = connection.serves("DescribeCluster")
-        tells = both is not None and both.last >= 2
-        nodes = target.described(connection, with_fenced=tells).nodes
+        nodes = target.nodes(connection, with_fenced=lists_fenced(connection)).nodes
     return {node.node_id: bool(node.is_fenced) for node in nodes}
 
 
 def _cluster_id(target: Target) -> str | None:
-    """Return the id of the cluster; None where it is not permitted to see it."""
-    from kraftops.errors import WireError
-    from kraftops.wire.net.deadline import Deadline
-
+    """Return the id of the cluster; None if it may not be seen."""
+    # The last broker may have come just before the deadline.
+    target = target.restarted()
     try:
-        # Brokers may have been there at the last moment.
-        with replace(target, deadline=Deadline(target.settings.timeout)).connect() as connection:
-            return target.described(connection).cluster_id
+        with target.connect() as connection:
+            return target.nodes(connection).cluster_id
     except WireError:
         return None
 
 
-def _late(target: Target, count: int, wanted: int, last: WireError | None) -> WireError:
-    from kraftops.errors import WireError
-
+def _too_late(target: Target, count: int, wanted: int, last_error: WireError | None) -> WireError:
     waited = f"{target.deadline.seconds:g} s"
-    if last is not None:
-        told = "" if f"within {waited}" in last.message else f"; tried for {waited}"
-        return WireError(f"{last.message}{told}", last.hint)
+    if last_error is not None:
+        addition = "" if f"within {waited}" in last_error.message else f"; tried for {waited}"
+        return WireError(f"{last_error.message}{addition}", last_error.hint)
     return WireError(
-        f"{target.bootstrap[0].address}: {_counted(count)} there after {waited}, not {wanted}",
+        f"{target.bootstrap[0].address}: {_brokers_are(count)} there after {waited}, not {wanted}",
         hint="--timeout SECONDS waits longer",
     )
 
 
-def _counted(count: int) -> str:
+def _brokers_are(count: int) -> str:
     return "1 broker is" if count == 1 else f"{count} brokers are"

@@ -23,13 +23,14 @@ from kraftops_cli.dump_log.run import (
     write_limited,
     write_parquet_file,
 )
+from kraftops_cli.live.connect import QuorumOptions, quorum_target
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kraftops_cli.live.connect import Quorum
+    from kraftops.wire.quorum.quorum_target import QuorumTarget
 
 
 class _Asked(NamedTuple):
@@ -48,16 +49,14 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
         ConfigError: a file makes no sense.
         WireError: nobody leads, or answers; AnswerError: it is not permitted to read the log.
     """
-    from kraftops_cli.live.connect import quorum_of
-
     engine_name()
     terminal.flush()
-    known: dict[str, Any] = {name: options[name] for name in LIVE}
-    quorum = quorum_of(terminal, **known)
+    named: dict[str, Any] = {name: options[name] for name in LIVE}
+    target = quorum_target(terminal, QuorumOptions(**named))
     if plan.summary:
-        return _run_summary(plan, quorum, terminal)
+        return _run_summary(plan, target, terminal)
     report = Report()
-    parts = _asked(plan, quorum)
+    parts = _asked(plan, target, terminal)
     if plan.query.form == "parquet":
         write_parquet_file(plan, _batches(Limited(plan), parts, report, terminal))
         tell(report, terminal)
@@ -75,15 +74,13 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     return exit_code(plan, report)
 
 
-def _asked(plan: Plan, quorum: Quorum) -> Iterator[_Asked]:
+def _asked(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_Asked]:
     """Yield the parts of the log as they come, with the ids of the topics that are asked for."""
     from kraftops.wire.quorum.live_log import LiveLog
     from kraftops.wire.quorum.live_parts import live_parts
 
     query = plan.query_of(plan.sources[0].path)
-    with LiveLog(
-        quorum.bootstrap, quorum.settings, cluster_id=quorum.cluster_id, note=quorum.note
-    ) as log:
+    with LiveLog(target, note=lambda line: terminal.error(f"note: {line}")) as log:
         for part, begins_anew in live_parts(log.read(follow=plan.follow)):
             # A topic comes before all that is about it.
             query = with_topics_of(part, query)
@@ -128,14 +125,14 @@ def _batches(
             return
 
 
-def _run_summary(plan: Plan, quorum: Quorum, terminal: Terminal) -> int:
+def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
     """Print the summary of all that there is."""
     from kraftops.dump.summary.summarise import summarise
     from kraftops.dump.summary.summary import Summary
     from kraftops_cli.dump_log.summary import print_summaries
 
     summary: Summary | None = None
-    for part, query, begins_anew in _asked(plan, quorum):
+    for part, query, begins_anew in _asked(plan, target, terminal):
         found = summarise(
             part.path,
             query.decoder,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kraftops.display.text_table import aligned
 from kraftops.errors import UsageError
 from kraftops.spark.session.session import Session
 from kraftops_cli.dump_log.run import DAMAGED, Plan
@@ -139,24 +140,13 @@ def _print_rows(
 
 def _table_text(columns: list[str], rows: list[list[Any]]) -> str:
     """Return rows as a table: columns as wide as what is in them, up to a limit."""
-    cells = [list(map(_shown, row)) for row in rows]
-    widths = [
-        min(_WIDEST, max([len(name), *(len(row[at]) for row in cells)]))
-        for at, name in enumerate(columns)
-    ]
+    texts = [columns, *([_shown(value) for value in row] for row in rows)]
     numeric = [
         all(isinstance(row[at], int | float) or row[at] is None for row in rows)
         for at in range(len(columns))
     ]
-
-    def line(texts: list[str]) -> str:
-        parts = [
-            text[:width].rjust(width) if is_number else text[:width].ljust(width)
-            for text, width, is_number in zip(texts, widths, numeric, strict=True)
-        ]
-        return "  ".join(parts).rstrip() + "\n"
-
-    return line(columns) + "".join(map(line, cells))
+    lines = aligned([[text[:_WIDEST] for text in row] for row in texts], numeric)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _shown(value: object) -> str:

@@ -1,126 +1,108 @@
-"""Metadata of a running cluster for the tools that else read files: how it is asked for."""
+"""Connection settings and quorums from the options of a command line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kraftops.errors import UsageError
+from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.version import VERSION
 
 if TYPE_CHECKING:
     from kraftops.image.load.loader import Progress
+    from kraftops.image.replay.limits import Limits
     from kraftops.wire.config.settings import Settings
-    from kraftops.wire.net.addresses import Bootstrap
     from kraftops.wire.quorum.live_image import LiveImage
+    from kraftops.wire.quorum.quorum_target import QuorumTarget
 
 
 @dataclass(frozen=True, slots=True)
-class Quorum:
-    """Controllers, how to reach them, and the cluster that is expected; *note* gets lines."""
+class QuorumOptions:
+    """The options that name a quorum; *config* is a server's, *timeout* is in seconds."""
 
-    bootstrap: list[Bootstrap]
-    settings: Settings
-    cluster_id: str | None
-    note: Callable[[str], None]
+    controllers: str | None = None
+    command_config: str | None = None
+    config: str | None = None
+    timeout: float | None = None
+    expect_cluster_id: str | None = None
 
 
-def quorum_of(
-    terminal: Terminal,
-    *,
-    controllers: str | None = None,
-    command_config: str | None = None,
-    config: str | None = None,
-    timeout: float | None = None,
-    expect_cluster_id: str | None = None,
-) -> Quorum:
-    """Return the controllers that options name; warnings and notes are on the terminal.
+def quorum_target(terminal: Terminal, options: QuorumOptions) -> QuorumTarget:
+    """Return the controllers that options name; warnings are printed on the terminal.
 
-    Args:
-        terminal: Of the tool.
-        controllers: HOST:PORT or ID@HOST:PORT, separated by commas; else those of *config*.
-        command_config: A file of client properties, which wins against *config*.
-        config: That of a server, whose first controller listener says how to log in.
-        timeout: Seconds for which nothing may come; else what the properties say, or 15.
-        expect_cluster_id: Refuse any other.
+    Client properties win over the login of the server's first controller listener.
 
     Raises:
-        UsageError: neither *controllers* nor *config* is given, or one makes no sense.
-        ConfigError: a file cannot be read, or says what cannot be done.
+        UsageError: no controllers are named, or an address is invalid.
+        ConfigError: a file cannot be read, or has an invalid or unsupported value.
     """
-    from kraftops_cli.live.lean_kafka import be_lean
-    from kraftops_cli.version import VERSION
-
-    be_lean()
-    from kraftops.errors import UsageError
+    skip_kafka_clients()
+    from kraftops.wire.config.client_properties import ClientProperties, read_properties
     from kraftops.wire.config.server_settings import controller_settings, controllers_of
-    from kraftops.wire.config.settings import Settings, load_settings, properties_of
+    from kraftops.wire.config.settings import Settings
     from kraftops.wire.net.addresses import parse_bootstrap
+    from kraftops.wire.quorum.quorum_target import QuorumTarget
 
-    if controllers is None and config is None:
+    if options.controllers is None and options.config is None:
         raise UsageError("no controllers are named", hint="--controllers HOST:PORT does it")
-    known = properties_of(config) if config is not None else {}
-    if controllers is not None:
-        bootstrap = parse_bootstrap(controllers)
+    path = options.config
+    server = None if path is None else ClientProperties(path, read_properties(path))
+    if options.controllers is not None:
+        bootstrap = parse_bootstrap(options.controllers)
     else:
-        bootstrap = controllers_of(str(config), known)
-    if command_config is not None:
-        settings = load_settings(command_config, lambda line: terminal.error(f"warning: {line}"))
-    elif config is not None:
-        settings = controller_settings(config, known)
+        assert server  # one of the two is given
+        bootstrap = controllers_of(server)
+    if options.command_config is not None:
+        settings = client_file_settings(terminal, options.command_config)
     else:
-        settings = Settings()
-    settings = replace(settings, timeout=timeout or settings.timeout, software_version=VERSION)
-    return Quorum(
-        bootstrap, settings, expect_cluster_id, lambda line: terminal.error(f"note: {line}")
+        settings = controller_settings(server) if server else Settings()
+    return QuorumTarget(
+        bootstrap, tool_settings(settings, options.timeout), options.expect_cluster_id
     )
+
+
+def client_file_settings(terminal: Terminal, path: str) -> Settings:
+    """Return the settings in a file of client properties; print warnings.
+
+    Raises:
+        ConfigError: it cannot be read, or has an invalid or unsupported value.
+    """
+    from kraftops.wire.config.client_settings import load_settings
+
+    return load_settings(path, lambda line: terminal.error(f"warning: {line}"))
+
+
+def tool_settings(settings: Settings, timeout: float | None) -> Settings:
+    """Return settings with the timeout of the command line, if any, and our version."""
+    return replace(settings, timeout=timeout or settings.timeout, software_version=VERSION)
 
 
 def live_image(
     terminal: Terminal,
-    *,
-    controllers: str | None = None,
-    command_config: str | None = None,
-    config: str | None = None,
-    timeout: float | None = None,
-    expect_cluster_id: str | None = None,
-    at_offset: int | None = None,
-    at_time: int | None = None,
+    options: QuorumOptions,
+    limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> LiveImage:
-    """Return the image of what controllers have; `update` keeps it current.
+    """Return the image of the quorum that options name; its `update` keeps it current.
 
     Args:
-        terminal: As of `quorum_of`, like all up to *expect_cluster_id*.
-        controllers: As there.
-        command_config: As there.
-        config: As there.
-        timeout: As there.
-        expect_cluster_id: As there.
-        at_offset: As of `kraftops.image.load.loading.load`; such an image does not change.
-        at_time: As there, too.
-        progress: Is told how many bytes have been applied.
+        terminal: Gets warnings and notes.
+        options: Options that name the quorum.
+        limits: From `kraftops.image.load.loading.limits_of`; a limited image does not change.
+        progress: Called with the number of bytes that were applied.
 
     Raises:
-        UsageError: what `quorum_of` raises, or the log does not reach back to that.
-        WireError: nobody leads, or answers; AnswerError: it is not permitted to read the log.
+        UsageError: the options name no quorum, or the log does not reach back to the limits.
+        WireError: no controller leads, or none answers; AnswerError: reading is not permitted.
     """
-    quorum = quorum_of(
-        terminal,
-        controllers=controllers,
-        command_config=command_config,
-        config=config,
-        timeout=timeout,
-        expect_cluster_id=expect_cluster_id,
-    )
-    from kraftops.image.load.loading import limits_of
+    target = quorum_target(terminal, options)
     from kraftops.wire.quorum.live_image import LiveImage
 
     return LiveImage(
-        quorum.bootstrap,
-        quorum.settings,
-        cluster_id=quorum.cluster_id,
-        limits=limits_of(at_offset, at_time),
-        note=quorum.note,
+        target,
+        limits=limits,
+        note=lambda line: terminal.error(f"note: {line}"),
         progress=progress,
     )

@@ -1,4 +1,4 @@
-"""The options of `--controllers`, by which a dump reads a running cluster instead of files."""
+"""Options of a dump that reads the metadata log of a running cluster instead of files."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _OPTIONS = (
 )
 LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id")
 """The names of the parameters; one of the first two asks for controllers."""
-_OF_FILES = (
+_FILE_PARAMETERS = (
     *("files", "jobs", "salvage", "from_start", "spark"),
     *("verify_index_only", "index_sanity_check"),
     *("offsets_decoder", "transaction_log_decoder", "remote_log_metadata_decoder"),
     *("share_group_state_decoder", "key_decoder_class", "value_decoder_class"),
 )
-"""The names of those that mean nothing to controllers."""
+"""The names of the parameters that have a meaning only for files."""
 
 
 def live_options(command: F) -> F:
@@ -61,30 +61,30 @@ def live_options(command: F) -> F:
 
 
 def is_live(ctx: click.Context, options: dict[str, object]) -> bool:
-    """Tell whether controllers are asked for.
+    """Tell whether the options name controllers.
 
     Raises:
-        click.UsageError: an option needs them, or does not go together with them.
+        click.UsageError: an option needs --controllers, or excludes it.
     """
     given = [name for name, value in options.items() if value not in (None, (), False)]
     shown = {str(param.name): param.opts[0] for param in ctx.command.params}
-    asked = next((name for name in LIVE[:2] if name in given), None)
-    if asked is None:
+    chosen = next((name for name in LIVE[:2] if name in given), None)
+    if chosen is None:
         for name in LIVE:
             if name in given:
                 raise click.UsageError(f"{shown[name]} needs --controllers", ctx)
         return False
-    wrong = [shown[name] for name in _OF_FILES if name in given]
+    wrong = [shown[name] for name in _FILE_PARAMETERS if name in given]
     if options["max_bytes"] != NO_LIMIT:
         wrong.append("--max-bytes")
     if options["dialect"] != "kafka":
         wrong.append("--dialect")
-    for one in [*wrong, *ctx.meta["ignored"]]:
-        raise click.UsageError(f"{shown[asked]} and {one} do not go together", ctx)
+    for other in [*wrong, *ctx.meta["ignored"]]:
+        raise click.UsageError(f"{shown[chosen]} and {other} do not go together", ctx)
     return True
 
 
 def live_source(options: dict[str, object]) -> Source:
-    """Return what the controllers are among sources."""
+    """Return the controllers as a source."""
     name = str(options["controllers"] or options["config"])
     return Source(name, None if options["raw"] else "metadata", METADATA_TOPIC, 0, 0)

@@ -74,19 +74,17 @@ def _opened(
     at_time = cast("int | None", options["at_time"])
     is_followed = bool(options["follow"])
     if options["controllers"] is not None:
-        from kraftops_cli.live.connect import live_image
+        from kraftops.image.load.loading import limits_of
+        from kraftops_cli.live.connect import QuorumOptions, live_image
 
-        live = live_image(
-            terminal,
+        quorum = QuorumOptions(
             controllers=str(options["controllers"]),
             config=cast("str | None", options["config"]),
             command_config=cast("str | None", options["command_config"]),
             timeout=cast("float | None", options["timeout"]),
             expect_cluster_id=cast("str | None", options["expect_cluster_id"]),
-            at_offset=at_offset,
-            at_time=at_time,
-            progress=progress,
         )
+        live = live_image(terminal, quorum, limits_of(at_offset, at_time), progress)
         return Opened(live if is_followed else Still(live.image), live)
     dialect = str(options["dialect"])
     if is_followed:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kraftops.display.text_table import aligned
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -123,8 +124,7 @@ def _table(
     for state in states:
         told = _for_people(describe_state(state))
         rows.append([told.get(name, "-") for _, name in columns])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines = aligned(rows)
     lines += [f"problem: {problem}" for problem in problems]
     for finding in found:
         lines += [f"finding: {finding}", f"   cure: {finding.cure}"]

@@ -27,6 +27,24 @@ class Number(click.ParamType[int]):
         return int(text)
 
 
+class JavaInteger(click.ParamType[int]):
+    """A number as `Integer.parseInt` reads it, refused in argparse4j's words."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number in the text *value*."""
+        text = str(value)
+        if re.fullmatch(r"[+-]?[0-9]{1,40}", text) and -(1 << 31) <= int(text) < 1 << 31:
+            return int(text)
+        names = "/".join(sorted(param.opts, key=len, reverse=True)) if param else "number"
+        raise click.UsageError(
+            f"argument {names}: could not convert '{text}' to Integer"
+            f' (For input string: "{text}")',
+            ctx,
+        )
+
+
 class Seconds(click.ParamType[float]):
     """A time in seconds: more than 0, and within the range of the system's clocks."""
 

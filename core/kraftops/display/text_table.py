@@ -1,4 +1,4 @@
-"""Tables and columns of counts in plain text."""
+"""Tables, column charts and sizes in plain text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,35 @@ _ASCII_BLOCKS = " #"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 Cell = str | int | None
+NO_VALUE = "-"
 
 MOST_ROWS = 20
 """Rows of each table; the rest is counted."""
 
 
+def aligned(rows: Sequence[Sequence[str]], is_right: Sequence[bool] = ()) -> list[str]:
+    """Return rows as lines, in columns two blanks apart.
+
+    *is_right* tells of each column whether it is aligned on the right; by default none is.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    pads = [str.rjust if right else str.ljust for right in is_right] or [str.ljust] * len(widths)
+    return [
+        "  ".join(
+            pad(text, width) for pad, text, width in zip(pads, row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def plain_table(rows: Sequence[Sequence[object]]) -> str:
+    """Return rows, the header first, as aligned lines; None is shown as a dash."""
+    texts = [[NO_VALUE if cell is None else str(cell) for cell in row] for row in rows]
+    return "".join(f"{line}\n" for line in aligned(texts))
+
+
 class Page:
-    """Where the text goes."""
+    """The width of a terminal, and whether it shows Unicode."""
 
     def __init__(self, width: int, unicode: bool) -> None:
         self.width = width
@@ -25,7 +47,7 @@ class Page:
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[Cell]], *, is_whole: bool = True
     ) -> Iterator[str]:
-        """Yield the lines of a table, if it has rows: the first of them, and how many follow."""
+        """Yield the lines of a table: its first rows, and the number of those that follow."""
         rest = iter(rows)
         shown = list(islice(rest, MOST_ROWS))
         if shown:
@@ -40,9 +62,9 @@ class Page:
 def table(
     header: Sequence[str], rows: Sequence[Sequence[Cell]], width: int, *, unicode: bool
 ) -> list[str]:
-    """Return the lines of a table; what makes it wider than *width* is cut off its first column.
+    """Return the lines of a table; its first column is shortened if they exceed *width*.
 
-    That stays as wide as its header. Columns of numbers are on the right, and None is a dash.
+    The first column stays as wide as its header. Columns of numbers are aligned on the right.
     """
     texts = [list(header), *([cell_text(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
@@ -52,19 +74,13 @@ def table(
         for line in texts:
             line[0] = shortened(line[0], widths[0], unicode=unicode)
     is_right = [any(isinstance(cell, int) for cell in column) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            text.rjust(size) if right else text.ljust(size)
-            for text, size, right in zip(line, widths, is_right, strict=True)
-        ).rstrip()
-        for line in texts
-    ]
+    return aligned(texts, is_right)
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a number with commas, a text as it is but in one line, or a dash for None."""
+    """Return a number with commas, a text on one line, or a dash for None."""
     if cell is None:
-        return "-"
+        return NO_VALUE
     if isinstance(cell, int):
         return number_text(cell)
     return "".join(char if char.isprintable() else "?" for char in cell)
@@ -76,7 +92,7 @@ def number_text(number: int) -> str:
 
 
 def shortened(text: str, size: int, *, unicode: bool) -> str:
-    """Return a text that is no longer than *size*, and where it was cut, says so."""
+    """Return a text of at most *size* characters; a cut text ends in a mark."""
     if len(text) <= size:
         return text
     mark = "…" if unicode else ".."
@@ -95,9 +111,9 @@ def size_text(size: int) -> str:
 
 
 def chart(counts: Sequence[int], height: int, *, unicode: bool) -> list[str]:
-    """Return *height* lines that show counts, not all zero, as columns, the highest in full.
+    """Return *height* lines that show counts, not all zero, as columns.
 
-    A column is higher than nothing wherever its count is.
+    The highest count fills all lines, and each count above zero is visible.
     """
     blocks = _BLOCKS if unicode else _ASCII_BLOCKS
     steps = len(blocks) - 1
@@ -110,6 +126,6 @@ def chart(counts: Sequence[int], height: int, *, unicode: bool) -> list[str]:
 
 
 def merged(counts: Sequence[int], most: int) -> tuple[list[int], int]:
-    """Return counts of neighbours put together so that there are at most *most*, and how many."""
+    """Return at most *most* sums of adjacent counts, and the number of counts in each sum."""
     together = max(-(-len(counts) // max(most, 1)), 1)
     return [sum(counts[at : at + together]) for at in range(0, len(counts), together)], together

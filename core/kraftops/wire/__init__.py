@@ -1,1 +1,1 @@
-"""Live clusters: connections, what can be asked over them, and the metadata log as it grows."""
+"""Live clusters: connections, requests, and the metadata log as it grows."""

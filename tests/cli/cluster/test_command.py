@@ -291,7 +291,7 @@ def test_dead_port_is_told_at_once() -> None:
 def test_package_that_imports_nothing_can_be_found() -> None:
     """Other libraries ask whether it is there, as PySpark does."""
     code = (
-        "from kraftops_cli.live.lean_kafka import be_lean; be_lean();"
+        "from kraftops_cli.live.kafka_package import skip_kafka_clients; skip_kafka_clients();"
         "from importlib.util import find_spec; print(find_spec('kafka').name)"
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from kraftops.wire.quorum.fetching import SnapshotId
+from kraftops.wire.quorum.fetch import SnapshotId
 from tests.helpers.logs.metadata_logs import feature, records_batch, snapshot_bytes
 from tests.helpers.logs.random_logs import leader_change, uuid
 from tests.helpers.wire.quorums import Log

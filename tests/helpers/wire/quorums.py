@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer, definition
-from kraftops.wire.quorum.fetching import SnapshotId
+from kraftops.wire.quorum.fetch import SnapshotId
 from tests.helpers.wire.peers import CONTROLLER_APIS, Peer, answer, api_versions, read_request
 
 NOT_LEADER, FENCED, UNKNOWN_EPOCH = 6, 74, 75

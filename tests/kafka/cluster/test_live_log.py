@@ -10,10 +10,11 @@ import pytest
 
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
-from kraftops.wire.quorum.fetching import SnapshotId
+from kraftops.wire.quorum.fetch import SnapshotId
 from kraftops.wire.quorum.live_image import LiveImage
-from kraftops.wire.quorum.live_log import Begins, CaughtUp, LiveBatch, LiveLog
-from kraftops_cli.cluster.state import fenced_of, replicas_of
+from kraftops.wire.quorum.live_log import CaughtUp, LiveBatch, LiveLog, Started
+from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops_cli.cluster.broker_states import fenced_by_id, replica_counts
 from tests.helpers.kafka.nodes.clusters import (
     Cluster,
     Shape,
@@ -47,7 +48,7 @@ class Reader(threading.Thread):
         self.failure: BaseException | None = None
         self._over = threading.Event()
         self._log = LiveLog(
-            parse_bootstrap(addresses), Settings(timeout=30), note=self.notes.append
+            QuorumTarget(parse_bootstrap(addresses), Settings(timeout=30)), note=self.notes.append
         )
 
     def run(self) -> None:
@@ -61,9 +62,9 @@ class Reader(threading.Thread):
         finally:
             self._log.close()
 
-    def _take(self, event: Begins | LiveBatch | CaughtUp) -> None:
+    def _take(self, event: Started | LiveBatch | CaughtUp) -> None:
         match event:
-            case Begins(snapshot=snapshot):
+            case Started(snapshot=snapshot):
                 self.begins.append(snapshot)
                 self.batches.clear()
             case LiveBatch(batch=batch, is_of_snapshot=False):
@@ -93,7 +94,7 @@ def following(cluster: Cluster) -> Iterator[Reader]:
 def test_log_is_that_of_the_files(jars: Path, tmp_path: Path) -> None:
     with running_cluster(jars, tmp_path, Shape(is_combined=True)) as cluster:
         change_topics(cluster.brokers, "CreateTopics", [topic(f"t{n}") for n in range(50)])
-        with LiveLog(parse_bootstrap(cluster.controllers), Settings()) as log:
+        with LiveLog(QuorumTarget(parse_bootstrap(cluster.controllers), Settings())) as log:
             events = [*log.read()]
         last = events[-1]
         assert isinstance(last, CaughtUp)
@@ -105,7 +106,7 @@ def test_log_is_that_of_the_files(jars: Path, tmp_path: Path) -> None:
         files = in_files(cluster.nodes[1])
 
     assert over_the_wire == {at: data for at, data in files.items() if at < last.offset}
-    assert events[0] == Begins(events[0].endpoint, None)
+    assert events[0] == Started(events[0].endpoint, None)
 
 
 def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> None:
@@ -115,11 +116,11 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         change_topics(cluster.brokers, "CreateTopics", [topic(f"t{n}") for n in range(300)])
         assert until(lambda: len([*metadata_folder(node).glob("*.checkpoint")]) > 1, 30)
         time.sleep(1)  # there is something after it then
-        with LiveLog(parse_bootstrap(cluster.controllers), Settings()) as log:
+        with LiveLog(QuorumTarget(parse_bootstrap(cluster.controllers), Settings())) as log:
             events = [*log.read()]
-        image = LiveImage(parse_bootstrap(cluster.controllers), Settings()).image
+        image = LiveImage(QuorumTarget(parse_bootstrap(cluster.controllers), Settings())).image
         snapshot = events[0]
-        assert isinstance(snapshot, Begins)
+        assert isinstance(snapshot, Started)
         assert snapshot.snapshot
         assert snapshot.snapshot.epoch >= 1
         kept = b"".join(
@@ -133,8 +134,8 @@ def test_newest_snapshot_is_read_byte_by_byte(jars: Path, tmp_path: Path) -> Non
         first = next(e for e in events if isinstance(e, LiveBatch) and not e.is_of_snapshot)
         assert first.batch.header.base_offset <= snapshot.snapshot.end_offset
         assert first.batch.header.last_offset >= snapshot.snapshot.end_offset
-        assert replicas_of(image)[1].total() == 300
-        assert fenced_of(image) == {1: False}
+        assert replica_counts(image)[1].total() == 300
+        assert fenced_by_id(image) == {1: False}
 
 
 def test_reader_misses_nothing_while_the_quorum_changes(jars: Path, tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_older_controller_is_read(older_jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=2, brokers=1, release="3.9", is_dynamic=True)
     with running_cluster(older_jars, tmp_path, shape) as cluster:
         for address in cluster.controllers.split(","):
-            live = LiveImage(parse_bootstrap(address), Settings())
+            live = LiveImage(QuorumTarget(parse_bootstrap(address), Settings()))
 
             assert [*live.image.brokers] == [101]
             assert live.snapshot is None

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.wire.config.settings import load_settings
+from kraftops.wire.config.client_settings import load_settings
 from kraftops.wire.net.addresses import parse_bootstrap
 from kraftops.wire.quorum.live_log import CaughtUp, LiveLog
+from kraftops.wire.quorum.quorum_target import QuorumTarget
 from tests.core.wire.auth.test_jks import jks
 from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import BROKER, CLUSTER_ID, CONTROLLER
@@ -152,7 +153,9 @@ def test_metadata_log_is_read(secured: Secured, how: str) -> None:
     listener, lines = LISTENERS[how]
     path = secured.properties(*lines, secured.trust, *secured.own())
     settings = load_settings(str(path), lambda _: None)
-    with LiveLog(parse_bootstrap(secured.cluster.addresses(listener)), settings) as log:
+    with LiveLog(
+        QuorumTarget(parse_bootstrap(secured.cluster.addresses(listener)), settings)
+    ) as log:
         *_, last = log.read()
 
         assert isinstance(last, CaughtUp)

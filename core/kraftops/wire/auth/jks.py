@@ -24,12 +24,12 @@ _DIGEST_SIZE = 20
 
 
 def trusted_certificates(data: bytes, password: str | None) -> list[bytes]:
-    """Return the certificates (DER) of a store's trusted entries; keys are passed over.
+    """Return the certificates (DER) of a store's trusted entries; keys are skipped.
 
-    The digest is compared where there is a password, as in Java.
+    The digest is checked only with a password, as in Java.
 
     Raises:
-        DecodeError: it is no such store, or its digest is not that of the password.
+        DecodeError: it is malformed, or its digest is wrong.
     """
     if len(data) < _HEAD.size + _DIGEST_SIZE:
         raise DecodeError("a JKS store that is cut short")

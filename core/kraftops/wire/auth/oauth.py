@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LARGEST_TOKEN = 1 << 20
 _BLOCK = 1 << 16
-_MOST_BLOCKS = 1 << 10  # a server may send less than a block at a time
+_MAX_BLOCKS = 1 << 10  # a server may send less than a block at a time
 _LIFETIME = 3600
 _CLAIM = "unsecuredLoginStringClaim_"
 _EXTENSION = "extension_"
@@ -26,7 +26,7 @@ def token(sasl: Sasl, deadline: Deadline) -> str:
     """Return a token.
 
     Raises:
-        AuthError: there is none to be had; the message holds no secret.
+        AuthError: no token is available; the message holds no secret.
     """
     url = sasl.token_url
     if url.startswith("file:"):
@@ -42,7 +42,7 @@ def token(sasl: Sasl, deadline: Deadline) -> str:
 
 
 def extensions(sasl: Sasl) -> dict[str, str]:
-    """Return the SASL extensions (KIP-342) that the login module is given."""
+    """Return the SASL extensions (KIP-342) in the options of the login module."""
     return {
         name.removeprefix(_EXTENSION): value
         for name, value in sasl.login.options.items()
@@ -100,7 +100,7 @@ def _body(answer: HTTPResponse, deadline: Deadline) -> bytes:
     parts: list[bytes] = []
     while part := answer.read1(_BLOCK):
         parts.append(part)
-        if deadline.is_over or len(parts) > _MOST_BLOCKS:
+        if deadline.is_over or len(parts) > _MAX_BLOCKS:
             raise TimeoutError("its answer takes too long")
     return b"".join(parts)
 
@@ -109,7 +109,7 @@ _ENDPOINT_HINT = "check the URL, clientId, clientSecret and scope"
 
 
 def _unsecured(sasl: Sasl) -> str:
-    """Return an unsigned token, which only a server for trials takes."""
+    """Return an unsigned token, which only servers for tests accept."""
     now = int(time.time())
     claims: dict[str, object] = {"iat": now, "exp": now + _LIFETIME}
     for name, value in sasl.login.options.items():

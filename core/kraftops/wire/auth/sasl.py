@@ -1,4 +1,4 @@
-"""Log in by SASL: the mechanisms of kafka-python, driven over our own connections."""
+"""SASL login with the mechanisms of kafka-python over our own connections."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from kraftops.wire.auth import oauth
 from kraftops.wire.config.settings import Sasl
 from kraftops.wire.net.deadline import Deadline
 
-_MOST_ROUNDS = 20  # no mechanism takes more than five
-# What the mechanisms raise where a server's answer is none.
+_MAX_ROUNDS = 20  # no mechanism takes more than five
+# Errors of the mechanisms on a malformed answer.
 _FAILURES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
 
 Exchange = Callable[[bytes], bytes]
-"""Send a token to the server and return its answer."""
+"""Sends a token to the server and returns the answer."""
 
 
 def log_in(sasl: Sasl, host: str, exchange: Exchange, deadline: Deadline) -> None:
-    """Go through a mechanism's exchange, after the handshake that named it.
+    """Log in by a mechanism, after its handshake.
 
     Raises:
-        AuthError: the server proves not that it knows the password too, or there is no token.
-        WireError: what *exchange* raises.
+        AuthError: the server does not prove that it knows the password, or there is no token.
+        WireError: an error of *exchange*.
     """
     mechanism = _mechanism(sasl, host, deadline)
     try:
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             if mechanism.is_done():
                 break
             mechanism.receive(exchange(mechanism.auth_bytes()))

@@ -1,4 +1,4 @@
-"""TLS as client settings want it: trust and keys from PEM, PKCS12 and JKS."""
+"""TLS context from client settings, with stores in PEM, PKCS12 and JKS."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ _PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----")
 _ONE_LINE = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
 
 
-def context(tls: Tls, source: str) -> ssl.SSLContext:
-    """Return the context of a client; *source* is the file that errors name.
+def tls_context(tls: Tls, source: str) -> ssl.SSLContext:
+    """Return the TLS context of a client; *source* is the file that errors name.
 
     Raises:
-        ConfigError: a store cannot be read or opened, or a setting is one that OpenSSL lacks.
+        ConfigError: a store cannot be read or opened, or OpenSSL lacks a setting.
     """
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.check_hostname = tls.checks_host
-    _limit_versions(made, tls, source)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = tls.checks_host
+    _limit_versions(context, tls, source)
     if tls.ciphers:
-        _choose_ciphers(made, tls.ciphers, source)
+        _choose_ciphers(context, tls.ciphers, source)
     if tls.trust is None:
-        made.load_default_certs()
+        context.load_default_certs()
     else:
-        _trust(made, tls.trust, source)
+        _load_trusted(context, tls.trust, source)
     if tls.own is not None:
-        _show_own(made, tls.own, source)
-    return made
+        _load_own(context, tls.own, source)
+    return context
 
 
-def _limit_versions(made: ssl.SSLContext, tls: Tls, source: str) -> None:
+def _limit_versions(context: ssl.SSLContext, tls: Tls, source: str) -> None:
     if not tls.versions:
         return
     versions = sorted(ssl.TLSVersion[name.replace("TLSv1.", "TLSv1_")] for name in tls.versions)
     try:
-        made.minimum_version, made.maximum_version = versions[0], versions[-1]
+        context.minimum_version, context.maximum_version = versions[0], versions[-1]
     except ValueError as error:
         raise ConfigError(f"{source}: ssl.enabled.protocols: {error}") from error
 
 
-def _choose_ciphers(made: ssl.SSLContext, suites: tuple[str, ...], source: str) -> None:
-    """Choose those that are named as OpenSSL names them; of TLS 1.3 all names are the same."""
+def _choose_ciphers(context: ssl.SSLContext, suites: tuple[str, ...], source: str) -> None:
+    """Choose cipher suites by OpenSSL's names; in TLS 1.3 OpenSSL and Java have the same names."""
     older = [name for name in suites if not name.startswith("TLS_")]
     java = [name for name in suites if name.startswith("TLS_") and "_WITH_" in name]
     if java:
@@ -64,53 +64,53 @@ def _choose_ciphers(made: ssl.SSLContext, suites: tuple[str, ...], source: str) 
         )
     if older:
         try:
-            made.set_ciphers(":".join(older))
+            context.set_ciphers(":".join(older))
         except ssl.SSLError as error:
             raise ConfigError(f"{source}: ssl.cipher.suites: OpenSSL has none of these") from error
 
 
-def _trust(made: ssl.SSLContext, store: Store, source: str) -> None:
+def _load_trusted(context: ssl.SSLContext, store: Store, source: str) -> None:
     place = f"{source}: {store.key}"
-    data = _bytes_of(store, place)
+    data = _store_bytes(store, place)
     try:
         if _PEM.search(data):
-            made.load_verify_locations(cadata=_unfolded(data.decode("ascii", "replace")))
+            context.load_verify_locations(cadata=_folded(data.decode("ascii", "replace")))
             return
         certificates = _certificates(data, store.password)
-        made.load_verify_locations(cadata=b"".join(certificates))
+        context.load_verify_locations(cadata=b"".join(certificates))
     except DecodeError as error:
-        raise ConfigError(f"{place}: {_shown(store)}{error.message}", error.hint) from error
+        raise ConfigError(f"{place}: {_location(store)}{error.message}", error.hint) from error
     except ssl.SSLError as error:
-        raise ConfigError(f"{place}: {_shown(store)}a certificate cannot be read") from error
+        raise ConfigError(f"{place}: {_location(store)}a certificate cannot be read") from error
 
 
-def _show_own(made: ssl.SSLContext, store: Store, source: str) -> None:
+def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
     place = f"{source}: {store.key}"
-    data = _bytes_of(store, place)
+    data = _store_bytes(store, place)
     password = store.key_password
     try:
         if _PEM.search(data):
             key = store.private_key.encode() if store.private_key else b""
-            pem = _unfolded((key + b"\n" + data).decode("ascii", "replace")).encode()
+            pem = _folded((key + b"\n" + data).decode("ascii", "replace")).encode()
         else:
             pem, password = _pkcs12_pem(data, store.password), None
-        with _file_of(pem) as path:
-            # Without a password OpenSSL would ask on the terminal for one.
-            made.load_cert_chain(path, password=password or "")
+        with _temporary_file(pem) as path:
+            # Without a password OpenSSL would ask for one on the terminal.
+            context.load_cert_chain(path, password=password or "")
     except DecodeError as error:
-        raise ConfigError(f"{place}: {_shown(store)}{error.message}", error.hint) from error
+        raise ConfigError(f"{place}: {_location(store)}{error.message}", error.hint) from error
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"{place}: {_shown(store)}the certificate and its private key cannot be loaded",
+            f"{place}: {_location(store)}the certificate and its private key cannot be loaded",
             hint="do they belong together, and is ssl.key.password right?",
         ) from error
 
 
-def _shown(store: Store) -> str:
+def _location(store: Store) -> str:
     return f"{store.location}: " if store.location else ""
 
 
-def _bytes_of(store: Store, place: str) -> bytes:
+def _store_bytes(store: Store, place: str) -> bytes:
     if not store.location:
         return store.certificates.encode("ascii", "replace")
     try:
@@ -123,14 +123,14 @@ def _bytes_of(store: Store, place: str) -> bytes:
     return data
 
 
-def _unfolded(pem: str) -> str:
-    """Return PEM with line ends, where a properties file has all of it on one line."""
+def _folded(pem: str) -> str:
+    """Return PEM with lines of 64 characters, also if a properties file has it on one line."""
 
     def lines(block: re.Match[str]) -> str:
         begin, body, end = block.groups()
         head, blank, rest = body.partition("\n\n")
         packed = "".join((rest if blank else body).split())
-        folded = [packed[at : at + 64] for at in range(0, len(packed), 64)]
+        folded = [packed[pos : pos + 64] for pos in range(0, len(packed), 64)]
         kept = [head.strip(), ""] if blank else []
         return "\n".join([begin, *kept, *folded, end])
 
@@ -189,8 +189,8 @@ def _pkcs12(data: bytes, password: str | None) -> tuple[PrivateKeyTypes | None, 
 
 
 @contextmanager
-def _file_of(pem: bytes) -> Iterator[str]:
-    """Give *pem*, which may hold a private key, a path: OpenSSL reads keys from files only."""
+def _temporary_file(pem: bytes) -> Iterator[str]:
+    """Yield the path of *pem*, which may hold a private key: OpenSSL reads keys from files only."""
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("kraftops")
         try:

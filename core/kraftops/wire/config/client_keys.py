@@ -1,4 +1,4 @@
-"""The keys of Java client configurations: those we go by, and those that are no concern of ours.
+"""Keys of Java client configurations: honoured, unsupported, and without a meaning here.
 
 From Kafka 4.3's AdminClientConfig, ProducerConfig, ConsumerConfig, SslConfigs and SaslConfigs.
 """
@@ -77,7 +77,7 @@ SECURITY: dict[str, frozenset[str]] = {
     "ssl.secure.random.implementation": _NONE,
     "ssl.trustmanager.algorithm": frozenset({"SunX509", "PKIX"}),
 }
-"""Keys that we cannot honour, and the values with which there is nothing to honour."""
+"""Keys that have no meaning here, and the values that may be given nevertheless: the defaults."""
 
 PASSED_OVER = frozenset(
     """

@@ -19,17 +19,17 @@ _MEANING = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b", "a": "\a", "v
 
 
 class Login(NamedTuple):
-    """A login module, by the name of its class, and its options."""
+    """The class name of a login module, and its options."""
 
     module: str
     options: Mapping[str, str]
 
 
 def parse_login(text: str) -> Login:
-    """Return the one login module that *text* holds.
+    """Return the only login module in *text*.
 
     Raises:
-        DecodeError: it holds no such thing; the message quotes nothing that may be a password.
+        DecodeError: *text* is malformed; the message quotes nothing that may be a password.
     """
     tokens = _tokens(text)
     if len(tokens) < 2 or tokens[1][0].lower() not in FLAGS:
@@ -39,13 +39,13 @@ def parse_login(text: str) -> Login:
     rest = tokens[2:-1]
     if len(rest) % 3 or any(token != ("=", True) for token in rest[1::3]):
         raise DecodeError("its options are not all KEY=VALUE, or there are two modules")
-    options = {rest[at][0]: rest[at + 2][0] for at in range(0, len(rest), 3)}
+    options = {rest[index][0]: rest[index + 2][0] for index in range(0, len(rest), 3)}
     return Login(tokens[0][0], options)
 
 
 def _tokens(text: str) -> list[tuple[str, bool]]:
-    """Return the tokens, and of each whether it is a sign of punctuation."""
-    found = []
+    """Return the tokens, each with whether it is punctuation."""
+    tokens = []
     pos = 0
     text = text.rstrip()
     while pos < len(text):
@@ -55,11 +55,11 @@ def _tokens(text: str) -> list[tuple[str, bool]]:
         double, single, word, sign = match.groups()
         quoted = double if double is not None else single
         if quoted is not None:
-            found.append((_ESCAPE.sub(_unescaped, quoted), False))
+            tokens.append((_ESCAPE.sub(_unescaped, quoted), False))
         else:
-            found.append((word or sign, sign is not None))
+            tokens.append((word or sign, sign is not None))
         pos = match.end()
-    return found
+    return tokens
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -1,90 +1,82 @@
-"""How to reach the controllers of a server's own configuration, as that server does (KIP-631)."""
+"""Controllers and settings from a server's own configuration (KIP-631)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
 from kraftops.errors import ConfigError, UsageError
 from kraftops.java.properties import Property
-from kraftops.wire.config.settings import Settings, settings_of
+from kraftops.wire.config.client_properties import ClientProperties
+from kraftops.wire.config.client_settings import client_settings
+from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap, parse_bootstrap
 
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_PROTOCOL_MAP = "listener.security.protocol.map"
 _MECHANISM = "sasl.mechanism.controller.protocol"
 _QUORUM = ("controller.quorum.bootstrap.servers", "controller.quorum.voters")
 _DEFAULT_MECHANISM = "GSSAPI"
 
 
-def controllers_of(path: str, found: Mapping[str, Property]) -> list[Bootstrap]:
-    """Return the controllers that a server knows.
-
-    Args:
-        path: The file, for errors.
-        found: Its properties.
+def controllers_of(properties: ClientProperties) -> list[Bootstrap]:
+    """Return the controllers in a server's configuration.
 
     Raises:
         ConfigError: it names none.
     """
-    quorum = next((found[key].value for key in _QUORUM if key in found and found[key].value), "")
+    quorum = next(filter(None, map(properties.raw_value, _QUORUM)), "")
     if not quorum:
         raise ConfigError(
-            f"{path}: neither {_QUORUM[0]} nor {_QUORUM[1]} says where controllers are"
+            f"{properties.path}: neither {_QUORUM[0]} nor {_QUORUM[1]} says where controllers are"
         )
     try:
         return parse_bootstrap(quorum)
     except UsageError as error:
-        raise ConfigError(f"{path}: {error.message}", error.hint) from error
+        raise ConfigError(f"{properties.path}: {error.message}", error.hint) from error
 
 
-def controller_settings(path: str, found: Mapping[str, Property]) -> Settings:
-    """Return how a server reaches controllers: by those of its first controller listener.
-
-    Args:
-        path: The file, for errors.
-        found: Its properties.
+def controller_settings(properties: ClientProperties) -> Settings:
+    """Return the settings with which a server connects to its first controller listener.
 
     Raises:
-        ConfigError: there is no such listener, or its settings cannot be honoured.
+        ConfigError: there is no such listener, or a value is invalid or unsupported.
     """
-    names = found.get("controller.listener.names")
-    listener = names.value.split(",")[0].strip() if names else ""
+    path = properties.path
+    listener = properties.value("controller.listener.names").split(",")[0].strip()
     if not listener:
         raise ConfigError(f"{path}: controller.listener.names is missing")
-    protocol = _protocol(path, found, listener)
-    mechanism = _value(found, _MECHANISM) or _DEFAULT_MECHANISM
-    keys = _client_keys(found, listener, mechanism)
-    keys["security.protocol"] = Property("security.protocol", protocol, 0)
+    protocol = _protocol(properties, listener)
+    mechanism = properties.value(_MECHANISM) or _DEFAULT_MECHANISM
+    entries = _client_entries(properties, listener, mechanism)
+    entries["security.protocol"] = Property("security.protocol", protocol, 0)
     if protocol.startswith("SASL"):
-        keys["sasl.mechanism"] = Property("sasl.mechanism", mechanism, 0)
-        if "sasl.jaas.config" not in keys:
+        entries["sasl.mechanism"] = Property("sasl.mechanism", mechanism, 0)
+        if "sasl.jaas.config" not in entries:
             name = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
             raise ConfigError(
                 f"{path}: the listener {listener} is {protocol}, and no {name} says how to log in",
                 hint="--command-config has a login of yours; the JVM's own JAAS file is not read",
             )
-    return settings_of(path, keys)
+    return client_settings(replace(properties, entries=entries))
 
 
-def _value(found: Mapping[str, Property], key: str) -> str:
-    return found[key].value.strip() if key in found else ""
-
-
-def _protocol(path: str, found: Mapping[str, Property], listener: str) -> str:
-    for entry in _value(found, "listener.security.protocol.map").split(","):
+def _protocol(properties: ClientProperties, listener: str) -> str:
+    """Return the security protocol of a listener."""
+    for entry in properties.value(_PROTOCOL_MAP).split(","):
         name, _, protocol = entry.strip().partition(":")
         if name == listener:
             return protocol
     if listener in _PROTOCOLS:
         return listener
-    if _value(found, "listener.security.protocol.map"):
-        raise ConfigError(f"{path}: listener.security.protocol.map does not have {listener}")
-    return "PLAINTEXT"  # what Kafka takes for controllers where there is no map
+    if properties.value(_PROTOCOL_MAP):
+        raise ConfigError(f"{properties.path}: {_PROTOCOL_MAP} does not have {listener}")
+    return "PLAINTEXT"  # Kafka's default for controllers where there is no map
 
 
-def _client_keys(
-    found: Mapping[str, Property], listener: str, mechanism: str
+def _client_entries(
+    properties: ClientProperties, listener: str, mechanism: str
 ) -> dict[str, Property]:
-    """Return the ssl.* and sasl.* keys; those of the listener and the mechanism come last."""
+    """Return the ssl.* and sasl.* keys; keys of the listener and the mechanism come last."""
     prefixes = (
         "",
         f"{mechanism.lower()}.",
@@ -93,7 +85,7 @@ def _client_keys(
     )
     chosen: dict[str, Property] = {}
     for prefix in prefixes:
-        for key, entry in found.items():
+        for key, entry in properties.entries.items():
             name = key.removeprefix(prefix)
             if key.startswith(prefix) and name.startswith(("ssl.", "sasl.")) and entry.value:
                 chosen[name] = entry

@@ -1,1 +1,1 @@
-"""Definitions of requests and answers that kafka-python has none of, in the form of its own."""
+"""Definitions of messages that kafka-python lacks, in its own format."""

@@ -1,4 +1,4 @@
-"""Addresses of servers, and the lists of them that users give."""
+"""Addresses of servers, and lists of addresses from users."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kraftops.errors import UsageError
 
-# As Kafka's Utils.getHost, which ignores the protocol, and KIP-853's voters, whose id we ignore.
+# As Kafka's Utils.getHost, which ignores the protocol; the directory ids of KIP-853 are ignored.
 _ENTRY = re.compile(
     r"(?:[0-9a-zA-Z\-%._]*://)?(?:(\d{1,10})@)?(?:\[([0-9a-zA-Z%.:]+)\]|([^\[\]:@/\s]+)):(\d{1,10})"
     r"(?::[A-Za-z0-9_-]{22})?"
@@ -16,7 +16,7 @@ _LAST_PORT = 65535
 
 
 class Address(NamedTuple):
-    """A host, by name or number, and a port; an IPv6 address is shown in brackets."""
+    """A host name or IP address, and a port; an IPv6 address is shown in brackets."""
 
     host: str
     port: int
@@ -26,17 +26,17 @@ class Address(NamedTuple):
 
 
 class Bootstrap(NamedTuple):
-    """An address to begin with, and the id of the node there where it is known."""
+    """An address from a user, and the id of the node there, if it is known."""
 
     address: Address
     node_id: int | None = None
 
 
 def parse_bootstrap(text: str) -> list[Bootstrap]:
-    """Return the entries of a list `HOST:PORT,…`, in which `ID@HOST:PORT` may stand too.
+    """Return the entries of a list of `HOST:PORT` and `ID@HOST:PORT`, separated by commas.
 
     Raises:
-        UsageError: an entry is none, or there is none.
+        UsageError: an entry is malformed, or there is none.
     """
     found: dict[Address, Bootstrap] = {}
     for entry in filter(None, map(str.strip, text.split(","))):

@@ -1,7 +1,7 @@
-"""Requests and answers as bytes: the message definitions and the field codec of kafka-python.
+"""Requests and answers as bytes, by the message definitions and the field codec of kafka-python.
 
-Only its codec is used, and none of its message classes: those are kept in a registry that a
-program's own KafkaConsumer uses too.
+Its message classes are not used: they share a registry with the KafkaConsumer of a program that
+imports this library.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 from kraftops.errors import DecodeError
 
 Answer = Any
-"""What was answered: the fields of kafka-python's containers, in snake case."""
+"""An answer: a container of kafka-python, with fields in snake case."""
 
 API_VERSIONS = 18
 OUR_DEFINITIONS = "kraftops.wire.messages"
 _OURS = ("FetchSnapshot", "UnregisterBroker")
 _HEAD = struct.Struct(">hhih")
-# What the codec raises where bytes mean nothing.
+# Errors of the codec on malformed bytes.
 _MALFORMED = (
     AssertionError,
     AttributeError,
@@ -35,11 +35,11 @@ _MALFORMED = (
 
 
 _NeverNull = Sequence[tuple[str, "_NeverNull | None"]]
-"""The strings and arrays of a struct that are not nullable, and those of an array's structs."""
+"""The non-nullable strings and arrays of a struct; for an array of structs, also their fields."""
 
 
 class Definition:
-    """A request or an answer, all versions of it."""
+    """All versions of a request or an answer."""
 
     def __init__(self, name: str) -> None:
         """Load the definition *name*, as `FetchRequest`."""
@@ -66,26 +66,26 @@ class Definition:
         return bool(first <= version <= last)
 
     def encode(self, version: int, values: Mapping[str, object]) -> bytes:
-        """Return the bytes of a body; what *values* has not is what Kafka takes it to be."""
+        """Return the bytes of a body; fields that *values* lacks have Kafka's defaults."""
         flexible = self.is_flexible(version)
         body: bytes = self._struct.encode(
-            _filled(self._struct, values), version=version, compact=flexible, tagged=flexible
+            _with_defaults(self._struct, values), version=version, compact=flexible, tagged=flexible
         )
         return body
 
     def decode(self, version: int, data: memoryview) -> tuple[Answer, int]:
-        """Return what a body says, and the position after it.
+        """Return the fields of a body, and the position after it.
 
         Raises:
-            ValueError, or whatever the codec raises: it says nothing, or null where that is none.
+            ValueError, or another error of the codec: it is malformed, or has a forbidden null.
         """
         flexible = self.is_flexible(version)
         read = self._struct.compiled_decode_from(
             version, compact=flexible, tagged=flexible, data_class=self._container
         )
-        found: tuple[Answer, int] = read(data, 0)
-        _refuse_nulls(found[0], self._never_null(version))
-        return found
+        result: tuple[Answer, int] = read(data, 0)
+        _refuse_nulls(result[0], self._never_null(version))
+        return result
 
     def _never_null(self, version: int) -> _NeverNull:
         if version not in self._checks:
@@ -95,7 +95,7 @@ class Definition:
 
 @cache
 def definition(name: str) -> Definition:
-    """Return a definition, loaded when it is first asked for."""
+    """Return a definition, loaded on first use."""
     return Definition(name)
 
 
@@ -110,18 +110,18 @@ def _never_null(fields: Any, version: int) -> _NeverNull:
     ]
 
 
-def _refuse_nulls(found: Answer, checks: _NeverNull) -> None:
-    """Refuse nulls that the definition does not allow, which the codec does not."""
+def _refuse_nulls(container: Answer, checks: _NeverNull) -> None:
+    """Refuse nulls in non-nullable fields, which the codec accepts."""
     for name, inner in checks:
-        value = getattr(found, name)
+        value = getattr(container, name)
         if value is None:
             raise ValueError(name)
         for each in value if inner else ():
             _refuse_nulls(each, inner or ())
 
 
-def _filled(fields: Any, values: Mapping[str, object]) -> dict[str, object]:
-    """Return *values* with the defaults of all fields that have no tag."""
+def _with_defaults(fields: Any, values: Mapping[str, object]) -> dict[str, object]:
+    """Return *values* with defaults for the missing fields that are not tagged."""
     filled: dict[str, object] = {}
     for name, field in fields.fields.items():
         value = values.get(name)
@@ -129,7 +129,7 @@ def _filled(fields: Any, values: Mapping[str, object]) -> dict[str, object]:
             if field.tag is None:
                 filled[name] = field.default
         elif field.is_struct_array() and isinstance(value, list):
-            filled[name] = [_filled(field, item) for item in value]
+            filled[name] = [_with_defaults(field, item) for item in value]
         else:
             filled[name] = value
     return filled
@@ -149,10 +149,10 @@ def encode_request(
 
 
 def decode_answer(api: str, version: int, correlation: int, payload: bytes | bytearray) -> Answer:
-    """Return what the answer to a request says.
+    """Return the answer to a request.
 
     Raises:
-        DecodeError: it is none, or the answer to another request.
+        DecodeError: it is malformed, or the answer to another request.
     """
     response = definition(f"{api}Response")
     data = memoryview(payload)
@@ -165,7 +165,7 @@ def decode_answer(api: str, version: int, correlation: int, payload: bytes | byt
     is_refused = response.key == API_VERSIONS and len(body) > 1 and any(body[:2])
     try:
         if is_refused:
-            version = 0  # KIP-511: who does not know the version answers in the oldest
+            version = 0  # KIP-511: a server that does not know the version answers in the oldest
         elif response.is_flexible(version) and response.key != API_VERSIONS:
             body = body[_end_of_tags(body) :]
         answer, end = response.decode(version, body)
@@ -177,7 +177,7 @@ def decode_answer(api: str, version: int, correlation: int, payload: bytes | byt
 
 
 def _end_of_tags(body: memoryview) -> int:
-    """Return where the tagged fields of a header end; nobody knows any."""
+    """Return the end of a header's tagged fields, which are all unknown."""
     from kraftops.varint import read_uvarint
 
     raw = bytes(body[:256])

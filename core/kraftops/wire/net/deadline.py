@@ -1,15 +1,15 @@
-"""A moment at which patience ends."""
+"""Deadline: a moment at which waiting ends."""
 
 from __future__ import annotations
 
 import time
 
 PAUSE = 0.2
-"""Seconds before what could not be had just now is asked for again."""
+"""Seconds between two attempts."""
 
 
 class Deadline:
-    """A moment some seconds from now, and how many there were."""
+    """A moment some *seconds* after it was made."""
 
     __slots__ = ("_end", "seconds")
 
@@ -19,7 +19,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """The seconds until then, never less than 0."""
+        """The remaining seconds, never less than 0."""
         return max(self._end - time.monotonic(), 0.0)
 
     @property

@@ -1,4 +1,4 @@
-"""Which releases of Kafka serve which versions of Fetch: every release line has raised it."""
+"""Releases of Kafka by their highest version of Fetch, which nearly every release raises."""
 
 from __future__ import annotations
 

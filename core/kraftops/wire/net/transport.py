@@ -14,14 +14,14 @@ from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
 
 LARGEST_FRAME = 256 << 20
-"""Bytes of an answer; a batch of metadata has at most 8 MiB, and comes whole."""
+"""Largest answer, in bytes; a batch of metadata has at most 8 MiB, and comes whole."""
 
-_AT_ONCE = 4 << 20  # bytes that are reserved for a frame before any of it is there
+_RESERVED_BYTES = 4 << 20  # for a frame before any of it is there
 _TLS_ALERT = 0x15
 _HTTP = "an HTTP server answers there, no Kafka"
 _FOREIGN = {
     b"HTTP": _HTTP,
-    b"<!DO": _HTTP,  # which some say without a head, where the request is none of HTTP's
+    b"<!DO": _HTTP,  # some servers answer a malformed request without an HTTP header
     b"<htm": _HTTP,
     b"SSH-": "an SSH server answers there, no Kafka",
 }
@@ -34,14 +34,14 @@ _PROTOCOL_HINT = "it may expect TLS or SASL: security.protocol in --command-conf
 
 
 class Transport:
-    """A connection that takes and gives frames; close it, or use it as a context manager."""
+    """A connection that sends and receives frames; to be closed."""
 
     def __init__(self, address: Address, tls: ssl.SSLContext | None, deadline: Deadline) -> None:
         """Connect.
 
         Raises:
-            WireError: it cannot be done by the deadline.
-            AuthError: the two ends do not trust each other.
+            WireError: this fails, or is not done by the deadline.
+            AuthError: one end does not trust the other's certificate.
         """
         self.address = address
         self._is_fresh = True
@@ -55,15 +55,15 @@ class Transport:
                 raise
 
     def close(self) -> None:
-        """Close it, without a word to the other end."""
+        """Close it, without a TLS shutdown."""
         with suppress(OSError):
             self._socket.close()
 
     def send(self, frame: bytes, deadline: Deadline) -> None:
-        """Send a frame, whose length is in it.
+        """Send a frame, which begins with its length.
 
         Raises:
-            WireError: the connection is broken, or the other end does not take it in time.
+            WireError: the connection is broken, or the frame is not sent in time.
         """
         try:
             self._socket.settimeout(_positive(deadline))
@@ -77,7 +77,7 @@ class Transport:
         """Return the next frame, without its length.
 
         Raises:
-            WireError: it does not come, ends too early, or is beyond *limit*; or is no Kafka's.
+            WireError: it does not come, ends too early, exceeds *limit*, or is not from Kafka.
         """
         head = bytes(self._take(4, deadline))
         size = int.from_bytes(head, signed=True)
@@ -88,8 +88,8 @@ class Transport:
         return frame
 
     def _take(self, size: int, deadline: Deadline) -> bytearray:
-        """Return *size* bytes; memory for many of them is taken as they come."""
-        data, have = bytearray(min(size, _AT_ONCE)), 0
+        """Return *size* bytes; memory for a large frame is reserved as the bytes come."""
+        data, have = bytearray(min(size, _RESERVED_BYTES)), 0
         while have < size:
             if have == len(data):
                 data += bytes(min(size - have, have))
@@ -146,7 +146,7 @@ class Transport:
 
 
 def _positive(deadline: Deadline) -> float:
-    """Return the time that is left for one call; 0 would mean not to wait, with other errors."""
+    """Return the seconds left for a call; a timeout of 0 would make the socket non-blocking."""
     left = deadline.left
     if not left:
         raise TimeoutError
@@ -156,32 +156,32 @@ def _positive(deadline: Deadline) -> float:
 def _connected(address: Address, deadline: Deadline) -> socket.socket:
     """Connect to the first of the host's addresses that answers."""
     found = _resolved(address, deadline)
-    last: OSError = TimeoutError()
-    for number, (family, kind, protocol, _, place) in enumerate(found):
+    last_error: OSError = TimeoutError()
+    for number, (family, kind, protocol, _, socket_address) in enumerate(found):
         share = deadline.left / (len(found) - number)
         if not share:
             break
         connecting = socket.socket(family, kind, protocol)
         try:
             connecting.settimeout(share)
-            connecting.connect(place)
+            connecting.connect(socket_address)
             connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as error:
             connecting.close()
-            last = error
+            last_error = error
         else:
             return connecting
-    if isinstance(last, TimeoutError):
+    if isinstance(last_error, TimeoutError):
         raise WireError(
             f"{address}: no connection within {deadline.seconds:g} s",
             hint="is the host up, and does a firewall let this port through?",
-        ) from last
-    if isinstance(last, ConnectionRefusedError):
+        ) from last_error
+    if isinstance(last_error, ConnectionRefusedError):
         raise WireError(
             f"{address}: connection refused",
             hint="nothing listens there: check host and port, and whether the node runs",
-        ) from last
-    raise WireError(f"{address}: {last.strerror or last}") from last
+        ) from last_error
+    raise WireError(f"{address}: {last_error.strerror or last_error}") from last_error
 
 
 _SocketAddresses = Sequence[tuple[int, int, int, str, tuple[Any, ...]]]
@@ -203,7 +203,7 @@ def _resolved(address: Address, deadline: Deadline) -> _SocketAddresses:
 def _secured(
     plain: socket.socket, address: Address, tls: ssl.SSLContext, deadline: Deadline
 ) -> socket.socket:
-    """Shake hands."""
+    """Return the socket after the TLS handshake."""
     try:
         secured = tls.wrap_socket(
             plain, server_hostname=address.host, do_handshake_on_connect=False
@@ -226,7 +226,7 @@ def _secured(
 
 
 def _tls_error(address: Address, error: OSError) -> WireError:
-    """Return what an error of TLS means."""
+    """Return the error for an operator of an error of TLS."""
     if isinstance(error, ssl.SSLCertVerificationError):
         text = error.verify_message.rstrip(".")
         return AuthError(f"{address}: TLS: its certificate is refused: {text}", hint=_TRUST_HINT)

@@ -1,66 +1,66 @@
-"""Find the controller that leads the quorum, by asking those that are known."""
+"""Search for the leader of the quorum among the known controllers."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from kraftops.errors import AnswerError, AuthError, WireError
-from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Address, Bootstrap
+from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE, Deadline
-from kraftops.wire.quorum.fetching import WRONG_LEADER, Place, fetch
+from kraftops.wire.quorum.fetch import WRONG_LEADER_CODES, FetchPosition, FetchRequest, fetch
+from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import all_failed
-from kraftops.wire.rpc.connection import Connection, Kind
+from kraftops.wire.rpc.connection import Connection, NodeKind
 
-_MOST_EPOCHS = 4  # answers of one controller that correct the epoch, before it is left
-_LITTLE = 1
+_MAX_EPOCH_CORRECTIONS = 4  # by answers of one controller
 
 
 class Leadership:
-    """Who leads, as far as it is known: the epoch, and all addresses that were ever named.
+    """The known leader and epoch, and all addresses of controllers that were named.
 
-    A Fetch to any controller tells who leads, with no other permission than to read the log.
+    The answer of any controller to a Fetch names the leader, and needs only the permission to
+    read the log.
     """
 
-    def __init__(
-        self, bootstrap: Sequence[Bootstrap], settings: Settings, cluster_id: str | None
-    ) -> None:
+    def __init__(self, target: QuorumTarget) -> None:
+        """Begin with the addresses of *target*."""
         self.epoch = 0
         self.leader = -1
-        self._is_reached = False
-        self._settings = settings
-        self._cluster_id = cluster_id
-        self._known = {each.address: None for each in bootstrap}  # in their order
-        self._ids = {e.node_id: e.address for e in bootstrap if e.node_id is not None}
+        self._has_answer = False
+        self._target = target
+        self._known = {each.address: None for each in target.bootstrap}  # in their order
+        self._addresses = {
+            each.node_id: each.address for each in target.bootstrap if each.node_id is not None
+        }
 
-    def connect(self, place: Place, deadline: Deadline) -> Connection:
-        """Return a connection to the leader.
+    def connect(self, position: FetchPosition, deadline: Deadline) -> Connection:
+        """Return a connection to the leader, which answers a Fetch from *position*.
 
-        Once a controller has answered, those that do not are asked again until the deadline.
+        Once a controller has answered, the others are tried again until the deadline.
 
         Raises:
             WireError: no controller leads by then, or none answers; the message has the reasons.
-            AuthError: one does not let us in.
+            AuthError: a controller refuses the login.
         """
         while True:
             failed: dict[Address, WireError] = {}
-            for address in self._to_ask(failed):
-                found = self._try(address, place, deadline, failed)
+            for address in self._candidates(failed):
+                found = self._try(address, position, deadline, failed)
                 if found:
                     return found
                 if deadline.is_over:
                     break
-            if deadline.left < PAUSE or not self._is_reached:
+            if deadline.left < PAUSE or not self._has_answer:
                 raise all_failed([*failed.values()], len(failed))
             time.sleep(PAUSE)
 
-    def _to_ask(self, asked: dict[Address, WireError]) -> Iterable[Address]:
-        """Yield the addresses that are not *asked*: first who is said to lead, then all others."""
+    def _candidates(self, asked: dict[Address, WireError]) -> Iterable[Address]:
+        """Yield the addresses that are not *asked*: first the named leader, then all others."""
         waiting = deque(self._known)
         while True:
-            named = self._ids.get(self.leader)
+            named = self._addresses.get(self.leader)
             if named is not None and named not in asked:
                 yield named
             elif waiting:
@@ -73,28 +73,29 @@ class Leadership:
     def _try(
         self,
         address: Address,
-        place: Place,
+        position: FetchPosition,
         deadline: Deadline,
         failed: dict[Address, WireError],
     ) -> Connection | None:
+        """Return a connection if the leader answers; otherwise add the reason to *failed*."""
         try:
-            connection = Connection(address, self._settings, deadline)
+            connection = Connection(address, self._target.settings, deadline)
         except AuthError:
             raise
         except WireError as error:
             failed[address] = error
             return None
         try:
-            if connection.kind is Kind.BROKER:
+            if connection.kind is NodeKind.BROKER:
                 failed[address] = WireError(
                     f"{address}: a broker answers there, not a controller",
                     hint="the metadata log is read from controllers only",
                 )
-            elif self._leads(connection, place, deadline):
-                self._is_reached = True
+            elif self._leads(connection, position, deadline):
+                self._has_answer = True
                 return connection
             else:
-                self._is_reached = True
+                self._has_answer = True
                 reason = f"controller {self.leader} leads" if self.leader >= 0 else "no one leads"
                 failed[address] = WireError(
                     f"{address}: it does not lead the quorum: {reason}, it says",
@@ -108,29 +109,22 @@ class Leadership:
         connection.close()
         return None
 
-    def _leads(self, connection: Connection, place: Place, deadline: Deadline) -> bool:
-        """Tell whether a controller leads; learn from its answer who does otherwise."""
-        for _ in range(_MOST_EPOCHS):
-            found = fetch(
-                connection,
-                place,
-                self.epoch,
-                most=_LITTLE,
-                wait_ms=0,
-                cluster_id=self._cluster_id,
-                deadline=deadline,
-            )
-            if found.error not in WRONG_LEADER:
-                if found.error:
-                    raise connection.fail(found.error, None)
+    def _leads(self, connection: Connection, position: FetchPosition, deadline: Deadline) -> bool:
+        """Tell whether a controller leads; otherwise take leader and epoch from its answer."""
+        for _ in range(_MAX_EPOCH_CORRECTIONS):
+            request = FetchRequest(position, self.epoch, 1, 0, self._target.cluster_id)
+            result = fetch(connection, request, deadline)
+            if result.error not in WRONG_LEADER_CODES:
+                if result.error:
+                    raise connection.error_of(result.error, None)
                 self._known.setdefault(connection.address)
                 return True
-            is_new = found.epoch > self.epoch
-            self.epoch = max(found.epoch, self.epoch)
-            self.leader = found.leader
-            if found.leader >= 0 and found.leader_address:
-                self._ids[found.leader] = found.leader_address
-                self._known.setdefault(found.leader_address)
+            is_new = result.epoch > self.epoch
+            self.epoch = max(result.epoch, self.epoch)
+            self.leader = result.leader
+            if result.leader >= 0 and result.leader_address:
+                self._addresses[result.leader] = result.leader_address
+                self._known.setdefault(result.leader_address)
             if not is_new:
                 return False
         return False

@@ -1,8 +1,8 @@
-"""The image of a running cluster's metadata, which is kept current as the log goes on."""
+"""Image of a running cluster's metadata, updated as the log grows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Self
 
@@ -11,28 +11,26 @@ from kraftops.image.load.loading import load
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.parallel.prefetch import Prefetch
-from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Address, Bootstrap
-from kraftops.wire.quorum.fetching import SnapshotId
-from kraftops.wire.quorum.live_leader import voters_in, voters_of
-from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch, LiveLog
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.quorum.fetch import SnapshotId
+from kraftops.wire.quorum.leader_record import ask_voters, voters_of
+from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, Started
+from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.quorum.spooled_image import SpooledImage
 
 _MAX_WAITING_EVENTS = 1000
 
 
 class LiveImage:
-    """The image as of the last `update`; *image* is another one where the log was begun anew.
+    """The image as of the last `update`; *image* is another object after the log is read anew.
 
-    It is for one thread. A context manager, which ends the following.
+    It is for one thread. A context manager, which stops following the log.
     """
 
     def __init__(
         self,
-        bootstrap: Sequence[Bootstrap],
-        settings: Settings,
+        target: QuorumTarget,
         *,
-        cluster_id: str | None = None,
         limits: Limits | None = None,
         note: Callable[[str], None] = lambda _: None,
         progress: Progress | None = None,
@@ -40,30 +38,28 @@ class LiveImage:
         """Load the newest snapshot and the log after it, up to the high watermark.
 
         Args:
-            bootstrap: Controllers to begin with.
-            settings: How to reach them; its timeout is how long nothing may come.
-            cluster_id: The one that is expected, if any.
-            limits: Which records count, as of `kraftops.image.load.loading.limits_of`.
-            note: Gets a line for what readers may want to know, while this loads or updates.
-            progress: Is told how many bytes have been applied.
+            target: The quorum.
+            limits: Limits of the records, from `kraftops.image.load.loading.limits_of`.
+            note: Gets a line for each restart or lost leader, while this loads or updates.
+            progress: Called with the number of bytes that were applied.
 
         Raises:
-            WireError: for as long as the timeout nobody leads, or answers.
+            WireError: no controller leads, or none answers, within the timeout.
             AnswerError: it is not permitted to read the log.
-            UsageError: the log does not reach back to what the limits ask for.
-            SourceError: there is no room to keep it.
+            UsageError: the log does not reach back to the limits.
+            SourceError: there is no room to keep the log.
         """
-        self._settings = settings
+        self._settings = target.settings
         self._limits = limits or Limits()
         self._note = note
         self._progress = progress
         self._notes: SimpleQueue[str] = SimpleQueue()
-        self._log = LiveLog(bootstrap, settings, cluster_id=cluster_id, note=self._notes.put)
+        self._log = LiveLog(target, note=self._notes.put)
         self._events: Iterator[Event] | None = self._log.read(follow=True)
         self._following: Prefetch[Event] | None = None
         self._is_closed = False
-        self._coming: SpooledImage | None = None  # what is not caught up for the first time
-        self._now = self._loaded(self._events)
+        self._next: SpooledImage | None = None  # read anew, and not caught up yet
+        self._current = self._load(self._events)
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +68,7 @@ class LiveImage:
         self.close()
 
     def close(self) -> None:
-        """End the following; what is there stays."""
+        """Stop following the log; the image stays."""
         self._is_closed = True
         if self._following:
             self._following.close()
@@ -80,48 +76,48 @@ class LiveImage:
     @property
     def image(self) -> MetadataImage:
         """The image; it changes with `update`."""
-        return self._now.image
+        return self._current.image
 
     @property
     def endpoint(self) -> Address:
         """The controller that was last read from."""
-        return self._now.endpoint
+        return self._current.endpoint
 
     @property
     def snapshot(self) -> SnapshotId | None:
-        """The snapshot that the image began with; None, if that was an empty log."""
-        return self._now.snapshot
+        """The snapshot at the start of the image; None if it began with the log's first offset."""
+        return self._current.snapshot
 
     @property
     def offset(self) -> int:
-        """The next offset to come."""
-        return self._now.offset
+        """The next offset of the log."""
+        return self._current.offset
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What was read, as `image.load.loading.load` takes it, as long as this is there."""
-        return self._now.names
+        """The spools' names for `image.load.loading.load`, valid while this object exists."""
+        return self._current.names
 
     def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
-        """Return the state at another moment, from the snapshot on that the image began with.
+        """Return the state at an earlier moment, after the snapshot at the start of the image.
 
         Raises:
-            UsageError: that is later than the moment.
+            UsageError: the snapshot is later than the moment.
         """
-        found = load(self.names, at_offset=at_offset, at_time=at_time)
-        self._now.complete(found)
-        return found
+        image = load(self.names, at_offset=at_offset, at_time=at_time)
+        self._current.add_leader(image)
+        return image
 
     def update(self) -> bool:
-        """Take in what has come since, without waiting; tell whether the image has changed.
+        """Apply the records that have arrived, without waiting; tell whether the image changed.
 
         The first call begins to follow the log, unless there are limits: then nothing changes.
-        After an error, the next call begins anew.
+        After an error, the next call reads the log anew.
 
         Raises:
-            WireError: for as long as the timeout nobody led, or answered.
+            WireError: no controller led, or none answered, within the timeout.
             AnswerError: it is not permitted any more to read the log.
-            SourceError: there is no room to keep it.
+            SourceError: there is no room to keep the log.
         """
         if self._limits != Limits() or self._is_closed:
             return False
@@ -129,52 +125,52 @@ class LiveImage:
         try:
             self._take_waiting()
         finally:
-            self._now.apply()
-            self._tell()
+            self._current.apply()
+            self._print_notes()
         return self.image is not before or self.image.provenance != provenance
 
-    def _loaded(self, events: Iterator[Event]) -> SpooledImage:
-        """Read to where the log is caught up, and close the connection until there is more."""
+    def _load(self, events: Iterator[Event]) -> SpooledImage:
+        """Read up to the high watermark, then close the connection until `update`."""
         try:
             prefetch: Prefetch[Event] = Prefetch(events, size=_size_of, is_last=_is_caught_up)
             with prefetch:
-                coming = iter(prefetch)
-                found: Event | None = next(coming)
-                while isinstance(found, Begins):
-                    reading = SpooledImage(found, self._limits, self._progress)
-                    found = reading.read(coming)
-            if isinstance(found, CaughtUp):
-                endpoint = found.endpoint
-                reading.finish(found, lambda: voters_of(endpoint, self._settings, self._notes.put))
-            return reading
+                events = iter(prefetch)
+                event: Event | None = next(events)
+                while isinstance(event, Started):
+                    loaded = SpooledImage(event, self._limits, self._progress)
+                    event = loaded.read(events)
+            if isinstance(event, CaughtUp):
+                endpoint = event.endpoint
+                loaded.finish(event, lambda: ask_voters(endpoint, self._settings, self._notes.put))
+            return loaded
         finally:
             self._log.close()
-            self._tell()
+            self._print_notes()
 
     def _take(self, event: Event) -> SpooledImage | None:
-        """Take in an event; return what is read anew, when it is caught up for the first time."""
+        """Apply an event; return a new image, when it is caught up for the first time."""
         match event:
-            case Begins():
-                self._coming = SpooledImage(event, self._limits, self._progress)
+            case Started():
+                self._next = SpooledImage(event, self._limits, self._progress)
             case LiveBatch():
-                (self._coming or self._now).add(event)
+                (self._next or self._current).add(event)
             case CaughtUp():
-                if reading := self._coming:
-                    reading.apply()
-                    reading.finish(event, lambda: voters_in(self.image))
-                    self._coming = None
-                    return reading
-                self._now.endpoint, self._now.offset = event.endpoint, event.offset
+                if image := self._next:
+                    image.apply()
+                    image.finish(event, lambda: voters_of(self.image))
+                    self._next = None
+                    return image
+                self._current.endpoint, self._current.offset = event.endpoint, event.offset
         return None
 
     def _follow(self) -> Prefetch[Event]:
-        """Start the thread that reads the log on; it waits where nobody takes its events."""
+        """Start the thread that follows the log; it waits when too many events wait."""
         events = self._events or self._log.read(follow=True)
         self._events = None
         return Prefetch(self._until_closed(events), max_groups=_MAX_WAITING_EVENTS)
 
     def _until_closed(self, events: Iterator[Event]) -> Iterator[Event | None]:
-        """Yield events, None where one is repeated; close the connection at the end."""
+        """Yield events, None instead of a repeated one; close the connection at the end."""
         last: Event | None = None
         try:
             for event in events:
@@ -184,7 +180,7 @@ class LiveImage:
             self._log.close()
 
     def _take_waiting(self) -> None:
-        """Take in the events that wait.
+        """Apply the events that wait.
 
         Raises:
             WireError: the error that ended the thread; the next call begins anew.
@@ -194,14 +190,14 @@ class LiveImage:
             try:
                 event = following.poll()
             except Exception:
-                self._following = self._coming = None
+                self._following = self._next = None
                 raise
             if event is None:
                 return
-            if reading := self._take(event):
-                self._now = reading
+            if image := self._take(event):
+                self._current = image
 
-    def _tell(self) -> None:
+    def _print_notes(self) -> None:
         while not self._notes.empty():
             self._note(self._notes.get())
 

@@ -1,4 +1,4 @@
-"""The metadata log of a running cluster in parts, as dumps read files."""
+"""The metadata log of a running cluster in parts, which dumps read like files."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from typing import NamedTuple
 from kraftops.log.batch import Batch
 from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import MemoryLog, OpenName
-from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch
+from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
 
-_MOST_BYTES = 2 << 20  # of a part, or one batch
-_NOWHERE = -1  # the position of what is in no file
+_MAX_PART_BYTES = 2 << 20  # unless one batch is larger
+_NO_POSITION = -1
 
 
 class LivePart(NamedTuple):
-    """A part of the log; where it *begins_anew*, all that came before is void.
+    """A part of the log; *is_restart* makes all parts before it void.
 
-    Its name has the controller and what would be the file there; it can be opened again.
+    Its name has the controller and the name of the file there; it can be opened repeatedly.
     """
 
     part: ByteRange
-    begins_anew: bool
+    is_restart: bool
 
 
 def live_parts(events: Iterable[Event]) -> Iterator[LivePart]:
-    """Yield what events bring, at the latest when all that there is has been read.
+    """Yield the batches of events in parts, at the latest when the log is caught up.
 
-    What follows another part directly begins where that ended, as in a file.
+    A part begins at the position at which the part before it ends, as in a file.
 
     Raises:
-        WireError: what `kraftops.wire.quorum.live_log.LiveLog.read` raises.
+        WireError: as `kraftops.wire.quorum.live_log.LiveLog.read`.
     """
-    gathering = _Gathering()
+    builder = _PartBuilder()
     for event in events:
         match event:
-            case Begins():
-                # What is left of the last one is void too, but who prints it has begun to.
-                yield from gathering.taken()
-                gathering = _Gathering(event)
+            case Started():
+                # The batches before are void, too, but the dump has begun to print their log.
+                yield from builder.take()
+                builder = _PartBuilder(event)
             case LiveBatch():
-                if not gathering.has_room_for(event):
-                    yield from gathering.taken()
-                gathering.add(event)
+                if not builder.has_room_for(event):
+                    yield from builder.take()
+                builder.add(event)
             case CaughtUp():
-                yield from gathering.taken()
+                yield from builder.take()
 
 
-class _Gathering:
-    """The batches of the next part, all of one snapshot, or of the log from one controller."""
+class _PartBuilder:
+    """Builder of parts; a part belongs to one snapshot, or to the log of one controller."""
 
-    def __init__(self, begins: Begins | None = None) -> None:
-        self._begins = begins
+    def __init__(self, start: Started | None = None) -> None:
+        self._snapshot = start.snapshot if start else None
         self._is_first = True
-        self._kind: tuple[object, bool] = (None, False)  # endpoint, and whether it is a snapshot
+        self._file: tuple[object, bool] = (None, False)  # endpoint, and whether it is a snapshot
         self._name = ""
         self._start = 0
         self._size = 0
@@ -61,30 +61,30 @@ class _Gathering:
 
     def has_room_for(self, event: LiveBatch) -> bool:
         """Tell whether a batch belongs to the same part."""
-        kind = event.endpoint, event.is_of_snapshot
-        return not self._batches or (kind == self._kind and self._size < _MOST_BYTES)
+        file = event.endpoint, event.is_of_snapshot
+        return not self._batches or (file == self._file and self._size < _MAX_PART_BYTES)
 
     def add(self, event: LiveBatch) -> None:
-        """Add a batch, which there is room for."""
-        kind = event.endpoint, event.is_of_snapshot
-        if kind != self._kind:
-            self._kind, self._start = kind, 0
+        """Add a batch that has room."""
+        file = event.endpoint, event.is_of_snapshot
+        if file != self._file:
+            self._file, self._start = file, 0
             self._name = self._file_name(event)
-        self._batches.append(event.batch._replace(position=_NOWHERE))
+        self._batches.append(event.batch._replace(position=_NO_POSITION))
         self._size += event.batch.size
 
-    def taken(self) -> Iterator[LivePart]:
-        """Yield what was gathered, if anything was, and go on behind it."""
+    def take(self) -> Iterator[LivePart]:
+        """Yield the part, if it has batches, and begin the next one after it."""
         if not self._batches:
             return
-        batches, place = self._batches, str(self._kind[0])
-        name = OpenName(f"{place}/{self._name}", place, lambda path: MemoryLog(path, batches))
+        batches, endpoint = self._batches, str(self._file[0])
+        name = OpenName(f"{endpoint}/{self._name}", endpoint, lambda path: MemoryLog(path, batches))
         stop = self._start + self._size
         yield LivePart(ByteRange(name, self._start, stop, is_last=False), self._is_first)
         self._is_first = False
         self._start, self._size, self._batches = stop, 0, []
 
     def _file_name(self, event: LiveBatch) -> str:
-        if event.is_of_snapshot and self._begins:
-            return f"{self._begins.snapshot}.checkpoint"
+        if event.is_of_snapshot and self._snapshot:
+            return f"{self._snapshot}.checkpoint"
         return f"{int.from_bytes(event.batch.data[:8]):020}.log"

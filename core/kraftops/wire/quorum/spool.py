@@ -1,4 +1,4 @@
-"""What comes over the wire of a log, kept in a file without a name, to be read at will."""
+"""Spool of a log that arrives over the wire: a file without a name that can be read repeatedly."""
 
 from __future__ import annotations
 
@@ -14,41 +14,46 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.reader import LogReader
 from kraftops.log.streams import OpenName
 
-More = Callable[[], Batch | None]
-_AT_ONCE = 8 << 20
-"""Bytes that a reader waits for, unless there are no more: to read a batch by itself is slow."""
+AddNext = Callable[[], Batch | None]
+"""Adds the next batch to the spool and returns it; None at the end."""
+_BLOCK_BYTES = 8 << 20
+"""Bytes that a reader waits for, unless the log ends: to read single batches is slow."""
 
 
 class Spool:
-    """A log that grows; *name* opens it, as often as is wanted while this is there."""
+    """A log that grows; *name* opens it repeatedly, as long as this object exists."""
 
-    def __init__(self, place: str, name: str) -> None:
-        """Begin an empty one, which came from *place* and has the file name *name* there.
+    def __init__(self, endpoint: str, file_name: str) -> None:
+        """Make an empty spool of the file *file_name* at *endpoint*.
 
         Raises:
             SourceError: there is no room for it.
         """
-        self._place = place
+        self._endpoint = endpoint
         self.size = 0
         try:
             self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with this
         except OSError as error:
             raise self._failed(error) from error
         fd = self._file.fileno()
-        self._more: list[More] = []
-        more = self._more
-        # Not a method: without a cycle, the file goes as soon as nobody needs it.
-        self.name = OpenName(f"{place}/{name}", place, lambda path: _SpoolFile(path, fd, more))
+        self._sources: list[AddNext] = []
+        sources = self._sources
+
+        # Not a method: a reference cycle would keep the file.
+        def open_file(path: str) -> _SpoolFile:
+            return _SpoolFile(path, fd, sources)
+
+        self.name = OpenName(f"{endpoint}/{file_name}", endpoint, open_file)
         finalize(self, self._file.close)
 
     @contextmanager
-    def growing(self, more: More) -> Iterator[None]:
-        """Let a reader that comes to the end go on with the batches that *more* adds."""
-        self._more.append(more)
+    def growing(self, add_next: AddNext) -> Iterator[None]:
+        """Let readers at the end of the spool go on with the batches that *add_next* adds."""
+        self._sources.append(add_next)
         try:
             yield
         finally:
-            self._more.clear()
+            self._sources.clear()
 
     def add(self, batch: Batch) -> Batch:
         """Append a batch; return it with its position here.
@@ -60,7 +65,7 @@ class Spool:
         left = memoryview(batch.data)
         try:
             while left:
-                # Whoever reads the file reads on from where it was.
+                # Not a write at the file's position, which readers share.
                 written = os.pwrite(self._file.fileno(), left, self.size)
                 self.size += written
                 left = left[written:]
@@ -70,39 +75,39 @@ class Spool:
 
     def _failed(self, error: OSError) -> SourceError:
         return SourceError(
-            f"cannot keep what {self._place} sends: {error.strerror}",
+            f"cannot keep what {self._endpoint} sends: {error.strerror}",
             hint="TMPDIR names a directory with more room",
         )
 
 
 class _SpoolFile(LogFile):
-    """What is in a spool, open for reading."""
+    """A spool that is open for reading."""
 
-    def __init__(self, path: str, fd: int, more: list[More]) -> None:
+    def __init__(self, path: str, fd: int, sources: list[AddNext]) -> None:
         self.path = path
-        self._more = more
+        self._sources = sources
         self._file = os.fdopen(os.dup(fd), "rb", buffering=0)
         self.size = os.fstat(fd).st_size
 
     def batches(self, start: int = 0, stop: int | None = None) -> LogReader:
-        if not self._more:
+        if not self._sources:
             return super().batches(start, stop)
-        return LogReader(_growing(self._file.fileno(), start, self._more[0]), start, None)
+        return LogReader(_growing(self._file.fileno(), start, self._sources[0]), start, None)
 
 
-def _growing(fd: int, start: int, more: More) -> Callable[[int], bytes]:
-    """Return what reads a file on from byte *start*, and has it grow at its end."""
-    at = start
+def _growing(fd: int, start: int, add_next: AddNext) -> Callable[[int], bytes]:
+    """Return a function that reads a file from byte *start* on, and lets it grow at its end."""
+    position = start
 
     def read(size: int) -> bytes:
-        nonlocal at
-        found = os.pread(fd, size, at)
+        nonlocal position
+        data = os.pread(fd, size, position)
         added = 0
-        while not found and added < _AT_ONCE and (batch := more()):
+        while not data and added < _BLOCK_BYTES and (batch := add_next()):
             added += batch.size
         if added:
-            found = os.pread(fd, size, at)
-        at += len(found)
-        return found
+            data = os.pread(fd, size, position)
+        position += len(data)
+        return data
 
     return read

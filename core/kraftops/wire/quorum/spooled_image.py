@@ -16,9 +16,9 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import Batch
 from kraftops.log.files import FileKind, FileName
 from kraftops.wire.net.addresses import Address
-from kraftops.wire.quorum.fetching import SnapshotId
-from kraftops.wire.quorum.live_leader import put_leader
-from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch
+from kraftops.wire.quorum.fetch import SnapshotId
+from kraftops.wire.quorum.leader_record import Leader, put_leader
+from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
 from kraftops.wire.quorum.spool import Spool
 
 
@@ -36,25 +36,27 @@ def _too_new(endpoint: Address, snapshot: SnapshotId) -> UsageError:
 class SpooledImage:
     """Image of the log from one start on, with the spools of the snapshot and of the log."""
 
-    def __init__(self, begins: Begins, limits: Limits, progress: Progress | None) -> None:
+    def __init__(self, start: Started, limits: Limits, progress: Progress | None) -> None:
         """Begin with nothing.
 
         Raises:
             UsageError: the snapshot is newer than the limits.
             SourceError: there is no room for the spools.
         """
-        if begins.snapshot and begins.snapshot.end_offset > limits.until + 1:
-            raise _too_new(begins.endpoint, begins.snapshot)
-        self.endpoint, self.snapshot = begins
-        self.offset = begins.snapshot.end_offset if begins.snapshot else 0
+        if start.snapshot and start.snapshot.end_offset > limits.until + 1:
+            raise _too_new(start.endpoint, start.snapshot)
+        self.endpoint, self.snapshot = start
+        self.offset = start.snapshot.end_offset if start.snapshot else 0
         self._loader = Loader(Replay(MetadataImage(), limits), progress)
         self._limits = limits
         place = str(self.endpoint)
-        self._before = Spool(place, f"{self.snapshot}.checkpoint") if self.snapshot else None
-        self._log = Spool(place, f"{self.offset:020}.log")
+        self._snapshot_spool = (
+            Spool(place, f"{self.snapshot}.checkpoint") if self.snapshot else None
+        )
+        self._log_spool = Spool(place, f"{self.offset:020}.log")
         self._applied = -1  # bytes of the log
-        self._led: tuple[int, int, list[int]] | None = None  # what `put_leader` was given
-        self._is_cut_short = False
+        self._leader: Leader | None = None  # for an image that has no record of it
+        self._is_damaged = False
 
     @property
     def image(self) -> MetadataImage:
@@ -63,23 +65,23 @@ class SpooledImage:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the snapshot, where there is one, and the log after it."""
-        return tuple(each.name for each in (self._before, self._log) if each)
+        """The names of the spools: of the snapshot, if there is one, and of the log."""
+        return tuple(each.name for each in (self._snapshot_spool, self._log_spool) if each)
 
-    def read(self, events: Iterator[Event]) -> Begins | CaughtUp | None:
-        """Apply events as they come; return the one that ends this, None where limits do.
+    def read(self, events: Iterator[Event]) -> Started | CaughtUp | None:
+        """Apply events as they come; return the event at the end, None if limits ended it.
 
         Raises:
-            UsageError: the limits leave nothing.
-            WireError: what comes raises it, or there is nothing.
+            UsageError: nothing is within the limits.
+            WireError: the events raise it, or the log is empty.
         """
-        last: list[Begins | CaughtUp] = []
+        last: list[Started | CaughtUp] = []
 
-        def more(spool: Spool) -> Batch | None:
-            """Add the next batch, and return it if it belongs to the snapshot, or log, of *spool*.
+        def add_next(spool: Spool) -> Batch | None:
+            """Add the next batch to its spool; return it if that is *spool*.
 
             Raises:
-                _StartedAgain: there is none of this beginning.
+                _StartedAgain: no more batches of this start come.
             """
             if last:
                 return None
@@ -88,66 +90,70 @@ class SpooledImage:
                 where, batch = self.add(event)
                 return batch if where is spool else None
             last.append(event)
-            if isinstance(event, Begins):
+            if isinstance(event, Started):
                 raise _StartedAgain
             return None
 
         with ExitStack() as growing:
-            for spool in filter(None, (self._before, self._log)):
-                growing.enter_context(spool.growing(partial(more, spool)))
+            for spool in filter(None, (self._snapshot_spool, self._log_spool)):
+                growing.enter_context(spool.growing(partial(add_next, spool)))
             try:
                 self.apply()
                 while not (last or self._loader.is_over):
-                    more(self._log)  # behind damage
+                    add_next(self._log_spool)  # after damage
             except _StartedAgain:
                 pass
         return last[0] if last else None
 
     def add(self, event: LiveBatch) -> tuple[Spool, Batch]:
-        """Keep a batch, to be applied later; return where, and as which."""
-        spool = self._before if event.is_of_snapshot and self._before else self._log
+        """Add a batch to its spool, to be applied later; return spool and batch."""
+        spool = (
+            self._snapshot_spool
+            if event.is_of_snapshot and self._snapshot_spool
+            else self._log_spool
+        )
         return spool, spool.add(event.batch)
 
     def apply(self) -> None:
-        """Apply what has come; after damage nothing more, as of files.
+        """Apply the batches in the spools; nothing after damage, as with files.
 
         Raises:
-            UsageError: the limits leave nothing.
-            WireError: there is nothing.
+            UsageError: nothing is within the limits.
+            WireError: the log is empty.
         """
-        if self._is_cut_short or self._applied == self._log.size:
+        if self._is_damaged or self._applied == self._log_spool.size:
             return
         image = self._loader.image
         if self._applied < 0:
-            self._begin()
+            self._load()
         else:
             findings = image.log_findings
             findings[:] = [one for one in findings if one.kind is not FindingKind.TRANSACTION]
-            self._loader.read_on(self._log.name, self._applied)
-        self._applied = self._log.size
-        self._is_cut_short = any(one.kind is FindingKind.DAMAGE for one in image.log_findings)
+            self._loader.read_on(self._log_spool.name, self._applied)
+        self._applied = self._log_spool.size
+        self._is_damaged = any(one.kind is FindingKind.DAMAGE for one in image.log_findings)
 
     def finish(self, caught_up: CaughtUp, voters: Callable[[], list[int]]) -> None:
-        """Note who leads, also in the image where no record of the log after the snapshot does.
+        """Set leader and offset; add the leader to an image that has no record of it.
 
-        *voters* returns those of a static quorum, as far as they are known.
+        *voters* returns the voters of a static quorum, as far as they are known.
         """
         self.endpoint, self.offset, leader, epoch = caught_up
         image, snapshot = self._loader.image, self.snapshot
         if snapshot is None or image.quorum.leader is not None or self._loader.is_over:
             return
-        self._led = leader, epoch, voters() if image.quorum.voters is None else []
-        self.complete(image)
+        self._leader = Leader(leader, epoch, voters() if image.quorum.voters is None else [])
+        self.add_leader(image)
 
-    def complete(self, image: MetadataImage) -> None:
-        """Note who leads, in a state in which that is the one who led when the log began."""
-        if self._led and self.snapshot and image.quorum.leader is None:
-            put_leader(image, str(self.endpoint), self.snapshot.end_offset, *self._led)
+    def add_leader(self, image: MetadataImage) -> None:
+        """Add the leader to an image that has no record of it."""
+        if self._leader and self.snapshot and image.quorum.leader is None:
+            put_leader(image, str(self.endpoint), self.snapshot.end_offset, self._leader)
 
-    def _begin(self) -> None:
-        pieces = [SourceFile(self._log.name, None, is_snapshot=False)]
-        if self._before and self.snapshot:
-            name = self._before.name
+    def _load(self) -> None:
+        pieces = [SourceFile(self._log_spool.name, None, is_snapshot=False)]
+        if self._snapshot_spool and self.snapshot:
+            name = self._snapshot_spool.name
             if self._limits.time != Limits().time:
                 time = snapshot_time(FileName(name, FileKind.CHECKPOINT, ""))
                 if time is not None and time > self._limits.time:

@@ -1,4 +1,4 @@
-"""The first of several addresses that can be asked."""
+"""Connection to the first of several addresses that answers."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from kraftops.errors import AuthError, WireError
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.connection import Connection, Kind
+from kraftops.wire.rpc.connection import Connection, NodeKind
 
 _OTHER = {
-    Kind.BROKER: "a controller answers there, not a broker",
-    Kind.CONTROLLER: "a broker answers there, not a controller",
+    NodeKind.BROKER: "a controller answers there, not a broker",
+    NodeKind.CONTROLLER: "a broker answers there, not a controller",
 }
-_OPTION = {Kind.BROKER: "--bootstrap-controller", Kind.CONTROLLER: "--bootstrap-server"}
+_OPTION = {NodeKind.BROKER: "--bootstrap-controller", NodeKind.CONTROLLER: "--bootstrap-server"}
 
 
 def connect(
     bootstrap: Sequence[Bootstrap],
     settings: Settings,
     deadline: Deadline,
-    wanted: Kind | None = None,
+    wanted: NodeKind | None = None,
 ) -> Connection:
-    """Connect to the first of some addresses where a node of the *wanted* kind answers.
+    """Connect to the first address at which a node of the *wanted* kind answers.
 
     Raises:
-        WireError: there is none; the message has the reason for each.
-        AuthError: one does not let us in: the others are not tried, lest a user gets locked out.
+        WireError: there is none; the message has the reason for each address.
+        AuthError: a node refuses the login. The others are not tried: a server may lock users out.
     """
     failed: list[WireError] = []
     for address, _ in bootstrap:
@@ -48,12 +48,12 @@ def connect(
 
 
 def all_failed(failed: Sequence[WireError], count: int) -> WireError:
-    """Return the error of *count* addresses, made of those of the ones that were tried."""
+    """Return one error of *count* addresses, with the reasons of those that were tried."""
     if count == 1:
         return failed[0]
     reasons = "; ".join(error.message for error in failed)
     return WireError(f"none of {count} addresses can be asked: {reasons}", failed[0].hint)
 
 
-def _mismatch(address: Address, wanted: Kind) -> WireError:
+def _mismatch(address: Address, wanted: NodeKind) -> WireError:
     return WireError(f"{address}: {_OTHER[wanted]}", hint=f"{_OPTION[wanted]} is for those")

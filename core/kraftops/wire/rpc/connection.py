@@ -1,4 +1,4 @@
-"""A connection to a broker or controller: negotiated (KIP-35), logged in, ready to be asked."""
+"""Connection to a broker or controller, with negotiated API versions (KIP-35) and login."""
 
 from __future__ import annotations
 
@@ -17,63 +17,62 @@ from kraftops.wire.net.transport import LARGEST_FRAME, Transport
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
-_FIRST_NUMBER = int.from_bytes(b"\r\n\r\n")
-"""Of our requests: an HTTP server takes it for the end of one, and answers instead of waiting."""
-_GREETING_LIMIT = 1 << 20
-"""Bytes of an answer before we are logged in."""
-_GREETING_VERSIONS = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
+_FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
+"""An HTTP server takes it for the end of a request, and answers instead of waiting."""
+_MAX_BYTES_BEFORE_LOGIN = 1 << 20
+_VERSIONS_BEFORE_LOGIN = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
 _UNSUPPORTED_VERSION = 35
 _ILLEGAL_SASL_STATE = 34
 _UNSUPPORTED_MECHANISM = 33
 _AUTHENTICATION_FAILED = 58
-_KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: what Kafka 3.3 has and ZooKeeper's brokers have not
+_KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: since Kafka 3.3, never with ZooKeeper
 
 
-class Kind(Enum):
-    """What answers at an address."""
+class NodeKind(Enum):
+    """The kind of node that answers at an address."""
 
     BROKER = "broker"
     CONTROLLER = "controller"
 
 
-class Range(NamedTuple):
+class VersionRange(NamedTuple):
     """The versions of an API, or the levels of a feature, that a server supports."""
 
     first: int
     last: int
 
 
-class Sent(NamedTuple):
-    """A request that waits for its answer: its API, version and number."""
+class PendingRequest(NamedTuple):
+    """A request without its answer."""
 
     api: str
     version: int
-    number: int
+    correlation_id: int
 
 
 class Connection:
-    """A connection that can be asked; close it, or use it as a context manager."""
+    """A connection for requests; close it, or use it as a context manager."""
 
     def __init__(self, address: Address, settings: Settings, deadline: Deadline) -> None:
-        """Connect, negotiate and log in, within the time that connecting may take.
+        """Connect, negotiate and log in, within the timeout for connecting.
 
         Raises:
-            WireError: it cannot be done; the message says why, and begins with the address.
-            AuthError: the server does not let us in.
+            WireError: this fails; the message begins with the address.
+            AuthError: the server refuses the login.
             ConfigError: a store for TLS cannot be opened.
         """
         self.address = address
         self.deadline = deadline
         self._client_id = settings.client_id
         self._software_version = settings.software_version
-        self._number = _FIRST_NUMBER
-        soon = deadline.within(settings.connect_timeout)
-        tls = _context(settings.tls, settings.source) if settings.tls else None
-        self._transport = Transport(address, tls, soon)
+        self._correlation_id = _FIRST_CORRELATION_ID
+        connect_deadline = deadline.within(settings.connect_timeout)
+        tls = _cached_context(settings.tls, settings.source) if settings.tls else None
+        self._transport = Transport(address, tls, connect_deadline)
         try:
-            self.apis = self._negotiated(soon)
+            self.apis = self._negotiate(connect_deadline)
             if settings.sasl:
-                self._log_in(settings, soon)
+                self._log_in(settings, connect_deadline)
         except BaseException:
             self.close()
             raise
@@ -89,17 +88,17 @@ class Connection:
         self._transport.close()
 
     @property
-    def kind(self) -> Kind:
-        """Whether a broker or a controller answers: only brokers serve Metadata."""
-        return Kind.BROKER if METADATA in self.apis else Kind.CONTROLLER
+    def kind(self) -> NodeKind:
+        """The kind of node: only brokers serve Metadata."""
+        return NodeKind.BROKER if METADATA in self.apis else NodeKind.CONTROLLER
 
-    def serves(self, api: str) -> Range | None:
-        """Return the versions of an API (`DescribeCluster`) that both ends know."""
+    def versions_of(self, api: str) -> VersionRange | None:
+        """Return the versions of an API (`DescribeCluster`) that both ends know, None if none."""
         request = definition(f"{api}Request")
         served = self.apis.get(request.key)
         if served is None:
             return None
-        both = Range(max(served.first, request.first), min(served.last, request.last))
+        both = VersionRange(max(served.first, request.first), min(served.last, request.last))
         return both if both.first <= both.last else None
 
     def ask(
@@ -109,30 +108,35 @@ class Connection:
 
         Args:
             api: Its name, as `DescribeCluster`.
-            lowest: The lowest version that has what is asked.
-            deadline: When to give up, if not when the connection's own deadline says so.
-            **values: Its fields; those left out have Kafka's defaults.
+            lowest: The lowest version that has the fields.
+            deadline: By default the connection's own deadline.
+            **values: Its fields; missing fields have Kafka's defaults.
 
         Raises:
-            WireError: the server does not serve it, or not so high a version; or gives no answer.
+            WireError: the server does not serve this version, or gives no answer.
         """
         request = definition(f"{api}Request")
-        both = self.serves(api)
+        both = self.versions_of(api)
         if both is None or both.last < lowest:
             raise self._missing(api, request.key, lowest)
         return self._ask(api, both.last, values, deadline or self.deadline, LARGEST_FRAME)
 
-    def send(self, api: str, *, deadline: Deadline, **values: object) -> Sent:
-        """Send a request as `ask` does, without waiting for the answer; errors are its.
+    def send(self, api: str, *, deadline: Deadline, **values: object) -> PendingRequest:
+        """Send a request as `ask` does, without waiting for the answer.
 
-        The answer must be received before anything else is asked.
+        The answer must be received before the next request.
+
+        Raises:
+            WireError: the server does not serve the API, or the request cannot be sent.
         """
-        both = self.serves(api)
+        both = self.versions_of(api)
         if both is None:
             raise self._missing(api, definition(f"{api}Request").key, 0)
         return self._send(api, both.last, values, deadline)
 
-    def receive(self, sent: Sent, deadline: Deadline, limit: int = LARGEST_FRAME) -> Answer:
+    def receive(
+        self, request: PendingRequest, deadline: Deadline, limit: int = LARGEST_FRAME
+    ) -> Answer:
         """Return the answer to a request.
 
         Raises:
@@ -140,14 +144,14 @@ class Connection:
         """
         payload = self._transport.receive(deadline, limit)
         try:
-            return decode_answer(*sent, payload)
+            return decode_answer(*request, payload)
         except DecodeError as error:
             raise WireError(
                 f"{self.address}: {error.message}", hint="is it a Kafka that answers there?"
             ) from error
 
-    def fail(self, code: int, message: str | None) -> AnswerError:
-        """Return the error that an answer's code means, in the server's words."""
+    def error_of(self, code: int, message: str | None) -> AnswerError:
+        """Return the error of an answer's code, with the server's message."""
         name = error_name(code)
         text = f"{message} ({name})" if message else name
         return AnswerError(f"{self.address}: {text}", code=code)
@@ -157,34 +161,39 @@ class Connection:
     ) -> Answer:
         return self.receive(self._send(api, version, values, deadline), deadline, limit)
 
-    def _send(self, api: str, version: int, values: dict[str, object], deadline: Deadline) -> Sent:
-        sent = Sent(api, version, self._number)
-        self._number += 1
-        frame = encode_request(api, version, sent.number, self._client_id, values)
-        self._transport.send(frame, deadline)
-        return sent
+    def _send(
+        self, api: str, version: int, values: dict[str, object], deadline: Deadline
+    ) -> PendingRequest:
+        request = PendingRequest(api, version, self._correlation_id)
+        self._correlation_id += 1
+        self._transport.send(encode_request(*request, self._client_id, values), deadline)
+        return request
 
-    def _greet(self, api: str, deadline: Deadline, **values: object) -> Answer:
-        return self._ask(api, _GREETING_VERSIONS[api], values, deadline, _GREETING_LIMIT)
+    def _ask_before_login(self, api: str, deadline: Deadline, **values: object) -> Answer:
+        return self._ask(
+            api, _VERSIONS_BEFORE_LOGIN[api], values, deadline, _MAX_BYTES_BEFORE_LOGIN
+        )
 
-    def _negotiated(self, deadline: Deadline) -> dict[int, Range]:
-        """Return the versions that the server serves.
+    def _negotiate(self, deadline: Deadline) -> dict[int, VersionRange]:
+        """Return the versions of APIs that the server serves, by key.
 
         Raises:
             WireError: it is older than Kafka 3.3, or runs with ZooKeeper.
         """
-        answer = self._greet(
+        answer = self._ask_before_login(
             "ApiVersions",
             deadline,
             client_software_name=SOFTWARE,
             client_software_version=self._software_version,
         )
-        served = {api.api_key: Range(api.min_version, api.max_version) for api in answer.api_keys}
+        served = {
+            api.api_key: VersionRange(api.min_version, api.max_version) for api in answer.api_keys
+        }
         if answer.error_code == _UNSUPPORTED_VERSION:
             raise self._too_old("Kafka 2.3 or earlier")
         if answer.error_code:
-            raise self.fail(answer.error_code, None)
-        quorum = served.get(DESCRIBE_QUORUM, Range(0, 0))
+            raise self.error_of(answer.error_code, None)
+        quorum = served.get(DESCRIBE_QUORUM, VersionRange(0, 0))
         if quorum.last < _KRAFT_QUORUM_VERSION:
             fetch = served.get(FETCH)
             raise self._too_old(release_range(fetch.last if fetch else None))
@@ -199,32 +208,34 @@ class Connection:
 
     def _missing(self, api: str, key: int, lowest: int) -> WireError:
         served = self.apis.get(key)
-        what = f"the {self.kind.value} there does not serve {api} ({key})"
+        reason = f"the {self.kind.value} there does not serve {api} ({key})"
         if served:
-            what += f" version {lowest}, only {served.first} to {served.last}"
+            reason += f" version {lowest}, only {served.first} to {served.last}"
         fetch = self.apis.get(FETCH)
         release = release_range(fetch.last if fetch else None)
-        return WireError(f"{self.address}: {what}", hint=f"its APIs are those of {release}")
+        return WireError(f"{self.address}: {reason}", hint=f"its APIs are those of {release}")
 
     def _log_in(self, settings: Settings, deadline: Deadline) -> None:
         from kraftops.wire.auth.sasl import log_in
 
         assert settings.sasl
         mechanism = settings.sasl.mechanism
-        answer = self._greet("SaslHandshake", deadline, mechanism=mechanism)
+        answer = self._ask_before_login("SaslHandshake", deadline, mechanism=mechanism)
         if answer.error_code:
-            raise self._refused(answer.error_code, mechanism, ", ".join(answer.mechanisms or ()))
+            raise self._handshake_error(
+                answer.error_code, mechanism, ", ".join(answer.mechanisms or ())
+            )
 
         def exchange(token: bytes) -> bytes:
-            found = self._greet("SaslAuthenticate", deadline, auth_bytes=token)
-            if found.error_code == _AUTHENTICATION_FAILED:
+            answer = self._ask_before_login("SaslAuthenticate", deadline, auth_bytes=token)
+            if answer.error_code == _AUTHENTICATION_FAILED:
                 raise AuthError(
-                    f"{self.address}: {found.error_message or 'authentication failed'}",
+                    f"{self.address}: {answer.error_message or 'authentication failed'}",
                     hint="check user and password in sasl.jaas.config",
                 )
-            if found.error_code:
-                raise self.fail(found.error_code, found.error_message)
-            return bytes(found.auth_bytes or b"")
+            if answer.error_code:
+                raise self.error_of(answer.error_code, answer.error_message)
+            return bytes(answer.auth_bytes or b"")
 
         try:
             log_in(settings.sasl, self.address.host, exchange, deadline)
@@ -233,7 +244,7 @@ class Connection:
                 raise
             raise AuthError(f"{self.address}: {error.message}", error.hint) from error
 
-    def _refused(self, code: int, mechanism: str, enabled: str) -> WireError:
+    def _handshake_error(self, code: int, mechanism: str, enabled: str) -> WireError:
         if code == _UNSUPPORTED_MECHANISM:
             return AuthError(
                 f"{self.address}: Client SASL mechanism '{mechanism}' not enabled in the server,"
@@ -245,7 +256,7 @@ class Connection:
                 f"{self.address}: it expects no SASL there",
                 hint="PLAINTEXT or SSL is the security.protocol of this listener",
             )
-        return self.fail(code, None)
+        return self.error_of(code, None)
 
 
 def error_name(code: int) -> str:
@@ -257,7 +268,7 @@ def error_name(code: int) -> str:
 
 
 @cache
-def _context(tls: Tls, source: str) -> ssl.SSLContext:
-    from kraftops.wire.auth.tls import context
+def _cached_context(tls: Tls, source: str) -> ssl.SSLContext:
+    from kraftops.wire.auth.tls import tls_context
 
-    return context(tls, source)
+    return tls_context(tls, source)

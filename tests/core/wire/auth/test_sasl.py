@@ -16,7 +16,7 @@ import pytest
 
 from kraftops.errors import AuthError, WireError
 from kraftops.varint import read_uvarint
-from kraftops.wire.config.settings import load_settings
+from kraftops.wire.config.client_settings import load_settings
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import describe_cluster
 from kraftops.wire.rpc.connection import Connection

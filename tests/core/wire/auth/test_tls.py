@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import AuthError, ConfigError, WireError
-from kraftops.wire.config.settings import load_settings
+from kraftops.wire.config.client_settings import load_settings
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import describe_cluster
 from kraftops.wire.rpc.connection import Connection

@@ -1,7 +1,10 @@
+"""Controllers and their settings from a server's configuration."""
+
 import pytest
 
 from kraftops.errors import ConfigError
 from kraftops.java.properties import properties
+from kraftops.wire.config.client_properties import ClientProperties
 from kraftops.wire.config.server_settings import controller_settings, controllers_of
 from kraftops.wire.config.settings import Settings
 
@@ -9,10 +12,9 @@ PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required userna
 
 
 def controllers(*lines: str) -> tuple[list[tuple[str, int | None]], Settings]:
-    found = properties("\n".join(lines))
-    known = controllers_of("server.properties", found)
-    names = [(str(address), node) for address, node in known]
-    return names, controller_settings("server.properties", found)
+    found = ClientProperties("server.properties", properties("\n".join(lines)))
+    names = [(str(address), node) for address, node in controllers_of(found)]
+    return names, controller_settings(found)
 
 
 def test_voters_and_no_map_mean_plaintext() -> None:
@@ -69,6 +71,6 @@ def test_first_controller_listener_has_its_own_security() -> None:
         ),
     ],
 )
-def test_what_is_missing_is_named(lines: tuple[str, ...], reason: str) -> None:
+def test_error_names_the_missing_key(lines: tuple[str, ...], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         controllers(*lines)

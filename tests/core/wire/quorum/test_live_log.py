@@ -10,8 +10,9 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.log.batch import records
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
-from kraftops.wire.quorum.fetching import SnapshotId
-from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch, LiveLog
+from kraftops.wire.quorum.fetch import SnapshotId
+from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, Started
+from kraftops.wire.quorum.quorum_target import QuorumTarget
 from tests.helpers.wire.peers import Peer, broker, silent
 from tests.helpers.wire.quorums import Controllers, Log, quorum
 
@@ -20,7 +21,7 @@ HASTY = Settings(timeout=2.0, connect_timeout=0.3)
 
 def live(controllers: Controllers, *nodes: int, notes: list[str] | None = None) -> LiveLog:
     known = [Bootstrap(controllers.address(node)) for node in nodes or controllers.peers]
-    return LiveLog(known, HASTY, note=(notes if notes is not None else []).append)
+    return LiveLog(QuorumTarget(known, HASTY), note=(notes if notes is not None else []).append)
 
 
 def told(events: Iterator[Event]) -> list[str]:
@@ -28,7 +29,7 @@ def told(events: Iterator[Event]) -> list[str]:
     found = []
     for event in events:
         match event:
-            case Begins(snapshot=snapshot):
+            case Started(snapshot=snapshot):
                 found.append(f"begin {snapshot}" if snapshot else "begin")
             case LiveBatch(batch=each, is_of_snapshot=is_of_snapshot):
                 sign = "=" if is_of_snapshot else "+"
@@ -117,7 +118,7 @@ def test_leader_is_known_by_the_id_of_a_voter() -> None:
         controllers.hidden = True
         known = [Bootstrap(controllers.address(node), node) for node in (1, 2)]
 
-        with LiveLog(known, HASTY) as log:
+        with LiveLog(QuorumTarget(known, HASTY)) as log:
             assert told(log.read())[-1] == "end 1"
 
 
@@ -159,7 +160,7 @@ def test_nobody_leads() -> None:
 def test_broker_is_refused() -> None:
     with (
         Peer(broker) as peer,
-        LiveLog([Bootstrap(peer.address)], HASTY) as log,
+        LiveLog(QuorumTarget([Bootstrap(peer.address)], HASTY)) as log,
         pytest.raises(WireError, match="a broker answers there, not a controller"),
     ):
         told(log.read())
@@ -169,7 +170,7 @@ def test_silent_controller_is_not_waited_for() -> None:
     start = time.monotonic()
     with (
         Peer(silent) as peer,
-        LiveLog([Bootstrap(peer.address)], HASTY) as log,
+        LiveLog(QuorumTarget([Bootstrap(peer.address)], HASTY)) as log,
         pytest.raises(WireError, match="gives no answer"),
     ):
         told(log.read())

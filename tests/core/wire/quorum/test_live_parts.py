@@ -11,8 +11,8 @@ from kraftops.log.streams import open_log
 from kraftops.query.query import Query
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.quorum import live_parts as liveparts
-from kraftops.wire.quorum.fetching import SnapshotId
-from kraftops.wire.quorum.live_log import Begins, CaughtUp, Event, LiveBatch
+from kraftops.wire.quorum.fetch import SnapshotId
+from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
 from kraftops.wire.quorum.live_parts import live_parts
 from tests.helpers.wire.quorums import batch
 
@@ -46,7 +46,7 @@ def told(*events: Event) -> list[tuple[str, int, list[int], bool]]:
 
 
 def test_snapshot_and_log_are_two_files() -> None:
-    events = [Begins(ONE, SNAPSHOT), live(0, position=0), live(1, position=80), live(5), live(6)]
+    events = [Started(ONE, SNAPSHOT), live(0, position=0), live(1, position=80), live(5), live(6)]
 
     assert told(*events, caught_up(7)) == [
         (f"one:1/{SNAPSHOT}.checkpoint", 0, [0, 1], True),
@@ -55,7 +55,7 @@ def test_snapshot_and_log_are_two_files() -> None:
 
 
 def test_what_comes_later_goes_on() -> None:
-    events = [Begins(ONE, None), live(0), live(1), caught_up(2), caught_up(2), live(2)]
+    events = [Started(ONE, None), live(0), live(1), caught_up(2), caught_up(2), live(2)]
 
     assert told(*events, caught_up(3)) == [
         (f"one:1/{0:020}.log", 0, [0, 1], True),
@@ -64,7 +64,7 @@ def test_what_comes_later_goes_on() -> None:
 
 
 def test_another_leader_is_another_file() -> None:
-    events = [Begins(ONE, None), live(0), live(1, TWO), caught_up(2)]
+    events = [Started(ONE, None), live(0), live(1, TWO), caught_up(2)]
 
     assert told(*events) == [
         (f"one:1/{0:020}.log", 0, [0], True),
@@ -73,7 +73,13 @@ def test_another_leader_is_another_file() -> None:
 
 
 def test_reading_begins_anew() -> None:
-    events = [Begins(ONE, None), live(0), Begins(ONE, SNAPSHOT), live(0, position=0), caught_up(5)]
+    events = [
+        Started(ONE, None),
+        live(0),
+        Started(ONE, SNAPSHOT),
+        live(0, position=0),
+        caught_up(5),
+    ]
 
     assert told(*events) == [
         (f"one:1/{0:020}.log", 0, [0], True),
@@ -82,9 +88,9 @@ def test_reading_begins_anew() -> None:
 
 
 def test_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(liveparts, "_MOST_BYTES", SIZE + 1)
+    monkeypatch.setattr(liveparts, "_MAX_PART_BYTES", SIZE + 1)
 
-    found = told(Begins(ONE, None), *map(live, range(5)), caught_up(5))
+    found = told(Started(ONE, None), *map(live, range(5)), caught_up(5))
 
     assert [(start, bases) for _, start, bases, _ in found] == [
         (0, [0, 1]), (2 * SIZE, [2, 3]), (4 * SIZE, [4]),
@@ -93,7 +99,7 @@ def test_parts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_parts_come_before_an_error() -> None:
     def events() -> Iterator[Event]:
-        yield Begins(ONE, None)
+        yield Started(ONE, None)
         yield live(0)
         yield caught_up(1)
         raise ConnectionError
@@ -106,7 +112,7 @@ def test_parts_come_before_an_error() -> None:
 
 
 def test_rows_have_the_controller_and_no_position() -> None:
-    [(part, _)] = live_parts([Begins(ONE, None), live(3), caught_up(4)])
+    [(part, _)] = live_parts([Started(ONE, None), live(3), caught_up(4)])
 
     rows = [*scan(part, Query(decoder="user"), Report())]
 

@@ -22,7 +22,7 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.net.transport import LARGEST_FRAME
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import describe_cluster
-from kraftops.wire.rpc.connection import Connection, Kind
+from kraftops.wire.rpc.connection import Connection, NodeKind
 from tests.helpers.wire.peers import (
     APIS,
     CONTROLLER_APIS,
@@ -296,7 +296,7 @@ def test_version_that_is_not_served_is_named() -> None:
 # Several addresses
 
 
-def reached(*handlers: Callable[[socket.socket], None], wanted: Kind = Kind.BROKER) -> int:
+def reached(*handlers: Callable[[socket.socket], None], wanted: NodeKind = NodeKind.BROKER) -> int:
     """Return which of some peers a connection is made to."""
     peers = [Peer(handler) for handler in handlers]
     try:
@@ -319,7 +319,7 @@ def test_node_of_another_kind_is_passed_over() -> None:
         silent(connection)
 
     assert reached(controller, broker) == 1
-    assert reached(broker, controller, wanted=Kind.CONTROLLER) == 1
+    assert reached(broker, controller, wanted=NodeKind.CONTROLLER) == 1
     with pytest.raises(WireError, match=r"a controller answers there, not a broker$"):
         reached(controller)
 

@@ -1,4 +1,4 @@
-"""Asking a quorum whose leader goes, or has just gone."""
+"""Requests to a leader that has stopped, or leads no more."""
 
 import socket
 import time
@@ -11,8 +11,9 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.cluster import LEADERLESS, ask_leader
+from kraftops.wire.rpc.answer_errors import NO_LEADER_CODES
 from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.leader import ask_leader
 from tests.helpers.wire.peers import (
     CONTROLLER_APIS,
     Peer,
@@ -25,9 +26,9 @@ from tests.helpers.wire.peers import (
 
 @contextmanager
 def naming(*leaders: int) -> Iterator[tuple[Connection, list[int]]]:
-    """Give a connection to controller 1, which names these leaders in turn, and then the last.
+    """Yield a connection to controller 1, and a list with the leader that it named last.
 
-    The port of controller 2 is closed. Beside it is the leader that was named last.
+    It names these leaders in turn, and stays with the last one. The port of controller 2 is closed.
     """
     waiting, named = list(leaders), list[int]()
 
@@ -57,13 +58,13 @@ def other(address: Address) -> Connection:
     return Connection(address, Settings(), Deadline(1))
 
 
-def test_leader_that_has_just_gone_is_looked_for_again() -> None:
+def test_stopped_leader_is_looked_for_again() -> None:
     with naming(2, 2, 1) as (connection, named):
         assert ask_leader(connection, other, lambda node: node) is connection
         assert named == [1]
 
 
-def test_leader_that_stays_away_is_the_error() -> None:
+def test_leader_that_stays_unreachable_is_an_error() -> None:
     start = time.monotonic()
     with naming(2) as (connection, _), pytest.raises(WireError, match="connection refused"):
         ask_leader(connection, other, lambda node: node)
@@ -71,8 +72,8 @@ def test_leader_that_stays_away_is_the_error() -> None:
     assert 0.5 < time.monotonic() - start < 2
 
 
-@pytest.mark.parametrize("code", LEADERLESS)
-def test_one_that_leads_no_more_is_asked_again(code: int) -> None:
+@pytest.mark.parametrize("code", NO_LEADER_CODES)
+def test_node_that_leads_no_more_is_asked_again(code: int) -> None:
     answers = iter([AnswerError("x", code=code), AnswerError("x", code=code), None])
 
     def ask(_: Connection) -> str:
@@ -84,7 +85,7 @@ def test_one_that_leads_no_more_is_asked_again(code: int) -> None:
         assert ask_leader(connection, other, ask) == "asked"
 
 
-def test_other_errors_are_told_at_once() -> None:
+def test_other_error_is_raised_at_once() -> None:
     def ask(_: Connection) -> None:
         raise AnswerError("no", code=31)
 

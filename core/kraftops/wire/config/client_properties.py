@@ -1,0 +1,66 @@
+"""Client properties: the keys and values of a file, and errors that name file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kraftops.errors import ConfigError, DecodeError
+from kraftops.java.properties import Property, properties
+
+_MAX_FILE_BYTES = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class ClientProperties:
+    """The properties of the file *path*."""
+
+    path: str
+    entries: Mapping[str, Property]
+
+    def value(self, key: str, default: str = "") -> str:
+        """Return the value of a key without blanks around it."""
+        entry = self.entries.get(key)
+        return entry.value.strip() if entry else default
+
+    def raw_value(self, key: str) -> str | None:
+        """Return the value of a key with its blanks; None if the key is missing."""
+        entry = self.entries.get(key)
+        return entry.value if entry else None
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """Return the values of a key that are separated by commas."""
+        return tuple(filter(None, map(str.strip, self.value(key).split(","))))
+
+    def error(self, key: str, reason: str, hint: str | None = None) -> ConfigError:
+        """Return the error of a key, which names the line."""
+        entry = self.entries.get(key)
+        line = f"line {entry.line}: " if entry and entry.line else ""
+        return ConfigError(f"{self.path}: {line}{reason}", hint)
+
+    def unsupported(self, key: str, hint: str | None = None) -> ConfigError:
+        """Return the error of a value that has no meaning here."""
+        return self.error(key, f"{key} {self.value(key)} cannot be honoured here", hint)
+
+    def invalid(self, key: str, reason: str) -> ConfigError:
+        """Return the error of an invalid value, in Kafka's words (ConfigException)."""
+        return self.error(key, f"Invalid value {self.value(key)} for configuration {key}: {reason}")
+
+
+def read_properties(path: str) -> dict[str, Property]:
+    """Return the properties in a file.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path or repr(path)}: {error.strerror}") from error
+    if len(data) > _MAX_FILE_BYTES:
+        raise ConfigError(f"{path}: it is too long for a configuration")
+    try:
+        return properties(data)
+    except DecodeError as error:
+        raise ConfigError(f"{path}: {error.message}") from error

@@ -1,0 +1,158 @@
+"""Connection to the leader of the quorum, which moves to another node with the leadership."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kraftops.errors import AnswerError, WireError
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.quorum.fetch import (
+    WRONG_LEADER_CODES,
+    FetchPosition,
+    FetchRequest,
+    FetchResult,
+    SnapshotChunk,
+    SnapshotId,
+    SnapshotRequest,
+    fetch,
+    receive_snapshot_chunk,
+    send_snapshot_request,
+)
+from kraftops.wire.quorum.leadership import Leadership
+from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.connection import Connection, PendingRequest
+
+MAX_BYTES = 2 << 20
+"""Bytes of an answer: twice as many take longer."""
+
+
+class LeaderConnection:
+    """Fetches from the leader; it connects when it is asked, and again after `close`."""
+
+    def __init__(self, target: QuorumTarget, note: Callable[[str], None]) -> None:
+        """Make one without connecting; *note* is called when the leader is lost."""
+        self._target = target
+        self._timeout = target.settings.timeout
+        self._note = note
+        self._leadership = Leadership(target)
+        self._connection: Connection | None = None
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    @property
+    def endpoint(self) -> Address | None:
+        """The address of the connected leader."""
+        return self._connection.address if self._connection else None
+
+    @property
+    def leader(self) -> int:
+        """The node id of the leader, -1 if unknown."""
+        return self._leadership.leader
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the leader."""
+        return self._leadership.epoch
+
+    def connect(self, position: FetchPosition, deadline: Deadline | None = None) -> Connection:
+        """Return the connection to the leader; a new one is tried with a Fetch from *position*.
+
+        Raises:
+            WireError: no controller leads, or none answers.
+        """
+        if self._connection is None:
+            deadline = deadline or Deadline(self._timeout)
+            self._connection = self._leadership.connect(position, deadline)
+        return self._connection
+
+    def fetch(
+        self, position: FetchPosition, *, max_bytes: int = MAX_BYTES, wait_ms: int = 0
+    ) -> FetchResult:
+        """Return the log from a position on, also if another node begins to lead meanwhile.
+
+        Raises:
+            WireError: no controller leads, or none answers, within the timeout.
+            AnswerError: it is not permitted.
+        """
+        deadline = Deadline(self._timeout)
+        while True:
+            connection = self.connect(position, deadline)
+            request = FetchRequest(
+                position, self.epoch, max_bytes, wait_ms, self._target.cluster_id
+            )
+            connect_timeout = self._target.settings.connect_timeout
+            try:
+                result = fetch(
+                    connection, request, deadline.within(connect_timeout + wait_ms / 1000)
+                )
+            except AnswerError:
+                raise
+            except WireError as error:
+                self.close()
+                if deadline.is_over:
+                    raise
+                self._note(f"{error.message}; looking for who leads")
+                continue
+            if result.error in WRONG_LEADER_CODES:
+                self.close()
+            elif result.error:
+                raise connection.error_of(result.error, None)
+            else:
+                return result
+
+    def snapshot_chunks(
+        self, snapshot: SnapshotId, position: FetchPosition
+    ) -> Iterator[tuple[int, bytes] | None]:
+        """Yield the parts of a snapshot with their positions; None at last, if it is gone.
+
+        While the caller works on a part, the next one is already asked for. *position* is for
+        `connect`.
+        """
+        start = 0
+        pending = self._send(snapshot, start, position)
+        while True:
+            chunk = self._receive(pending, start) if pending else None
+            if chunk is None:
+                yield None
+                return
+            end = start + len(chunk.data)
+            if end < chunk.size:
+                pending = self._send(snapshot, end, position)
+            yield start, chunk.data
+            if end >= chunk.size:
+                return
+            start = end
+
+    def _send(
+        self, snapshot: SnapshotId, start: int, position: FetchPosition
+    ) -> PendingRequest | None:
+        """Ask for a part of a snapshot; return None if the leader is gone."""
+        try:
+            connection = self.connect(position)
+            request = SnapshotRequest(
+                snapshot, self.epoch, start, MAX_BYTES, self._target.cluster_id
+            )
+            return send_snapshot_request(connection, request, Deadline(self._timeout))
+        except AnswerError:
+            raise
+        except WireError:
+            self.close()
+            return None
+
+    def _receive(self, pending: PendingRequest, start: int) -> SnapshotChunk | None:
+        """Return the part that was asked for; None if it is gone, or the leader."""
+        if self._connection is None:
+            return None
+        try:
+            deadline = Deadline(self._timeout)
+            return receive_snapshot_chunk(self._connection, pending, start, deadline)
+        except AnswerError:
+            raise
+        except WireError:
+            self.close()
+            return None

@@ -1,0 +1,42 @@
+"""Errors that servers answer with, and hints for operators."""
+
+from __future__ import annotations
+
+import re
+
+from kraftops.errors import AnswerError
+from kraftops.wire.rpc.connection import Connection, NodeKind
+
+NOT_LEADER, SHUTTING_DOWN, CLUSTER_AUTHORIZATION_FAILED, NOT_CONTROLLER = 6, 8, 31, 41
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
+BROKER_ID_NOT_REGISTERED, INCONSISTENT_CLUSTER_ID = 102, 104
+NO_LEADER_CODES = NOT_LEADER, NOT_CONTROLLER
+"""Errors of a quorum that has no leader now, or another leader."""
+_UNSUPPORTED_VERSION = 35
+_PERMISSION = re.compile(r"needs (\w+) permission")
+
+
+def answer_error(
+    connection: Connection, code: int, message: str | None, permission: str
+) -> AnswerError:
+    """Return the error of an answer, with a hint.
+
+    *permission* is the one on the cluster that the API needs, unless *message* names another.
+    """
+    if code == CLUSTER_AUTHORIZATION_FAILED:
+        named = _PERMISSION.search(message or "")
+        permission = named[1] if named else permission
+        return AnswerError(
+            f"{connection.address}: not permitted: it needs {permission} on the cluster",
+            hint=f"kafka-acls --add --cluster --operation {permission} grants it",
+            code=code,
+        )
+    error = connection.error_of(code, message)
+    if code == _UNSUPPORTED_VERSION and connection.kind is NodeKind.CONTROLLER:
+        error.hint = (
+            "controllers answer from metadata.version 3.7-IV0 on; one that has not found its leader"
+            " yet does not know it: try again"
+        )
+    if code in NO_LEADER_CODES:
+        error.hint = "the quorum has no leader now, or another one: try again"
+    return error
