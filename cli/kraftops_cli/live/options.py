@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import click
 
-from kraftops.dump.sources.names import METADATA_TOPIC, Source
+from kraftops.dump.sources.names import Source
+from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.query.query import NO_LIMIT
 from kraftops_cli.syntax.values import Seconds
 

@@ -1,14 +1,16 @@
-"""What URIs stand for: files, directories and patterns in object stores."""
+"""URIs on a command line: files, directories and patterns in object stores."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from kraftops.dump.sources.names import PARTITION_NAME, WILD, Log, partition_log
+from kraftops.dump.sources.partition_directory import PARTITION_NAME, Log, partition_log
 from kraftops.errors import UsageError
 from kraftops.log.remote import Entry, list_directory
 
+WILD = re.compile(r"[*?[]")
+"""A wildcard: patterns have one, and few names do."""
 _GLOB = re.compile(r"(\*\*/?)|(\*)|(\?)|\[(!?)([^]]+)\]|(.)", re.DOTALL)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kraftops.dump.sources import remote
-from kraftops.dump.sources.names import Log
+from kraftops.dump.sources.partition_directory import Log
 from kraftops.errors import UsageError
 from kraftops.log.remote import Entry
 
