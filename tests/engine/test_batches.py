@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kraftops.engine.scanning import open_scan
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.decoders.keyed import messages
 from kraftops.records.decoders.user import DECODERS
 from tests.helpers.engine.agreeing import agree, batch_with, needs_both, shown
 from tests.helpers.engine.choice import using
@@ -25,6 +24,7 @@ from tests.helpers.engine.making import (
     raw_bytes,
     sealed,
 )
+from tests.helpers.logs.coordinators import messages
 from tests.helpers.logs.messages import encoded, table
 from tests.helpers.logs.segments import batches_of
 

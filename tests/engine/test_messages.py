@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from kraftops.log.batch import CONTROL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.decoders.keyed import COORDINATORS, messages
 from kraftops.schema.message import Message
 from tests.helpers.engine.agreeing import agree, batch_with, needs_both, paths_of, rows_of, shown
 from tests.helpers.engine.making import (
@@ -23,6 +22,7 @@ from tests.helpers.engine.making import (
     framed_messages,
     message_bytes,
 )
+from tests.helpers.logs.coordinators import COORDINATORS, messages
 from tests.helpers.logs.messages import data_for, encoded, table, versions_of
 
 pytestmark = needs_both

@@ -9,11 +9,14 @@ import click
 
 from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
+from kraftops.query.formats import FORMATS
 from kraftops.query.query import NO_LIMIT, Query
+from kraftops.records.decoders import KINDS, METADATA, USER
 from kraftops.records.decoders.user import DECODERS, DEFAULT_DECODER
-from kraftops.records.dialects import DIALECTS
+from kraftops.records.dialects import DIALECTS, SHIPPED
 from kraftops_cli.dump_log.filters import (
     FILTERS,
+    F,
     filter_options,
     parsed_filter,
     refuse_unknown_types,
@@ -28,15 +31,6 @@ from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
 _INT32 = Number(0x7FFFFFFF)
-_DECODER_FLAGS = {
-    "offsets_decoder": "offsets",
-    "transaction_log_decoder": "transaction",
-    "cluster_metadata_decoder": "metadata",
-    "remote_log_metadata_decoder": "remote",
-    "share_group_state_decoder": "share",
-}
-"""Options to decoders; of several, the first in this order counts."""
-
 _OF_PLAN = ("output", "jobs", "limit", "tail", "summary", "follow")
 _CONTRADICTIONS = (
     ("limit", "tail"),
@@ -50,6 +44,14 @@ _CONTRADICTIONS = (
     ("follow", "output"),
     ("follow", "salvage"),
 )
+
+
+def _decoder_options(command: F) -> F:
+    """Add the options of the decoders to a command."""
+    for kind in reversed(KINDS):
+        command = click.option(kind.flag, is_flag=True, help=f"Decode {kind.topic}.")(command)
+    return command
+
 
 EXAMPLES = (
     ("what is in a log", "kafka-dump-log --cluster-metadata-decoder --summary 0.log"),
@@ -230,15 +232,11 @@ KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
     metavar="[CLASS]",
     help="Decode values by one of Kafka's decoders; implies --print-data-log.",
 )
-@click.option("--offsets-decoder", is_flag=True, help="Decode __consumer_offsets.")
-@click.option("--transaction-log-decoder", is_flag=True, help="Decode __transaction_state.")
-@click.option("--cluster-metadata-decoder", is_flag=True, help="Decode __cluster_metadata.")
-@click.option("--remote-log-metadata-decoder", is_flag=True, help="Decode __remote_log_metadata.")
-@click.option("--share-group-state-decoder", is_flag=True, help="Decode __share_group_state.")
+@_decoder_options
 @click.option(
     "--dialect",
     type=click.Choice(DIALECTS),
-    default="kafka",
+    default=SHIPPED,
     show_default=True,
     help="The form of metadata records: Kafka's, or a text of KIP-631; implies their decoder.",
 )
@@ -257,7 +255,7 @@ KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("text", "json", "csv", "parquet")),
+    type=click.Choice(tuple(FORMATS)),
     default="text",
     show_default=True,
     help="Kafka's text, or rows: JSON, one object a line; CSV; Parquet (needs --output).",
@@ -336,9 +334,9 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
     for one, other in _CONTRADICTIONS:
         if {one, other} <= given:
             raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
-    if query.form == "parquet" and options["output"] is None:
+    if query.format.is_columns and options["output"] is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
-    if options["summary"] and query.form not in ("text", "json"):
+    if options["summary"] and not (query.format.is_text or query.format.has_objects):
         raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
 
 
@@ -363,7 +361,7 @@ def _paths(files: str) -> list[str]:
 
 
 def _query(ctx: click.Context, options: dict[str, object]) -> Query:
-    decoders = [decoder for name, decoder in _DECODER_FLAGS.items() if options[name]]
+    decoders = [kind.name for kind in KINDS if options[kind.parameter]]
     classes = {}
     for name in ("key_decoder_class", "value_decoder_class"):
         given = options[name]
@@ -374,10 +372,10 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
                 param_hint=f"--{name.replace('_', '-')}",
             )
         classes[name] = str(given or DEFAULT_DECODER)
-    if options["dialect"] != "kafka" and not decoders:
-        decoders.append("metadata")
+    if options["dialect"] != SHIPPED and not decoders:
+        decoders.append(METADATA)
     if options["print_data_log"] or any(options[name] for name in classes):
-        decoders.append("user")
+        decoders.append(USER)
     known: dict[str, Any] = {name: options[name] for name in Query.__slots__ if name in options}
     known["filter"] = asked = parsed_filter(options, decoders[0] if decoders else None)
     # What chooses records by what is in them shows records, not batches.

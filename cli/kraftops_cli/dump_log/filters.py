@@ -11,6 +11,7 @@ import click
 
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.records.decoders import USER, record_types
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -91,7 +92,7 @@ def refuse_unknown_types(asked: Filter, decoders: AbstractSet[str | None]) -> No
     Raises:
         UsageError: there are some; only control records are read without a decoder.
     """
-    if not asked.types or decoders - {None, "user"}:
+    if not asked.types or decoders - {None, USER}:
         return
     from kraftops.records.control import CONTROL_TYPES
 
@@ -105,8 +106,6 @@ def refuse_unknown_types(asked: Filter, decoders: AbstractSet[str | None]) -> No
 def _types(texts: tuple[str, ...], decoder: str | None, dialect: str) -> frozenset[str]:
     if not texts:
         return frozenset()
-    from kraftops.records.types import record_types
-
     return parse_types(texts, record_types(decoder, dialect))
 
 

@@ -19,7 +19,7 @@ from kraftops_cli.dump_log.run import (
     open_target,
     tell,
     with_topics_of,
-    write_csv_head,
+    write_head,
     write_limited,
     write_parquet_file,
 )
@@ -57,19 +57,18 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
         return _run_summary(plan, target, terminal)
     report = Report()
     parts = _asked(plan, target, terminal)
-    if plan.query.form == "parquet":
+    if plan.query.format.is_columns:
         write_parquet_file(plan, _batches(Limited(plan), parts, report, terminal))
         tell(report, terminal)
         return exit_code(plan, report)
     with open_target(plan, terminal) as fd:
-        if plan.query.form == "csv":
-            write_csv_head(fd)
+        write_head(plan, fd)
         if plan.limit is not None or plan.tail is not None:
             write_limited(plan, fd, _units(parts, report, terminal))
         else:
             _write(parts, fd, report, terminal)
     tell(report, terminal)
-    if plan.query.form == "text":
+    if plan.query.format.is_text:
         terminal.lines(report.summary())
     return exit_code(plan, report)
 
@@ -109,7 +108,7 @@ def _units(parts: Iterator[_Asked], report: Report, terminal: Terminal) -> Itera
     """Yield the text of each record that matches, with the lines that belong before it."""
     head = b""
     for part, query, _ in parts:
-        if query.form == "text" and not part.start:
+        if query.format.is_text and not part.start:
             head = file_head(part, report)
         yield from units(part, query, report, head)
         tell(report, terminal)
@@ -133,16 +132,11 @@ def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
 
     summary: Summary | None = None
     for part, query, begins_anew in _asked(plan, target, terminal):
-        found = summarise(
-            part.path,
-            query.decoder,
-            start=part.start,
-            max_inflated_bytes=query.max_inflated_bytes,
-        )
+        found = summarise(part.path, query, start=part.start)
         if summary is None or begins_anew:
             summary = found
         else:
             summary.merge(found)
-    found = summary or Summary(plan.query_of(plan.sources[0].path).decoder or "user")
+    found = summary or Summary(plan.query_of(plan.sources[0].path).reader.name)
     print_summaries(replace(plan, follow=False), terminal, [found.as_dict()])
     return 0

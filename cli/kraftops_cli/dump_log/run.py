@@ -52,9 +52,7 @@ class Plan:
     def query_of(self, path: str) -> Query:
         """Return the query of a source: with the decoder of its directory, if it has one."""
         decoder = next((one.decoder for one in self.sources if one.path == path), None)
-        if self.query.decoder is not None or decoder is None:
-            return self.query
-        return replace(self.query, decoder=decoder, deep_iteration=True)
+        return self.query.for_source(decoder)
 
 
 def run(plan: Plan, terminal: Terminal) -> int:
@@ -74,11 +72,10 @@ def run(plan: Plan, terminal: Terminal) -> int:
         _refuse_to_follow(plan)
     if small := _small_files(plan):
         return _run_small_files(plan, small, report, terminal)
-    if plan.query.form == "parquet":
+    if plan.query.format.is_columns:
         return _run_parquet(plan, report, terminal)
     with open_target(plan, terminal) as fd:
-        if plan.query.form == "csv":
-            write_csv_head(fd)
+        write_head(plan, fd)
         if plan.follow:
             _run_follow(plan, fd, report, terminal)
         elif plan.limit is not None or plan.tail is not None:
@@ -86,7 +83,7 @@ def run(plan: Plan, terminal: Terminal) -> int:
         else:
             _run_parts(plan, fd, report, terminal)
     tell(report, terminal)
-    if plan.query.form == "text":
+    if plan.query.format.is_text:
         terminal.lines(report.summary())
     return exit_code(plan, report)
 
@@ -112,15 +109,14 @@ def _with_topics(plan: Plan) -> Plan:
         return plan
     from kraftops.dump.scan.topic_ids import with_topic_ids
 
-    paths = [one.path for one in plan.sources if plan.query_of(one.path).decoder == "metadata"]
+    paths = [one.path for one in plan.sources if plan.query_of(one.path).reader.has_topics]
     if STANDARD_INPUT in paths and not all(map(_is_id, plan.query.filter.topics)):
         raise UsageError(
             "topics cannot be looked up in standard input, which is read only once",
             hint="name them by their ids, or give a file",
         )
     files = [ByteRange(path) for path in paths if path != STANDARD_INPUT]
-    found = with_topic_ids(plan.query.filter, files, plan.query.dialect)
-    return replace(plan, query=replace(plan.query, filter=found))
+    return replace(plan, query=with_topic_ids(plan.query, files))
 
 
 def _is_id(topic: str) -> bool:
@@ -149,7 +145,7 @@ def _refuse_to_follow(plan: Plan) -> None:
 
 def _small_files(plan: Plan) -> list[str]:
     """Return the small files among the sources, if JSON is asked for."""
-    if plan.query.form != "json":
+    if not plan.query.format.has_objects:
         return []
     from kraftops.dump.small_files import is_small_file
 
@@ -278,11 +274,11 @@ def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None
 
 def with_topics_of(part: ByteRange, query: Query) -> Query:
     """Return the query with the ids of topics that were created in a part."""
-    if not query.filter.topics or query.decoder != "metadata":
+    if not query.filter.topics or not query.reader.has_topics:
         return query
     from kraftops.dump.scan.topic_ids import with_topic_ids
 
-    return replace(query, filter=with_topic_ids(query.filter, [part], query.dialect))
+    return with_topic_ids(query, [part])
 
 
 def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
@@ -294,12 +290,11 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     return open_output(plan.output, [source.path for source in plan.sources])
 
 
-def write_csv_head(fd: int) -> None:
-    """Write the names of the columns."""
+def write_head(plan: Plan, fd: int) -> None:
+    """Write the line that a file begins with, if the format has one."""
     from kraftops.fileio.writing import write_all
-    from kraftops.query.csv_rows import csv_header
 
-    write_all(fd, csv_header().encode())
+    write_all(fd, plan.query.format.head.encode())
 
 
 class _Makers:
@@ -382,7 +377,7 @@ def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
     for source in plan.sources:
         query, part = plan.query_of(source.path), ByteRange(source.path)
         try:
-            head = file_head(part, report) if query.form == "text" else b""
+            head = file_head(part, report) if query.format.is_text else b""
             yield from units(part, query, report, head)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)

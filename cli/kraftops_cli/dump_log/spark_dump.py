@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from kraftops.dump.sources.parts import total_size
 from kraftops.errors import UsageError
 from kraftops.log.files import STANDARD_INPUT
+from kraftops.query.row import Row
+from kraftops.query.row_lines import lines_of
 from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan
 from kraftops.spark.session.session import Session, started
@@ -106,11 +108,11 @@ def _refuse(asked: Plan, request: SparkRequest) -> None:
     needs_output = not (asked.summary or asked.query.check or request.sql or request.explain)
     if asked.output is None and needs_output:
         raise UsageError("--spark needs --output DIR", hint="a directory for the parts")
-    if asked.query.form == "text" and request.partition_by:
+    if asked.query.format.is_text and request.partition_by:
         raise UsageError("--partition-by needs --format json, csv or parquet")
     if request.partition_by and request.single_file:
         raise UsageError("--partition-by and --single-file do not go together")
-    if asked.query.form == "json":
+    if asked.query.format.has_objects:
         _refuse_small_files(asked, request)
 
 
@@ -156,14 +158,14 @@ def _dump(job: _Job) -> int:
     job.progress.erase()
     for line in _lines(job.asked, outcome):
         job.terminal.line(line)
-    noun = "lines" if job.asked.query.form == "text" else "records"
+    noun = "lines" if job.asked.query.format.is_text else "records"
     job.end(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
     return exit_code(job.asked, outcome.report)
 
 
 def _lines(asked: Plan, outcome: Outcome) -> Iterator[str]:
     yield from outcome.lines
-    if asked.query.form == "text":
+    if asked.query.format.is_text:
         yield from outcome.report.summary()
 
 
@@ -184,19 +186,15 @@ def _summary(job: _Job) -> int:
 
 def _check(job: _Job) -> int:
     """Print a row for each damage."""
-    from kraftops.dump.scan.part_scan import row_text
     from kraftops.spark.dump.check_job import check
 
     found = check(job.session, job.splits, job.asked.query, job.progress.show)
     job.progress.erase()
-    form = job.asked.query.form
-    if form == "csv":
-        from kraftops.query.csv_rows import csv_header
-
-        job.terminal.write(csv_header())
+    form = job.asked.query.format
+    job.terminal.write(form.head)
+    line = _damage_line if form.is_text else lines_of(form).line
     for row in found.rows:
-        is_text = form == "text"
-        job.terminal.write(f"{row.file}: {row.error}\n" if is_text else row_text(row, form))
+        job.terminal.write(line(row))
     for reason in found.refusals:
         job.terminal.error(reason)
     if found.more:
@@ -205,3 +203,7 @@ def _check(job: _Job) -> int:
     if found.refusals and len(found.refusals) >= len(job.asked.sources):
         return 1
     return DAMAGED if found.rows or found.refusals else 0
+
+
+def _damage_line(row: Row) -> str:
+    return f"{row.file}: {row.error}\n"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kraftops.display.text_table import aligned
 from kraftops.errors import UsageError
+from kraftops.query.formats import JSON, Format
 from kraftops.spark.session.session import Session
 from kraftops_cli.dump_log.run import DAMAGED, Plan
 from kraftops_cli.spark.options import SparkRequest
@@ -37,16 +38,16 @@ def run_sql(
     log_table(session, asked.sources, asked.query)
     table = answer(session, request.sql)
     if asked.output is not None:
-        form = "json" if asked.query.form == "text" else asked.query.form
+        form = JSON.name if asked.query.format.is_text else asked.query.form
         start = time.monotonic()
         _write(session, asked, request, lambda target: write_table(table, target, form))
         progress.erase()
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
         return 0
-    if asked.query.form == "json":
+    if asked.query.format.has_objects:
         _refuse_equal_names(table.columns)
     rows = rows_of(table)
-    if asked.query.form == "text":
+    if asked.query.format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
         progress.erase()
         terminal.write(_table_text(table.columns, some[:MOST_SHOWN]))
@@ -55,7 +56,7 @@ def run_sql(
         return 0
     first = list(islice(rows, 1))
     progress.erase()
-    _print_rows(table.columns, chain(first, rows), asked.query.form, terminal)
+    _print_rows(table.columns, chain(first, rows), asked.query.format, terminal)
     return 0
 
 
@@ -115,15 +116,15 @@ def _refuse_equal_names(columns: list[str]) -> None:
 
 
 def _print_rows(
-    columns: list[str], rows: Iterable[Sequence[Any]], form: str, terminal: Terminal
+    columns: list[str], rows: Iterable[Sequence[Any]], form: Format, terminal: Terminal
 ) -> None:
-    if form == "json":
+    if form.has_objects:
         for row in rows:
             told = dict(zip(columns, row, strict=True))
             terminal.write(json.dumps(told, ensure_ascii=False, default=_plain) + "\n")
         return
-    if form != "csv":
-        raise UsageError(f"--format {form} needs --output DIR")
+    if form.is_columns:
+        raise UsageError(f"--format {form.name} needs --output DIR")
     import csv
     import io
 

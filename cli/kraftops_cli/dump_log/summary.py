@@ -72,12 +72,9 @@ def _count(plan: Plan, part: ByteRange) -> _Counted:
     try:
         summary = summarise(
             part.path,
-            query.decoder,
-            dialect=query.dialect,
+            query,
             start=part.start,
             stop=part.stop,
-            salvage=query.salvage,
-            max_inflated_bytes=query.max_inflated_bytes,
         )
     except SourceError as error:
         return _Counted(part.path, size, None, error.message)
@@ -86,7 +83,7 @@ def _count(plan: Plan, part: ByteRange) -> _Counted:
 
 def print_summaries(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
     """Print summaries as text or JSON, to the output that is asked for."""
-    if plan.query.form == "json":
+    if plan.query.format.has_objects:
         import json
 
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found)

@@ -9,6 +9,7 @@ from functools import cache
 from kraftops.engine.fold_contract import Fetch, Fold
 from kraftops.engine.index_contract import RecordGroup
 from kraftops.errors import UsageError
+from kraftops.records.dialects import dialect
 
 ENGINES = ("native", "reference")
 _VARIABLE = "KRAFTOPS_ENGINE"
@@ -96,4 +97,4 @@ def index_records(
 
 
 def _has_native_fold(dialect_name: str) -> bool:
-    return engine_name() == "native" and dialect_name == "kafka"
+    return engine_name() == "native" and dialect(dialect_name).is_shipped

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from kraftops.engine import _native
@@ -15,19 +14,12 @@ from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
-from kraftops.query.query import Query
-from kraftops.query.row import COLUMNS, file_text, id_fields
+from kraftops.query.row import COLUMNS, file_text
 from kraftops.records.control import definitions
-from kraftops.records.decoders.user import DECODERS
-from kraftops.records.dialects import dialect, type_name
-from kraftops.records.secrets import CONFIGURATION, PUBLIC_SUFFIXES, SECRET_FIELDS, SECRET_WORDS
-from kraftops.schema.message import Message
+from kraftops.records.decoder import Decoder
+from kraftops.records.decoders.framed import FramedDecoder
+from kraftops.records.secrets import PUBLIC_SUFFIXES, SECRET_WORDS
 
-_REMOTE = "remote-log-metadata"
-_ID_SLOTS = {"topicId": 0, "partitionId": 1, "brokerId": 2}
-_NAME_SLOT = 3
-_USER_FORMS = dict(zip(DECODERS, ("text", "int32", "int64", "hex"), strict=True))
-_CONSUMER = '{"protocolType":"consumer",'
 _NO_UNTIL = 1 << 63
 
 
@@ -37,19 +29,10 @@ def scan(request: Request) -> NativeScan:
 
 
 def count_framed(
-    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
-) -> list[tuple[int | None, int | None, int, int]]:
-    """Count records by their frames; see `kraftops.engine.reference.counting.count_framed`.
-
-    Raises:
-        DecodeError: the records do not take all bytes from *pos* on.
-    """
-    found = _framed(decoder, dialect_name).count(buffer, pos, count)
-    if found is None:
-        from kraftops.engine.reference.counting import count_framed as explain
-
-        return explain(decoder, dialect_name, buffer, pos, count)
-    return found
+    decoder: FramedDecoder, buffer: bytes, pos: int, count: int
+) -> list[tuple[int | None, int | None, int, int]] | None:
+    """Count records of framed values; None where the reference is to say what is wrong."""
+    return _decoder(decoder).count(buffer, pos, count)
 
 
 class NativeScan:
@@ -66,7 +49,7 @@ class NativeScan:
             except (DecodeError, MemoryError):
                 return None  # the reference says why
 
-        self._scan = _native.Scan(_decoder(query), _control(), inflate, _described(request))
+        self._scan = _native.Scan(_decoder(query.reader), _control(), inflate, _described(request))
 
     @property
     def first_offset(self) -> int | None:
@@ -111,7 +94,7 @@ def _described(request: Request) -> dict[str, Any]:
     query = request.query
     columns = COLUMNS if query.columns is None else query.columns
     return {
-        "form": "columns" if query.form == "parquet" else query.form,
+        "form": query.format.layout,
         "deep": query.deep_iteration,
         "skip_metadata": query.skip_record_metadata,
         "payload": query.decoder is not None,
@@ -141,118 +124,9 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _decoder(query: Query) -> _native.Decoder:
-    decoder = query.decoder
-    if decoder in ("metadata", "remote"):
-        return _framed(decoder, query.dialect)
-    if decoder not in (None, "user"):
-        return _keyed(decoder)
-    return _user(query.key_decoder, query.value_decoder)
-
-
 @cache
-def _user(key: str, value: str) -> _native.Decoder:
-    return _native.Decoder({"form": "user", "key": _USER_FORMS[key], "value": _USER_FORMS[value]})
-
-
-@cache
-def _framed(decoder: str, dialect_name: str) -> _native.Decoder:
-    is_remote = decoder == "remote"
-    spoken = dialect(_REMOTE if is_remote else dialect_name)
-    texts = _texts() if is_remote else {}
-    return _native.Decoder(
-        {
-            "form": "framed",
-            "kind": decoder,
-            "framing": "kafka" if is_remote else dialect_name,
-            "types": [
-                {
-                    "number": number,
-                    "name": type_name(message),
-                    "message": message,
-                    "slots": _slots(message),
-                    "secret": _secret_fields(message),
-                    "by_name": message.name == CONFIGURATION,
-                    "text": texts.get(number),
-                }
-                for number, message in spoken.messages.items()
-            ],
-        }
-    )
-
-
-def _slots(message: Message) -> list[tuple[str, int]]:
-    slots = [(field, _ID_SLOTS[column]) for column, field in id_fields(message).items()]
-    return [*slots, ("name", _NAME_SLOT)] if message.name == CONFIGURATION else slots
-
-
-def _secret_fields(message: Message) -> list[str]:
-    if message.name == CONFIGURATION:
-        return ["value"]
-    return sorted(SECRET_FIELDS.get(message.name, ()))
-
-
-def _texts() -> dict[int, tuple[list[Any], list[Any]]]:
-    """Return the pieces of the text of each type, and what is refused; states with their names."""
-    from kraftops.records import remote_text as remote
-
-    states = {
-        "segment state": ",".join(remote.SEGMENT_STATES),
-        "partition state": ",".join(remote.PARTITION_STATES),
-    }
-
-    def named(form: str) -> str:
-        return f"{form}:{states[form]}" if form in states else form
-
-    def pieces(text: tuple[remote.Piece, ...]) -> list[Any]:
-        return [
-            piece if isinstance(piece, str) else (list(piece[0]), named(piece[1])) for piece in text
-        ]
-
-    return {
-        number: (
-            pieces(text),
-            [
-                (named(test.removeprefix("no ")), field, other, pieces(reason))
-                for test, field, other, reason in remote.REFUSALS[number]
-            ],
-        )
-        for number, text in remote.TEXTS.items()
-    }
-
-
-@cache
-def _keyed(decoder: str) -> _native.Decoder:
-    from kraftops.records.decoders.keyed import messages, type_names
-
-    names = type_names(decoder)
-    return _native.Decoder(
-        {
-            "form": "keyed",
-            "kind": decoder,
-            "types": [
-                {
-                    "number": number,
-                    "name": names[number],
-                    "key": key,
-                    "value": value,
-                    "embedded": _embedded(value),
-                }
-                for number, (key, value) in messages(decoder).items()
-            ],
-        }
-    )
-
-
-def _embedded(message: Message) -> tuple[str, list[tuple[str, Message]]] | None:
-    """Return what a value begins with whose members hold messages of their own, and which."""
-    if message.name != "GroupMetadataValue":
-        return None
-    protocol = import_module("kraftops.schema.tables.consumer").MESSAGES
-    return _CONSUMER, [
-        ("subscription", protocol["ConsumerProtocolSubscription"]),
-        ("assignment", protocol["ConsumerProtocolAssignment"]),
-    ]
+def _decoder(decoder: Decoder) -> _native.Decoder:
+    return _native.Decoder(decoder.native())
 
 
 @cache

@@ -10,6 +10,7 @@ from kraftops.engine.choice import engine_name
 from kraftops.engine.scan_contract import Outcome, Request, Scan, Why
 from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.reader import LogReader
+from kraftops.records.decoders.framed import FramedDecoder
 
 if TYPE_CHECKING:
     from kraftops.engine.reference.scan import ReferenceScan
@@ -25,9 +26,9 @@ def open_scan(request: Request) -> EngineScan:
 
 
 def count_framed(
-    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
+    decoder: FramedDecoder, buffer: bytes, pos: int, count: int
 ) -> list[tuple[int | None, int | None, int, int]]:
-    """Count records by their frames; see `kraftops.engine.reference.counting.count_framed`.
+    """Count records of framed values; see `kraftops.engine.reference.counting.count_framed`.
 
     Raises:
         DecodeError: the records do not take all bytes from *pos* on.
@@ -36,10 +37,12 @@ def count_framed(
     if engine_name() == "native":
         from kraftops.engine import native
 
-        return native.count_framed(decoder, dialect_name, buffer, pos, count)
+        found = native.count_framed(decoder, buffer, pos, count)
+        if found is not None:
+            return found
     from kraftops.engine.reference.counting import count_framed as count_in_python
 
-    return count_in_python(decoder, dialect_name, buffer, pos, count)
+    return count_in_python(decoder.framing, buffer, pos, count)
 
 
 class EngineScan:

@@ -58,8 +58,3 @@ def _fields(row: Row) -> list[Any]:
         fields[at] = _BOOL.get(fields[at])
     fields[_HEADERS] = headers_json(row) if row.headers else None
     return fields
-
-
-def csv_header() -> str:
-    """Return the line of the column names."""
-    return ",".join(COLUMNS) + "\n"

@@ -10,7 +10,9 @@ from typing import Any
 
 from kraftops.errors import UsageError
 from kraftops.log.batch import Header
-from kraftops.query.row import COLUMNS, USER, Row, base64_of
+from kraftops.query.row import COLUMNS, Row
+from kraftops.records.decoders import USER
+from kraftops.records.meaning import base64_of
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _NO_END = _MOST + 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kraftops.query.row import BASE64, COLUMNS, USER, Row, base64_of
+from kraftops.query.row import COLUMNS, Row
+from kraftops.records.decoders import USER
 from kraftops.records.long_text import LongText
+from kraftops.records.meaning import BASE64, base64_of
 
 _BOOL = {False: "false", True: "true"}
 

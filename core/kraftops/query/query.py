@@ -1,12 +1,15 @@
-"""What is asked of a dump, as plain data."""
+"""The question that a dump answers, as plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from kraftops.log.codecs import MAX_INFLATED_BYTES, MAX_INFLATED_METADATA_BYTES
 from kraftops.query.filters import Filter
+from kraftops.query.formats import FORMATS, Format
+from kraftops.records.decoder import Choice, Decoder
+from kraftops.records.decoders import USER, decoder_named
 from kraftops.records.decoders.user import DEFAULT_DECODER
+from kraftops.records.dialects import SHIPPED
 
 NO_LIMIT = 0x7FFFFFFF
 """Kafka's default of `--max-bytes`, which it takes for none."""
@@ -14,18 +17,18 @@ NO_LIMIT = 0x7FFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to show of each file.
+    """The form and the choice of what is shown of each file.
 
-    *decoder* is `metadata`, `offsets`, `transaction`, `remote`, `share`, `user`, or None for the
-    metadata of records alone; *dialect* is that of the metadata log. *form* is `text`, `json`,
-    `csv` or `parquet`. *columns* are those of rows that anybody looks at; None is all.
-    *inflation_limit* is how many bytes a batch may inflate to; None is the limit of the decoder.
+    *decoder* is a name of `kraftops.records.decoders`, or None for the metadata of records alone;
+    *dialect* is that of the metadata log. *form* is a name of `kraftops.query.formats`. *columns*
+    are the columns of rows that anybody looks at; None is all. *inflation_limit* is how many bytes
+    a batch may inflate to; None is the limit of the decoder.
     """
 
     decoder: str | None = None
     key_decoder: str = DEFAULT_DECODER
     value_decoder: str = DEFAULT_DECODER
-    dialect: str = "kafka"
+    dialect: str = SHIPPED
     deep_iteration: bool = False
     skip_record_metadata: bool = False
     max_bytes: int = NO_LIMIT
@@ -41,12 +44,27 @@ class Query:
     columns: frozenset[str] | None = None
 
     @property
+    def reader(self) -> Decoder:
+        """The decoder of the records; the user's where none is named.
+
+        Raises `UsageError` where there is no such dialect.
+        """
+        choice = Choice(self.dialect, self.key_decoder, self.value_decoder)
+        return decoder_named(self.decoder or USER, choice)
+
+    @property
+    def format(self) -> Format:
+        """The format of the output."""
+        return FORMATS[self.form]
+
+    @property
     def max_inflated_bytes(self) -> int:
         """How many bytes a batch may inflate to."""
         limit = self.inflation_limit
-        return inflation_limit(self.decoder) if limit is None else limit
+        return self.reader.max_inflated_bytes if limit is None else limit
 
-
-def inflation_limit(decoder: str | None) -> int:
-    """Return how many bytes a batch of a log with this decoder may inflate to, if nobody says."""
-    return MAX_INFLATED_METADATA_BYTES if decoder == "metadata" else MAX_INFLATED_BYTES
+    def for_source(self, decoder: str | None) -> Query:
+        """Return the query of a source: with the *decoder* of its directory, if it has one."""
+        if self.decoder is not None or decoder is None:
+            return self
+        return replace(self, decoder=decoder, deep_iteration=True)

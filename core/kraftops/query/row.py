@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Any, NamedTuple
 
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.log.streams import OpenName
-from kraftops.schema.message import Message
+from kraftops.records.meaning import Meaning
 
 DAMAGE = "damage"
-CONTROL = "control"
-USER = "user"
-BASE64 = "base64"
+"""The kind of a row of bytes that are no record."""
 
 
 class Row(NamedTuple):
@@ -68,27 +65,6 @@ TYPES = {
     "bool_": ("transactional", "control"),
 }
 """Of the columns that are no strings, headers apart, by the name that Arrow has for them."""
-
-
-class Meaning(NamedTuple):
-    """What a decoder makes of a record: the fields of a row from `kind` on."""
-
-    kind: str
-    type: str | None = None
-    version: int | None = None
-    key: str | None = None
-    value: str | None = None
-    topic_id: str | None = None
-    partition_id: int | None = None
-    broker_id: int | None = None
-    key_encoding: str | None = None
-    value_encoding: str | None = None
-    error: str | None = None
-
-
-def base64_of(raw: bytes) -> str:
-    """Return the base64 of bytes, without quotes."""
-    return b64encode(raw).decode()
 
 
 def file_text(path: str) -> str:
@@ -159,16 +135,3 @@ def damage_row(path: str, position: int, base_offset: int | None, error: str) ->
 
 def _present(number: int) -> int | None:
     return None if number < 0 else number
-
-
-_ID_COLUMNS = ("topicId", "partitionId", "brokerId")
-_BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
-
-
-def id_fields(message: Message) -> dict[str, str]:
-    """Return the fields of a message that have columns of their own, by column."""
-    names = {field.name for field in message.fields}
-    fields = {column: column for column in _ID_COLUMNS if column in names}
-    if _BROKER_ID.get(message.name) in names:
-        fields["brokerId"] = _BROKER_ID[message.name]
-    return fields

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
-from kraftops.records.meaning import Decoded, Unknown, refusal
+from kraftops.log.batch import Record
+from kraftops.records.decoder import bounded_meaning, unread_meaning
+from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, refusal
 from kraftops.schema.compile import CompiledMessage, compiled
 from kraftops.schema.message import Message
 from kraftops.schema.read import Data
@@ -21,6 +23,9 @@ CONTROL_TYPES = (
     "KRAFT_VOTERS",
 )
 """The types of control records by number; all logs may have them."""
+
+CONTROL = "control"
+"""The kind of rows of control records."""
 
 _MARKERS = (0, 1)
 _TYPES = {
@@ -93,6 +98,28 @@ def decode_text(key: bytes | None, value: bytes | None) -> tuple[str, int, str] 
         return found
     assert value is not None  # nothing can be read from it
     return found.type, found.version, found.face.text(value, found.start, found.end)
+
+
+def _read_meaning(record: Record) -> Meaning:
+    found = decode_text(record.key, record.value)
+    if isinstance(found, Unknown):
+        return unread_meaning(CONTROL, record, found.reason, found.type, found.version)
+    name, version, text = found
+    return Meaning(CONTROL, name, version, None, text)
+
+
+control_meaning = bounded_meaning(CONTROL, _read_meaning)
+"""Return the meaning of a control record."""
+
+
+def control_type_name(key: bytes | None) -> str:
+    """Return the type of a control record by name, also of one that nobody knows."""
+    try:
+        number = control_type(key)
+    except DecodeError:
+        return UNKNOWN
+    is_known = 0 <= number < len(CONTROL_TYPES)
+    return CONTROL_TYPES[number] if is_known else f"{UNKNOWN}({number})"
 
 
 class _Found(NamedTuple):

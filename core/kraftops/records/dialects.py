@@ -22,10 +22,19 @@ class Frame(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """How values of a metadata log are framed, and the messages in them by record type."""
+    """The framing of values, and the messages in them by record type.
+
+    *frame* names the framing: it is the name of the dialect that has it.
+    """
 
     messages: Mapping[int, Message]
     read_frame: Callable[[bytes], Frame]
+    frame: str
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether releases of Kafka write it; the others are those of KIP-631's texts."""
+        return self.frame == SHIPPED
 
 
 def _number(value: bytes, pos: int, what: str) -> tuple[int, int]:
@@ -75,14 +84,19 @@ def _kip_631_draft_frame(value: bytes) -> Frame:
     return Frame(number, version, pos)
 
 
-_DIALECTS = {
-    "kafka": ("metadata", _kafka_frame),
-    "kip-631": ("kip_631", _kip_631_frame),
-    "kip-631-draft": ("kip_631_draft", _kip_631_draft_frame),
-    "remote-log-metadata": ("remote", _kafka_frame),
-}
-DIALECTS = ("kafka", "kip-631", "kip-631-draft")
+SHIPPED = "kafka"
+"""The dialect that releases of Kafka write."""
+DIALECTS = (SHIPPED, "kip-631", "kip-631-draft")
 """The names of the dialects of the cluster metadata log."""
+REMOTE_LOG_METADATA = "remote-log-metadata"
+"""The name of another log's messages, in Kafka's framing."""
+_DIALECTS = {
+    SHIPPED: ("metadata", _kafka_frame, SHIPPED),
+    "kip-631": ("kip_631", _kip_631_frame, "kip-631"),
+    "kip-631-draft": ("kip_631_draft", _kip_631_draft_frame, "kip-631-draft"),
+    REMOTE_LOG_METADATA: ("remote", _kafka_frame, SHIPPED),
+}
+"""By name: the table of messages, the reader of frames, the name of the framing."""
 
 
 @cache
@@ -94,9 +108,9 @@ def dialect(name: str) -> Dialect:
     """
     if name not in _DIALECTS:
         raise UsageError(f"no dialect {name!r}: choose from {', '.join(DIALECTS)}")
-    table, read_frame = _DIALECTS[name]
+    table, read_frame, frame = _DIALECTS[name]
     messages = import_module(f"kraftops.schema.tables.{table}").MESSAGES
-    return Dialect({message.key: message for message in messages.values()}, read_frame)
+    return Dialect({message.key: message for message in messages.values()}, read_frame, frame)
 
 
 @cache

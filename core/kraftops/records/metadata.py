@@ -6,7 +6,7 @@ The texts are those of Kafka's `DumpLogSegments` and `MetadataRecordSerde`.
 from __future__ import annotations
 
 from kraftops.errors import DecodeError
-from kraftops.records.dialects import Dialect, dialect, type_name
+from kraftops.records.dialects import SHIPPED, Dialect, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
@@ -14,7 +14,7 @@ from kraftops.schema.read import Data
 from kraftops.schema.text import MALFORMED
 
 
-def decode(value: bytes | None, dialect_name: str = "kafka") -> Decoded | Unknown:
+def decode(value: bytes | None, dialect_name: str = SHIPPED) -> Decoded | Unknown:
     """Return the meaning of a record's value."""
     spoken = dialect(dialect_name)
     found = read_body(value, spoken)

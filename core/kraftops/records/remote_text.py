@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kraftops.records.dialects import dialect
+from kraftops.records.dialects import Dialect
 from kraftops.records.meaning import Unknown
 from kraftops.records.metadata import read_body
 from kraftops.uuids import to_text
@@ -172,11 +172,11 @@ REFUSALS: dict[int, tuple[Refusal, ...]] = {
 _Fields = dict[str, Any]
 
 
-def payload_text(value: bytes | None, offset: int) -> str:
+def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
     """Return what Kafka's tool prints of a value."""
     if value is None:
         return f"Error at offset {offset}, skipping. the record has no value"
-    found = read_body(value, dialect("remote-log-metadata"))
+    found = read_body(value, framing)
     if isinstance(found, Unknown):
         return f"Error at offset {offset}, skipping. {found.reason}"
     number, _, data = found
@@ -184,6 +184,33 @@ def payload_text(value: bytes | None, offset: int) -> str:
         if _holds(refusal, data):
             return f"Error at offset {offset}, skipping. {_joined(refusal.reason, data)}"
     return _joined(TEXTS[number], data)
+
+
+def native_sentences() -> dict[int, tuple[list[Any], list[Any]]]:
+    """Return the pieces of the text of each type, and the refusals, for the compiled engine."""
+    states = {
+        "segment state": ",".join(SEGMENT_STATES),
+        "partition state": ",".join(PARTITION_STATES),
+    }
+
+    def named(form: str) -> str:
+        return f"{form}:{states[form]}" if form in states else form
+
+    def pieces(text: tuple[Piece, ...]) -> list[Any]:
+        return [
+            piece if isinstance(piece, str) else (list(piece[0]), named(piece[1])) for piece in text
+        ]
+
+    return {
+        number: (
+            pieces(text),
+            [
+                (named(test.removeprefix("no ")), field, other, pieces(reason))
+                for test, field, other, reason in REFUSALS[number]
+            ],
+        )
+        for number, text in TEXTS.items()
+    }
 
 
 def _holds(refusal: Refusal, data: _Fields) -> bool:

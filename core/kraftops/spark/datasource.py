@@ -22,7 +22,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_batches
 from kraftops.errors import UsageError
 from kraftops.query.query import Query
-from kraftops.spark.jobs.planning import LabelledRange, Split, plan, query_of
+from kraftops.spark.jobs.planning import LabelledRange, Split, plan
 from kraftops.spark.jobs.range_process import range_batches, spooled
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
@@ -106,7 +106,7 @@ class Reader(DataSourceReader):
         tries = self._asked.tries
         is_last = is_last_try(tries)
         for labelled in split.ranges:
-            query = query_of(self.query, labelled.decoder)
+            query = self.query.for_source(labelled.decoder)
             if is_last:
                 crashed = crash_rows(labelled.range, query, Report(), tries - 1)
                 yield from arrow_batches(crashed, schema)
@@ -117,7 +117,7 @@ class Reader(DataSourceReader):
         """Yield the rows of a byte range, read by another process, or the row about its crash."""
         import pyarrow as pa
 
-        query = query_of(self.query, labelled.decoder)
+        query = self.query.for_source(labelled.decoder)
         file = spooled(labelled.range, query, schema)
         if file is None:
             crashed = crash_rows(labelled.range, query, Report(), self._asked.tries - 1)

@@ -19,7 +19,7 @@ import pytest
 
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import CODECS, compress
-from kraftops.query.csv_rows import csv_header
+from kraftops.query.formats import CSV
 from kraftops.query.row import COLUMNS
 from tests.helpers.logs.corpus_rows import engine_json, lines_of, parsed, query_of
 from tests.helpers.logs.metadata_logs import no_ops, records_batch
@@ -140,8 +140,8 @@ def test_csv_has_one_line_of_names_for_all_files(logs: Path) -> None:
     for arguments in ([], ["--limit", "5"], ["--jobs", "2"]):
         text = run_here(*names, "--format", "csv", *arguments).text
 
-        assert text.startswith(csv_header())
-        assert text.count(csv_header()) == 1
+        assert text.startswith(CSV.head)
+        assert text.count(CSV.head) == 1
 
 
 # Output

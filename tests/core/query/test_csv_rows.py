@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.query.csv_rows import csv_header, row_csv
+from kraftops.query.csv_rows import row_csv
+from kraftops.query.formats import CSV
 from kraftops.query.row import COLUMNS, Row
 
 ODD = [
@@ -27,7 +28,7 @@ ODD = [
 
 
 def text_of(*rows: Row) -> str:
-    return "".join([csv_header(), *map(row_csv, rows)])
+    return "".join([CSV.head, *map(row_csv, rows)])
 
 
 def row(value: str | None, **fields: object) -> Row:

@@ -23,7 +23,7 @@ from kraftops.query.filters import (
     parse_where,
 )
 from kraftops.query.row import Row
-from kraftops.records.types import record_types
+from kraftops.records.decoders import record_types
 from tests.helpers.logs.corpus_rows import (
     EVERY_LOG,
     FLAGS,

@@ -11,8 +11,10 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_schema, scan_batches
 from kraftops.log.ranges import ByteRange
-from kraftops.query.csv_rows import csv_header, row_csv
-from kraftops.query.row import COLUMNS, Row, base64_of, damage_row, file_text
+from kraftops.query.csv_rows import row_csv
+from kraftops.query.formats import CSV
+from kraftops.query.row import COLUMNS, Row, damage_row, file_text
+from kraftops.records.meaning import base64_of
 from tests.helpers.logs.corpus_rows import EVERY_LOG, engine_json, name_of, parsed, query_of, rows
 
 each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
@@ -42,7 +44,7 @@ def _loaded(text: str) -> Any:
 
 @each_log
 def test_csv_carries_the_rows_of_json(path: Path) -> None:
-    out: list[str] = [csv_header()]
+    out: list[str] = [CSV.head]
     out += map(row_csv, rows(path, query_of(path)))
 
     found = list(csv.DictReader(io.StringIO("".join(out), newline=""), strict=True))

@@ -14,9 +14,9 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.csv_rows import row_csv
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
-from kraftops.query.row import base64_of
 from kraftops.records import long_text as longtext
 from kraftops.records.long_text import LONG, LongText, is_utf8
+from kraftops.records.meaning import base64_of
 from tests.helpers.logs.corpus_rows import reference_json, rows
 from tests.helpers.tools.dump_file import dump
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kraftops.records.dialects import REMOTE_LOG_METADATA, dialect
 from kraftops.records.remote_text import payload_text
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.messages import Data, table, uvarint
@@ -11,6 +12,8 @@ from tests.helpers.logs.messages import Data, table, uvarint
 ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
 PARTITION = {"name": "name", "id": bytes(16), "partition": 3}
 SEGMENT_ID = {"topicIdPartition": PARTITION, "id": bytes(16)}
+
+FRAMING = dialect(REMOTE_LOG_METADATA)
 
 
 def value(name: str, data: Data) -> bytes:
@@ -21,7 +24,7 @@ def value(name: str, data: Data) -> bytes:
 
 def segment(**data: object) -> str:
     known = {"remoteLogSegmentId": SEGMENT_ID, "startOffset": 10, "endOffset": 99, "brokerId": 1}
-    return payload_text(value("RemoteLogSegmentMetadataRecord", {**known, **data}), 7)
+    return payload_text(value("RemoteLogSegmentMetadataRecord", {**known, **data}), 7, FRAMING)
 
 
 def test_segment() -> None:
@@ -71,7 +74,7 @@ def test_states_of_a_partition(number: int, state: str) -> None:
         "eventTimestampMs": 6,
     }
 
-    text = payload_text(value("RemotePartitionDeleteMetadataRecord", data), 7)
+    text = payload_text(value("RemotePartitionDeleteMetadataRecord", data), 7, FRAMING)
 
     assert text == (
         f"RemotePartitionDeleteMetadata{{topicPartition={ZERO}:name-3, state={state}, "
@@ -116,15 +119,15 @@ def test_custom_metadata_is_told_by_its_size(custom: bytes) -> None:
 )
 def test_value_that_is_no_record_has_kafkas_reason(raw: bytes, reason: str) -> None:
     """The words before it are others than those of the metadata log."""
-    assert payload_text(raw, 7).startswith(f"Error at offset 7, skipping. {reason}")
+    assert payload_text(raw, 7, FRAMING).startswith(f"Error at offset 7, skipping. {reason}")
 
 
 def test_null_has_no_reason_of_kafkas() -> None:
-    assert payload_text(None, 7).startswith("Error at offset 7, skipping. ")
+    assert payload_text(None, 7, FRAMING).startswith("Error at offset 7, skipping. ")
 
 
 @given(st.integers(0, 4), st.binary(max_size=60))
 def test_any_bytes_have_a_text(number: int, body: bytes) -> None:
-    text = payload_text(b"\1" + bytes([number, 0]) + body, 7)
+    text = payload_text(b"\1" + bytes([number, 0]) + body, 7, FRAMING)
 
     assert text.startswith(("Error at offset 7, skipping. ", "Remote"))

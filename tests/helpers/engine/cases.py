@@ -15,6 +15,7 @@ from kraftops.engine.scanning import count_framed
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.query.query import Query
+from kraftops.records.decoders.framed import FramedDecoder
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparing import (
     PATH,
@@ -213,13 +214,12 @@ def counted(trial: Trial) -> str:
             continue
         if header.record_count > len(buffer):
             continue
-        found = []
+        decoder, found = query.reader, []
+        assert isinstance(decoder, FramedDecoder)
         for engine in ("reference", "native"):
             with using(engine):
                 try:
-                    made: object = count_framed(
-                        str(query.decoder), query.dialect, buffer, pos, header.record_count
-                    )
+                    made: object = count_framed(decoder, buffer, pos, header.record_count)
                 except DecodeError as error:
                     made = error.message
             found.append(made)

@@ -16,14 +16,14 @@ from kraftops.log.codecs import compress
 from kraftops.query.filters import Filter, normal_type
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
-from kraftops.records.decoders.keyed import COORDINATORS, messages
+from kraftops.records.decoders import record_types
 from kraftops.records.decoders.user import DECODERS
 from kraftops.records.dialects import dialect
-from kraftops.records.types import record_types
 from kraftops.schema.message import Field, Message
 from kraftops.uuids import to_text
 from kraftops.varint import varint_bytes
 from tests.helpers.kafka.cases.mutations import INTS, LONGS, mutated
+from tests.helpers.logs.coordinators import COORDINATORS, messages
 from tests.helpers.logs.messages import fields_of, is_flexible, table, uvarint, versions_of
 
 DIALECTS = ("kafka", "kip-631", "kip-631-draft")

@@ -13,7 +13,7 @@ import pytest
 
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.dump.sources.names import expand
-from kraftops.query.csv_rows import csv_header
+from kraftops.query.formats import CSV
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_job import Output, dump
 from kraftops.spark.jobs.planning import plan
@@ -148,7 +148,7 @@ def test_filter_that_matches_nothing(
     found = output.read_bytes() if is_single else parts(output)
     assert found == local.out
     if form == "csv":
-        assert found == csv_header().encode()
+        assert found == CSV.head.encode()
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "parquet"])
@@ -169,7 +169,7 @@ def test_partitions_of_nothing(session: Session, tmp_path: Path, form: str) -> N
     if form == "csv":
         heads = [path.read_text() for path in output.rglob("*.csv")]
         assert heads
-        assert set(heads) <= {csv_header(), ""}
+        assert set(heads) <= {CSV.head, ""}
 
 
 def test_summary_check_and_sql_of_nothing(session: Session) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import Found, total_size
+from kraftops.engine.columns import columns_of, rows_of
 from kraftops.engine.scan_contract import Note, NoteKind, Outcome, Request, Why
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import SourceError, UsageError
@@ -74,7 +75,7 @@ class PartMaker:
         self._scan = None
         query = self._query
         try:
-            if query.form != "text":
+            if not query.format.is_text:
                 yield from self._chosen(part, report)
             elif Request(part.path, query).is_chosen:
                 if not part.start:
@@ -213,8 +214,6 @@ def scan(part: ByteRange, query: Query, report: Report) -> Iterator[Row]:
         SourceError: the file cannot be read.
         UsageError: it is none that has records.
     """
-    from kraftops.engine.columns import rows_of
-
     for outcome in column_outcomes(part, query, report):
         _note(outcome.notes, part.path, report)
         yield from rows_of(outcome.columns or {}, outcome.rows)
@@ -239,17 +238,6 @@ def file_head(part: ByteRange, report: Report) -> bytes:
     """Return the lines about the file of a part."""
     first = f"Dumping {part.path}\n".encode("utf-8", "surrogateescape")
     return first + _header(part, report)
-
-
-def row_text(row: Row, form: str) -> str:
-    """Return a row as a line of `csv`, or else JSON."""
-    if form == "csv":
-        from kraftops.query.csv_rows import row_csv
-
-        return row_csv(row)
-    from kraftops.query.json_rows import row_json
-
-    return row_json(row)
 
 
 def _made(
@@ -409,19 +397,19 @@ def _damage(
     note(request.path, position, detail)
     row = damage_row(file_text(request.path), position, None, f"position {position}: {detail}")
     query = request.query
-    if query.form != "text" and query.filter.matches(row):
+    if not query.format.is_text and query.filter.matches(row):
         yield _row_outcome(row, query)
 
 
 def _row_outcome(row: Row, query: Query) -> Outcome:
     """Return a row in the form of a query, as an engine would make it."""
-    if query.form in ("json", "csv"):
-        out = row_text(row, query.form).encode()
-        return Outcome(out, 0, Why.MORE, [], marks=array("i", [len(out)]).tobytes())
-    from kraftops.engine.columns import columns_of
+    if query.format.is_columns:
+        names = [name for name in COLUMNS if query.columns is None or name in query.columns]
+        return Outcome(b"", 0, Why.MORE, [], rows=1, columns=columns_of([row], names))
+    from kraftops.query.row_lines import lines_of
 
-    names = [name for name in COLUMNS if query.columns is None or name in query.columns]
-    return Outcome(b"", 0, Why.MORE, [], rows=1, columns=columns_of([row], names))
+    out = lines_of(query.format).line(row).encode()
+    return Outcome(out, 0, Why.MORE, [], marks=array("i", [len(out)]).tobytes())
 
 
 def text_chunks(path: str, query: Query, report: Report) -> Iterator[bytes]:

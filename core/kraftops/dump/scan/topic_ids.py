@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -11,29 +12,25 @@ from kraftops.errors import SourceError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
+from kraftops.records.decoders import METADATA
 
 
-def with_topic_ids(asked: Filter, parts: Iterable[ByteRange], dialect: str) -> Filter:
-    """Return the filter with the ids of its topics, as far as *parts* of metadata logs say them.
+def with_topic_ids(query: Query, parts: Iterable[ByteRange]) -> Query:
+    """Return a query with the ids of the topics that it asks for, as *parts* tell them.
 
-    A name that was deleted and created again has had several.
+    Parts are those of metadata logs. A name that was deleted and created again has had several ids.
     """
+    asked = query.filter
     if not asked.topics:
-        return asked
+        return query
     named = Filter(types=frozenset({"topic"}), topics=asked.topics)
-    query = Query(decoder="metadata", dialect=dialect, filter=named)
+    lookup = Query(decoder=METADATA, dialect=query.dialect, filter=named)
     found = set(asked.topic_ids)
     for part in parts:
         try:
-            for row in scan(part, query, Report()):
-                if row.topic_id and row.value and _name(row.value) in asked.topics:
+            for row in scan(part, lookup, Report()):
+                if row.topic_id and row.value and json.loads(row.value).get("name") in asked.topics:
                     found.add(row.topic_id)
         except SourceError:
             continue  # the dump itself says so
-    return replace(asked, topic_ids=frozenset(found))
-
-
-def _name(value: str) -> object:
-    import json
-
-    return json.loads(value).get("name")
+    return replace(query, filter=replace(asked, topic_ids=frozenset(found)))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kraftops.dump.sources.partition_directory import (
-    METADATA_TOPIC,
     PARTITION_NAME,
     Log,
     partition_log,
@@ -15,16 +14,8 @@ from kraftops.dump.sources.partition_directory import (
 from kraftops.dump.sources.remote import WILD, remote_logs
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, file_name
+from kraftops.records.decoders import name_for_topic
 from kraftops.uris import is_remote, local_path
-
-DECODERS = {
-    METADATA_TOPIC: "metadata",
-    "__consumer_offsets": "offsets",
-    "__transaction_state": "transaction",
-    "__remote_log_metadata": "remote",
-    "__share_group_state": "share",
-}
-"""By topic; the records of all others are those of users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +54,7 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
     return [
         Source(
             path,
-            None if raw or log.topic is None else DECODERS.get(log.topic, "user"),
+            None if raw or log.topic is None else name_for_topic(log.topic),
             log.topic,
             log.partition,
             group,

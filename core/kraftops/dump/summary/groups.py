@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.record_types import coordinator_key, coordinator_value
 from kraftops.dump.summary.sketches import Kept
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
-from kraftops.records.decoders.keyed import messages
+from kraftops.records.decoders.keyed import key_head
+from kraftops.records.decoders.offsets import DECODER
 
 MOST_KEYS = 100_000
 """Keys, of all groups together, of which the state is kept; whole groups are left out beyond."""
@@ -75,10 +75,10 @@ def read_change(record: Record) -> Change | None:
     Raises:
         DecodeError: key or value cannot be read.
     """
-    number, end = coordinator_key(record.key)
+    number, end = key_head(record.key)
     key = record.key or b""
     if number not in _FACTS:
-        if number in messages("offsets"):
+        if number in DECODER.messages():
             return None
         raise DecodeError(f"unknown record type {number}")
     if number in (0, 1):
@@ -87,7 +87,7 @@ def read_change(record: Record) -> Change | None:
         rest = key[:2] + key[end:]
     fact = None
     if record.value is not None:
-        fact = _FACTS[number](coordinator_value("offsets", number, record.value))
+        fact = _FACTS[number](DECODER.read_value(number, record.value))
     return Change(key[4:end], rest, record.offset, fact)
 
 
@@ -110,8 +110,18 @@ class Groups:
         self.is_whole = True
         self._pending_count = 0
 
+    def see(self, record: Record, producer_id: int) -> None:
+        """Count a record; in a transaction unless *producer_id* is -1.
+
+        Raises:
+            DecodeError: it cannot be read.
+        """
+        change = read_change(record)
+        if change:
+            self.add(change, producer_id)
+
     def add(self, change: Change, producer_id: int) -> None:
-        """See a record; in a transaction unless *producer_id* is -1."""
+        """Count what a record says; in a transaction unless *producer_id* is -1."""
         if producer_id < 0:
             self._apply(change)
         elif self._pending_count < _MOST_PENDING:
@@ -139,6 +149,10 @@ class Groups:
             self.pending.setdefault(producer_id, []).extend(changes)
             self._pending_count += len(changes)
         self.is_whole = self.is_whole and later.is_whole
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a summary."""
+        return {"groups": self.as_dict()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the groups that are there at the end of the log."""

@@ -6,17 +6,8 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import cast
 
-from kraftops.dump.summary.groups import read_change
-from kraftops.dump.summary.record_types import (
-    USER,
-    Amount,
-    Label,
-    control_name,
-    framed_types,
-    label_reader,
-)
+from kraftops.dump.summary.amounts import Amount, framed_amounts
 from kraftops.dump.summary.summary import Summary
-from kraftops.dump.summary.transactional_ids import read_id_change
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log import legacy
@@ -27,8 +18,12 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
-from kraftops.query.query import inflation_limit
-from kraftops.records.meaning import LARGEST_DECODED
+from kraftops.query.query import Query
+from kraftops.records.control import control_type_name
+from kraftops.records.decoder import Decoder
+from kraftops.records.decoders import USER
+from kraftops.records.decoders.framed import FramedDecoder
+from kraftops.records.meaning import LARGEST_DECODED, Label
 from kraftops.varint import read_varint
 
 _SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
@@ -39,13 +34,10 @@ _MARKERS = ("ABORT", "COMMIT")
 
 def summarise(
     source: str | LogFile | LogStream,
-    decoder: str | None = None,
+    query: Query | None = None,
     *,
-    dialect: str = "kafka",
     start: int = 0,
     stop: int | None = None,
-    salvage: bool = False,
-    max_inflated_bytes: int | None = None,
 ) -> Summary:
     """Return the summary of a log or snapshot, or of the bytes from *start* to *stop* of it.
 
@@ -53,22 +45,20 @@ def summarise(
 
     Args:
         source: a path, or an open log, which is not closed.
-        decoder: of the records, as in `Query`; None is `user`.
-        dialect: of the metadata log.
+        query: decoder, dialect, and the most that a batch may inflate to. With `salvage`, what is
+            behind damage is read too; a log that can only be read in order is copied to a file.
         start: the first byte of a batch.
         stop: where to end; None is the end.
-        salvage: go on behind damage; a log that can only be read in order is copied to a file.
-        max_inflated_bytes: the most that a batch may inflate to; None is the limit of the decoder.
 
     Raises:
         SourceError: the source cannot be read.
         UsageError: there is no such dialect.
     """
-    summary = Summary(decoder or USER)
-    limit = inflation_limit(decoder) if max_inflated_bytes is None else max_inflated_bytes
+    query = query or Query()
+    summary = Summary(query.decoder or USER)
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
-        feed = _Feed(summary, log.path, dialect, limit)
-        if not salvage:
+        feed = _Feed(summary, log.path, query.reader, query.max_inflated_bytes)
+        if not query.salvage:
             _add_batches(feed, log, start, stop)
         elif isinstance(log, LogStream):
             with log.spooled() as spooled:
@@ -111,15 +101,14 @@ def _add_salvaged(feed: _Feed, log: LogFile, start: int, stop: int | None) -> No
 class _Feed:
     """Counts the batches of one file in a summary."""
 
-    def __init__(self, summary: Summary, path: str, dialect: str, limit: int) -> None:
+    def __init__(self, summary: Summary, path: str, decoder: Decoder, limit: int) -> None:
         self.summary = summary
         self._path = path
         self._limit = limit
         name = file_name(path)
         self._in_log = name is None or name.kind is not FileKind.CHECKPOINT
-        decoder = summary.decoder
-        self._label = label_reader(decoder, dialect)
-        self._dialect = dialect
+        self._decoder = decoder
+        self._label = decoder.label_reader()
 
     def add(self, batch: Batch) -> None:
         """Count a batch."""
@@ -163,13 +152,12 @@ class _Feed:
             return size, {}
         if not count:
             return 0, {}
-        decoder = self.summary.decoder
-        if decoder in ("metadata", "remote"):
-            amounts = framed_types(decoder, self._dialect, buffer, pos, count)
+        if isinstance(self._decoder, FramedDecoder):
+            amounts = framed_amounts(self._decoder, buffer, pos, count)
             if size > LARGEST_DECODED:
                 self._see_large(batch, header, buffer, pos)
             return size, amounts
-        if decoder == USER:
+        if not self._decoder.has_types:
             return size, {_USER: Amount(count, size)}
         return size, self._decoded(batch, header.producer_id, list(_walk(buffer, pos, header)))
 
@@ -179,13 +167,13 @@ class _Feed:
         for _ in _walk(view, pos, header):
             pass  # nothing of them counts where one cannot be read
         for record, size in _walk(view, pos, header):
-            name = control_name(record.key)
+            name = control_type_name(record.key)
             summary.add_control(name, size)
             self._see_size(batch, record, size)
             if name in _MARKERS:
                 is_commit = name == "COMMIT"
                 summary.transactions.add_marker(header, is_commit=is_commit)
-                summary.groups.end(header.producer_id, is_commit=is_commit)
+                summary.details.end(header.producer_id, is_commit=is_commit)
 
     def _decoded(
         self, batch: Batch, producer_id: int, records: list[tuple[Record, int]]
@@ -196,7 +184,7 @@ class _Feed:
             amounts.setdefault(self._label(record), Amount()).add(1, size)
             try:
                 _refuse_large(record)
-                self._see(record, producer_id)
+                self.summary.details.see(record, producer_id)
             except DecodeError as error:
                 self._undecodable(batch, record, size, error)
         return amounts
@@ -223,15 +211,6 @@ class _Feed:
         reason = f"offset {record.offset}: {error.message}"
         self.summary.add_undecodable(self._path, batch.position, size, reason)
 
-    def _see(self, record: Record, producer_id: int) -> None:
-        """Count what a record says of a group or a transactional id."""
-        if self.summary.decoder == "offsets":
-            change = read_change(record)
-            if change:
-                self.summary.groups.add(change, producer_id)
-        elif self.summary.decoder == "transaction":
-            self.summary.transactional_ids.add(read_id_change(record))
-
     def _add_legacy(self, batch: Batch) -> None:
         if not legacy.is_valid(batch):
             raise DecodeError("a wrong checksum")
@@ -241,7 +220,7 @@ class _Feed:
             for message in legacy.records(batch, self._limit)
         ]
         amounts = {_USER: Amount(len(records), sum(size for _, size in records))}
-        if self.summary.decoder != USER:
+        if self._decoder.has_types:
             amounts = self._decoded(batch, -1, records)
         self.summary.add_records(amounts)
         offsets = [record.offset for record, _ in records]

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kraftops.display.times import time_fields
+from kraftops.dump.summary.amounts import Amount
 from kraftops.dump.summary.damage_sites import Place, Places
-from kraftops.dump.summary.groups import Groups
+from kraftops.dump.summary.details import details_of
 from kraftops.dump.summary.offset_span import OffsetSpan
-from kraftops.dump.summary.record_types import Amount, Label
 from kraftops.dump.summary.sketches import Distribution, Kept, TimeHistogram
-from kraftops.dump.summary.transactional_ids import TransactionalIds
 from kraftops.dump.summary.transactions import Transactions
 from kraftops.log.batch import (
     CODEC_MASK,
@@ -25,6 +24,8 @@ from kraftops.log.batch import (
 )
 from kraftops.log.codecs import CODECS
 from kraftops.log.legacy import LegacyHeader
+from kraftops.records.decoders import USER
+from kraftops.records.meaning import Label
 
 MOST_LABELS = 1000
 """Record types with their versions that are told apart; further ones are together `OTHER`."""
@@ -37,10 +38,10 @@ class Summary:
     """The numbers of a log; see `kraftops.dump.summary.sketches` for how parts are put together.
 
     One is for the pieces of one log, in order: offsets and transactions go on from file to file.
-    *decoder* says of what the records are, as in `kraftops.query.query.Query`.
+    *decoder* names the decoder of the records, as in `kraftops.query.query.Query`.
     """
 
-    def __init__(self, decoder: str = "user") -> None:
+    def __init__(self, decoder: str = USER) -> None:
         self.decoder = decoder
         self.files: dict[str, int] = {}  # bytes that were read, by path
         self.padding = 0  # bytes
@@ -61,8 +62,7 @@ class Summary:
         self.damage = Places()
         self.undecodable = Places()
         self.transactions = Transactions()
-        self.groups = Groups()
-        self.transactional_ids = TransactionalIds()
+        self.details = details_of(decoder)
 
     def add_file(self, path: str, size: int) -> None:
         """Count *size* bytes of a file as read."""
@@ -166,8 +166,7 @@ class Summary:
         self.damage.merge(later.damage)
         self.undecodable.merge(later.undecodable)
         self.transactions.merge(later.transactions)
-        self.groups.merge(later.groups)
-        self.transactional_ids.merge(later.transactional_ids)
+        self.details.merge(later.details)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers as JSON can have them; fields are only ever added."""
@@ -207,12 +206,7 @@ class Summary:
             "transactions": self.transactions.as_dict(),
             "producers": self.transactions.producers_dict(),
         }
-        if self.decoder == "transaction":
-            found["transactions"] = self.transactional_ids.as_dict()
-            found["transactionalIds"] = self.transactional_ids.ids_dict()
-        if self.decoder == "offsets":
-            found["groups"] = self.groups.as_dict()
-        return found
+        return found | self.details.fields()
 
     def _add(
         self, magic: int, size: int, count: int, codec: int, stored: int, inflated: int

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.record_types import coordinator_key, coordinator_value
 from kraftops.dump.summary.sketches import Distribution, Kept
 from kraftops.dump.summary.transactions import duration_fields
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
+from kraftops.records.decoders.keyed import key_head
+from kraftops.records.decoders.transaction import DECODER
 
 MOST_IDS = 100_000
 """Transactional ids that are told one by one."""
@@ -58,13 +59,13 @@ def read_id_change(record: Record) -> IdChange:
     Raises:
         DecodeError: key or value cannot be read.
     """
-    number, end = coordinator_key(record.key)
+    number, end = key_head(record.key)
     transactional_id = (record.key or b"")[4:end]
     if number != 0:
         raise DecodeError(f"unknown record type {number}")
     if record.value is None:
         return IdChange(transactional_id, None)
-    data: dict[str, Any] = coordinator_value("transaction", number, record.value)
+    data: dict[str, Any] = DECODER.read_value(number, record.value)
     status = data["transactionStatus"]
     topics = data["transactionPartitions"] or ()
     return IdChange(
@@ -93,8 +94,19 @@ class TransactionalIds:
         self.durations = Distribution()  # ms
         self.ids: Kept[bytes, list[IdState | None]] = Kept(MOST_IDS)
 
+    def see(self, record: Record, producer_id: int) -> None:  # noqa: ARG002 - all are its coordinator's own
+        """Count a record.
+
+        Raises:
+            DecodeError: it cannot be read.
+        """
+        self.add(read_id_change(record))
+
+    def end(self, producer_id: int, *, is_commit: bool) -> None:
+        """Count nothing: the log has no transactions itself, only records about them."""
+
     def add(self, change: IdChange) -> None:
-        """See a record."""
+        """Count what a record says."""
         transactional_id, state = change
         known = self.ids.get(transactional_id)
         if known is None:
@@ -114,6 +126,10 @@ class TransactionalIds:
         self.aborted += later.aborted
         self.durations.merge(later.durations)
         self.ids.merge(later.ids, _replace)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a summary; the transactions are not those of producers' batches."""
+        return {"transactions": self.as_dict(), "transactionalIds": self.ids_dict()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the transactions: open, ended, how long they took."""

@@ -6,7 +6,7 @@ from typing import cast
 
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
-from kraftops.records.dialects import dialect
+from kraftops.records.dialects import Dialect
 from kraftops.records.long_text import LONG
 from kraftops.varint import read_varint
 
@@ -14,15 +14,12 @@ Counted = tuple[int | None, int | None, int, int]
 """Number of a type and its version, where a frame has them; records, and the bytes they take."""
 
 
-def count_framed(
-    decoder: str, dialect_name: str, buffer: bytes, pos: int, count: int
-) -> list[Counted]:
-    """Count *count* records, of `metadata` or `remote`, that take all bytes from *pos* on.
+def count_framed(framing: Dialect, buffer: bytes, pos: int, count: int) -> list[Counted]:
+    """Count *count* records of framed values that take all bytes from *pos* on.
 
     Raises:
         DecodeError: they do not.
     """
-    spoken = dialect("remote-log-metadata" if decoder == "remote" else dialect_name)
     found: dict[tuple[int | None, int | None], list[int]] = {}
     has_long = len(buffer) > LONG
     view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
@@ -32,7 +29,7 @@ def count_framed(
         record, pos = read_record(view if is_long else buffer, pos, 0, 0)
         kind: tuple[int | None, int | None]
         try:
-            frame = spoken.read_frame(record.value or b"")
+            frame = framing.read_frame(record.value or b"")
             kind = frame.type, frame.version
         except DecodeError:
             kind = None, None

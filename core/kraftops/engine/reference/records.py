@@ -49,16 +49,6 @@ def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
         )
 
 
-def whole(record: Record) -> Record:
-    """Return a record with key and value as bytes, be they long."""
-    key, value = record.key, record.value
-    if isinstance(key, memoryview) or isinstance(value, memoryview):
-        key = None if key is None else bytes(key)
-        value = None if value is None else bytes(value)
-        return record._replace(key=key, value=value)
-    return record
-
-
 def _held(record: Record) -> Record:
     """Return a record that was read from a view: of it, only what is long is left as such."""
 

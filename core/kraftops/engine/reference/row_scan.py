@@ -14,7 +14,9 @@ from kraftops.engine.scan_contract import MOST_ROWS, Outcome, Request
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch
+from kraftops.query.formats import Format
 from kraftops.query.row import COLUMNS, Row, damage_row, file_text
+from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
 
 _MOST_BYTES = 8 << 20  # of columns, after which a call ends
@@ -88,38 +90,25 @@ class RowScan:
                 yield row
 
 
-class JsonWriter:
-    """Writes rows as JSON."""
+class LineWriter:
+    """Writes rows as lines of a format."""
 
-    def __init__(self, output: Output) -> None:
-        """Write to *output*."""
-        from kraftops.query.json_rows import json_pieces, row_json
-
+    def __init__(self, form: Format, output: Output) -> None:
+        """Write lines of *form* to *output*."""
         self._out = output
-        self._text, self._pieces = row_json, json_pieces
+        self._line, self._pieces = lines_of(form)
 
     @property
     def is_full(self) -> bool:
-        """See `Writer`."""
+        """Whether the call should end."""
         return self._out.is_full
 
     def add(self, row: Row) -> Iterator[None] | None:
-        """See `Writer`."""
+        """Write a row; what is returned for a long one is to be iterated over."""
         if isinstance(row.value, LongText) or isinstance(row.key, LongText):
             return self._out.long_line(self._pieces(row))
-        self._out.line(self._text(row))
+        self._out.line(self._line(row))
         return None
-
-
-class CsvWriter(JsonWriter):
-    """Writes rows as CSV."""
-
-    def __init__(self, output: Output) -> None:
-        """Write to *output*."""
-        from kraftops.query.csv_rows import csv_pieces, row_csv
-
-        self._out = output
-        self._text, self._pieces = row_csv, csv_pieces
 
 
 class ColumnWriter:
@@ -150,11 +139,9 @@ class ColumnWriter:
 
 
 def row_scan(request: Request, output: Output) -> tuple[RowScan, ColumnWriter | None]:
-    """Return what makes rows in the form that is asked for, and what gathers columns, if any."""
-    form = request.query.form
-    if form == "json":
-        return RowScan(request, output, JsonWriter(output)), None
-    if form == "csv":
-        return RowScan(request, output, CsvWriter(output)), None
-    columns = ColumnWriter(request.query.columns, output)
-    return RowScan(request, output, columns), columns
+    """Return what makes rows in the format that is asked for, and what gathers columns, if any."""
+    form = request.query.format
+    if form.is_columns:
+        columns = ColumnWriter(request.query.columns, output)
+        return RowScan(request, output, columns), columns
+    return RowScan(request, output, LineWriter(form, output)), None

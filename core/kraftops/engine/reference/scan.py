@@ -24,7 +24,7 @@ class ReferenceScan:
         """Make what *request* asks for."""
         self._out = Output(marks=request.marks)
         self._columns: ColumnWriter | None = None
-        if request.query.form == "text":
+        if request.query.format.is_text:
             from kraftops.engine.reference.text_scan import TextScan
 
             self._made: TextScan | RowScan = TextScan(request, self._out)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kraftops.engine.reference import meanings
 from kraftops.engine.reference.batch_line import add_sequence
-from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.query.query import Query
-from kraftops.query.row import Row, RowHead, file_text, record_row, row_head
-from kraftops.records.dialects import dialect
+from kraftops.query.row import COLUMNS, Row, RowHead, file_text, record_row, row_head
+from kraftops.records.control import control_meaning
+from kraftops.records.decoder import ReadMeaning
 
 if TYPE_CHECKING:
     from kraftops.log.legacy import LegacyHeader, LegacyRecord
+
+
+_VALUE_COLUMNS = frozenset(COLUMNS[Row._fields.index("key") :])
 
 
 class RowMaker:
@@ -28,8 +29,8 @@ class RowMaker:
         self._filter = query.filter
         self._is_all = query.filter.is_empty
         self._by_place = not (query.filter.types or query.filter.needs_rows)
-        self._mean = meanings.reader(query)
-        self._peek = _type_peek(query) if query.filter.types else None
+        self._mean = meaning_reader(query)
+        self._type_of = query.reader.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
 
     def is_asked(self, batch: Batch, header: Header, record: Record) -> bool:
@@ -45,7 +46,7 @@ class RowMaker:
         sequence = header.base_sequence
         if sequence >= 0:
             sequence = add_sequence(sequence, record.offset - header.base_offset)
-        meaning = meanings.control(record) if header.is_control else self._mean(record)
+        meaning = control_meaning(record) if header.is_control else self._mean(record)
         if self._head[0] is not batch:
             self._head = batch, row_head(self._file, batch.position, header)
         row = record_row(self._head[1], header, record, sequence, meaning)
@@ -80,34 +81,24 @@ class RowMaker:
         time = header.max_timestamp if is_appended else record.timestamp
         if not self._filter.fits_place(record.offset, time):
             return False
-        if self._peek is None or header.is_control:
+        if self._type_of is None or header.is_control:
             return True
-        return self._filter.fits_type(self._peek(record))
+        return self._filter.fits_type(self._type_of(record))
 
 
-def _type_peek(query: Query) -> Callable[[Record], str | None] | None:
-    """Return a function of a record to its type, read from as few bytes as can be."""
-    if query.decoder in ("metadata", "remote"):
-        from kraftops.records.dialects import type_name
+def meaning_reader(query: Query) -> ReadMeaning:
+    """Return a function to the meaning of a record, of no control batch."""
+    if is_shallow(query):
+        return query.reader.head_reader()
+    whole = query.filter.needs_rows
+    return query.reader.meaning_reader(show_secrets=query.show_secrets, whole=whole)
 
-        name = query.dialect if query.decoder == "metadata" else "remote-log-metadata"
-        spoken = dialect(name)
 
-        def framed(record: Record) -> str | None:
-            try:
-                message = spoken.messages.get(spoken.read_frame(record.value or b"").type)
-            except DecodeError:
-                return None
-            return type_name(message) if message else None
-
-        return framed
-    if query.decoder in ("offsets", "transaction", "share"):
-        from kraftops.records.decoders.keyed import type_names
-
-        known = type_names(query.decoder)
-
-        def keyed(record: Record) -> str | None:
-            return known.get(int.from_bytes((record.key or b"\xff\xff")[:2], signed=True))
-
-        return keyed
-    return None
+def is_shallow(query: Query) -> bool:
+    """Tell whether nobody looks at more of a record than its kind, type and version."""
+    return (
+        query.columns is not None
+        and query.columns.isdisjoint(_VALUE_COLUMNS)
+        and not query.check
+        and not query.filter.needs_rows
+    )

@@ -19,13 +19,14 @@ from kraftops.engine.reference.batch_line import (
 )
 from kraftops.engine.reference.checks import check_crc
 from kraftops.engine.reference.output import Output
-from kraftops.engine.reference.payloads import payload_decoder, refuse_large
-from kraftops.engine.reference.records import records, whole
+from kraftops.engine.reference.records import records
 from kraftops.engine.scan_contract import Request
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record
+from kraftops.records.control import control_text
+from kraftops.records.decoder import refuse_large, whole_record
 from kraftops.records.long_text import LongText
 
 if TYPE_CHECKING:
@@ -40,12 +41,12 @@ class TextScan:
         self._query = query = request.query
         self._out = output
         self._is_chosen = request.is_chosen
-        self._decode = payload_decoder(query)
+        self._texts_of = query.reader.text_reader() if query.decoder is not None else None
         if request.is_chosen:
             from kraftops.engine.reference.selection import RowMaker
 
             self._rows = RowMaker(request.path, replace(query, check=False, columns=None))
-        self._notes_undecoded = query.check and query.decoder != "user"
+        self._notes_undecoded = query.check and query.reader.has_types
         self.first_offset: int | None = None
         self.last_offset: int | None = None
         self._last_gap: tuple[int, int] | None = None
@@ -160,9 +161,9 @@ class TextScan:
         try:
             if header and header.attributes & v2.CONTROL:
                 return f"{text} {_control_text(record)}\n" if text else "\n"
-            if self._decode is None:
+            if self._texts_of is None:
                 return f"{text}\n"
-            key, value = self._decode(record, overrun)
+            key, value = self._texts_of(record, overrun)
         except DecodeError as error:
             self._out.failure(position, f"offset {record.offset}: {error.message}")
             return f"{text} <undecodable: {error.message}>\n"
@@ -254,10 +255,8 @@ class TextScan:
 
 
 def _control_text(record: Record) -> str:
-    from kraftops.records.control import control_text
-
     refuse_large(record)
-    _, _, key, value, _ = whole(record)
+    _, _, key, value, _ = whole_record(record)
     return control_text(key, value)
 
 

@@ -1,11 +1,25 @@
-"""Keys and values by a decoder that the user names (Kafka's `org.apache.kafka.tools.api`)."""
+"""The decoder of user topics: keys and values by a class of Kafka's `tools.api` package."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from kraftops.errors import Underflow
+from kraftops.errors import DecodeError, Underflow
 from kraftops.java.text import decode_utf8
+from kraftops.log.batch import Record
+from kraftops.log.codecs import MAX_INFLATED_BYTES
+from kraftops.records.decoder import (
+    Choice,
+    ReadLabel,
+    ReadMeaning,
+    ReadTexts,
+    Texts,
+    whole_record,
+)
+from kraftops.records.long_text import LongText, is_utf8
+from kraftops.records.meaning import BASE64, Label, Meaning, base64_of
 
 Decode = Callable[[bytes], str]
 
@@ -30,5 +44,122 @@ DECODERS: dict[str, Decode] = {
 
 DEFAULT_DECODER = "org.apache.kafka.tools.api.StringDecoder"
 
-IN_PIECES = (DEFAULT_DECODER, "org.apache.kafka.tools.api.DefaultDecoder")
-"""The decoders whose text of some bytes is that of their pieces, one after the other."""
+_IN_PIECES = (DEFAULT_DECODER, "org.apache.kafka.tools.api.DefaultDecoder")
+"""The classes that make the same text of some bytes and of their pieces, one after the other."""
+_NATIVE = dict(zip(DECODERS, ("text", "int32", "int64", "hex"), strict=True))
+_NAME = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class UserDecoder:
+    """A `kraftops.records.decoder.Decoder` of records without types; long ones stay views."""
+
+    key_class: str = DEFAULT_DECODER
+    value_class: str = DEFAULT_DECODER
+    name: str = _NAME
+    max_inflated_bytes: int = MAX_INFLATED_BYTES
+
+    @property
+    def has_types(self) -> bool:
+        """Whether records have types."""
+        return False
+
+    @property
+    def has_topics(self) -> bool:
+        """Whether records tell the ids of topics by name."""
+        return False
+
+    def configured(self, choice: Choice) -> UserDecoder:
+        """Return the decoder for the classes that are chosen."""
+        return replace(
+            self,
+            key_class=choice.key_class or self.key_class,
+            value_class=choice.value_class or self.value_class,
+        )
+
+    def type_names(self) -> tuple[str, ...]:
+        """Return the names of all record types: there are none."""
+        return ()
+
+    def type_reader(self) -> Callable[[Record], str | None]:
+        """Return a function to no type."""
+        return lambda _: None
+
+    def label_reader(self) -> ReadLabel:
+        """Return a function to the one label of all records."""
+        label = Label(self.name, None)
+        return lambda _: label
+
+    def head_reader(self) -> ReadMeaning:
+        """Return a function to the kind of a record."""
+        meaning = Meaning(self.name)
+        return lambda _: meaning
+
+    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - nobody knows the secrets
+        """Return a function to key and value as text, or as base64 where they are none."""
+        name = self.name
+        shown_key, shown_value = _shown(self.key_class), _shown(self.value_class)
+
+        def meaning(record: Record) -> Meaning:
+            if whole:
+                record = whole_record(record)
+            key, key_encoding = shown_key(record.key)
+            value, value_encoding = shown_value(record.value)
+            return Meaning(
+                name, key=key, value=value, key_encoding=key_encoding, value_encoding=value_encoding
+            )
+
+        return meaning
+
+    def text_reader(self) -> ReadTexts:
+        """Return a function to what Kafka's tool prints of a record."""
+        key_text, value_text = _text_by(self.key_class), _text_by(self.value_class)
+
+        def texts(record: Record, overrun: str) -> Texts:
+            if overrun:
+                raise DecodeError(overrun)
+            _, _, key, value, _ = record
+            return (
+                None if key is None else key_text(key),
+                None if value is None else value_text(value),
+            )
+
+        return texts
+
+    def native(self) -> dict[str, Any]:
+        """Return the description that the compiled engine takes."""
+        return {"form": "user", "key": _NATIVE[self.key_class], "value": _NATIVE[self.value_class]}
+
+
+DECODER = UserDecoder()
+
+
+def _text_by(class_name: str) -> Decode:
+    """Return a function of a key or value to its text by a class; a long one stays in pieces."""
+    show, is_text = DECODERS[class_name], class_name == DEFAULT_DECODER
+
+    def text(raw: bytes) -> str:
+        if not isinstance(raw, memoryview) or class_name not in _IN_PIECES:
+            return show(raw)
+        return LongText(raw, show, is_utf8=is_text)
+
+    return text
+
+
+def _shown(class_name: str) -> Callable[[bytes | None], tuple[str | None, str | None]]:
+    """Return a function of a key or value to its text and the encoding of that."""
+    text, is_text = _text_by(class_name), class_name == DEFAULT_DECODER
+
+    def shown(raw: bytes | None) -> tuple[str | None, str | None]:
+        if raw is None:
+            return None, None
+        if is_text and isinstance(raw, memoryview) and not is_utf8(raw):
+            return LongText(raw, base64_of), BASE64
+        try:
+            if is_text and not isinstance(raw, memoryview):
+                return raw.decode(), None
+            return text(raw), None
+        except (UnicodeDecodeError, DecodeError):
+            return base64_of(raw), BASE64
+
+    return shown

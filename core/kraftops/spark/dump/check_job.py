@@ -12,7 +12,7 @@ from kraftops.dump.scan.part_scan import PartMaker
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import Row, damage_row, file_text
-from kraftops.spark.jobs.planning import Split, query_of
+from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 from kraftops.spark.session.session import Session
@@ -106,7 +106,7 @@ class CheckWork:
         for split in splits:
             report = DamageReport()
             for part, decoder, *_ in split.ranges:
-                query = query_of(self.query, decoder)
+                query = self.query.for_source(decoder)
                 report.begin(part.path)
                 if is_last_try(self.tries):
                     deque(crash_rows(part, query, report, self.tries - 1), 0)

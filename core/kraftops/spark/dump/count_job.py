@@ -10,7 +10,7 @@ from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError
 from kraftops.query.query import Query
-from kraftops.spark.jobs.planning import LabelledRange, Split, query_of
+from kraftops.spark.jobs.planning import LabelledRange, Split
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_text, is_last_try
 from kraftops.spark.session.session import Session
@@ -46,20 +46,17 @@ class CountWork:
             yield found
 
     def _count(self, labelled: LabelledRange) -> Summary:
-        part, query = labelled.range, query_of(self.query, labelled.decoder)
+        part, query = labelled.range, self.query.for_source(labelled.decoder)
         if is_last_try(self.tries):
-            summary = Summary(query.decoder or "user")
+            summary = Summary(query.reader.name)
             size = 0 if part.stop is None else part.size
             summary.add_damage(part.path, part.start, size, crash_text(part, self.tries - 1))
             return summary
         return summarise(
             part.path,
-            query.decoder,
-            dialect=query.dialect,
+            query,
             start=part.start,
             stop=part.stop,
-            salvage=query.salvage,
-            max_inflated_bytes=query.max_inflated_bytes,
         )
 
 
@@ -87,5 +84,5 @@ def _add(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:
 
 
 def _log(labelled: LabelledRange, query: Query) -> Log:
-    decoder = query_of(query, labelled.decoder).decoder or "user"
+    decoder = query.for_source(labelled.decoder).reader.name
     return decoder, labelled.topic, labelled.partition

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import ParquetFile, arrow_batches, arrow_schema, scan_batches
-from kraftops.dump.scan.part_scan import PartMaker, row_text
+from kraftops.dump.scan.part_scan import PartMaker
 from kraftops.dump.small_files import is_small_file, small_file
 from kraftops.dump.sources.parts import Found
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import Chunks
 from kraftops.log.ranges import ByteRange
-from kraftops.query.csv_rows import csv_header
 from kraftops.query.query import Query
+from kraftops.query.row_lines import lines_of
 from kraftops.spark.dump.targets import ENDINGS, Target, part_name
-from kraftops.spark.jobs.planning import Split, query_of
+from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class DumpWork:
         name = self.target.attempt_name(part_name(split.number, self.splits), ending, attempt)
         findings = _SplitFindings()
         with self.target.writing(name) as file:
-            write = self._parquet if self.query.form == "parquet" else self._text
+            write = self._parquet if self.query.format.is_columns else self._text
             records = write(split, file, findings, is_last=is_last)
         self.counters.records.add(records)
         if findings.has_damage:
@@ -107,16 +107,16 @@ class DumpWork:
             lines += data.count(b"\n")
 
         chunks = Chunks(sink)
-        if self.query.form == "csv":
-            chunks.add(csv_header())
+        if head := self.query.format.head:
+            chunks.add(head)
             lines -= 1
         makers: dict[str | None, PartMaker] = {}
         with ExitStack() as opened:
             for part, decoder, *_ in split.ranges:
-                query = query_of(self.query, decoder)
+                query = self.query.for_source(decoder)
                 if is_last:
                     made: Iterable[str | bytes] = self._crash_chunks(part, query, findings)
-                elif query.form == "json" and is_small_file(part.path):
+                elif query.format.has_objects and is_small_file(part.path):
                     made = _small_text(part, findings)
                 else:
                     maker = makers.get(decoder)
@@ -133,13 +133,12 @@ class DumpWork:
     ) -> Iterator[str]:
         report = Report()
         rows = crash_rows(part, query, report, self.tries - 1)
-        if query.form == "text":
+        if query.format.is_text:
             deque(rows, 0)
             if not part.start:
                 yield f"Dumping {part.path}\n"
         else:
-            for row in rows:
-                yield row_text(row, query.form)
+            yield from map(lines_of(query.format).line, rows)
         findings.add(Found(part, report, None, None, 0))
 
     def _parquet(
@@ -158,7 +157,7 @@ class DumpWork:
     ) -> Iterator[pa.RecordBatch]:
         schema = arrow_schema()
         for part, decoder, *_ in split.ranges:
-            query, report = query_of(self.query, decoder), Report()
+            query, report = self.query.for_source(decoder), Report()
             try:
                 if is_last:
                     rows = crash_rows(part, query, report, self.tries - 1)

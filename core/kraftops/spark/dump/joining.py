@@ -9,6 +9,7 @@ from typing import BinaryIO
 from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.fileio.output import open_output
 from kraftops.log.remote import filesystem
+from kraftops.query.formats import FORMATS
 from kraftops.spark.dump.targets import Target, write_errors
 from kraftops.uris import is_remote
 
@@ -41,12 +42,12 @@ def join_part(target: Target, names: Sequence[str], form: str, name: str) -> Non
 
 
 def _join(target: Target, names: Sequence[str], form: str, file: BinaryIO) -> None:
-    if form == "parquet":
+    if FORMATS[form].is_columns:
         _join_parquet(target, names, file)
         return
     for number, name in enumerate(names):
         with target.reading(name) as part:
-            if form == "csv" and number:
+            if FORMATS[form].head and number:
                 _pass_line(part)
             shutil.copyfileobj(part, file, _BLOCK)
 

@@ -17,6 +17,7 @@ from kraftops.image.load.topic_ranges import range_of
 from kraftops.log.batch import read_record
 from kraftops.memo import Memo
 from kraftops.records import metadata_numbers as types
+from kraftops.records.dialects import dialect
 from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
 from kraftops.schema.read import Data
@@ -97,7 +98,7 @@ class Partitioner:
             return self._all
         if number in _BROKERS:
             # In the dialects of KIP-631's text a change of a broker changes partitions.
-            return _ONLY_FIRST if self.dialect == "kafka" else self._all
+            return _ONLY_FIRST if dialect(self.dialect).is_shipped else self._all
         return self._of_data(number, data)
 
     def _of_partition(self, topic_id: bytes, number: int) -> tuple[int, ...]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.parts import plan_parts, sizes_of
 from kraftops.log.files import file_name
 from kraftops.log.ranges import ByteRange
-from kraftops.query.query import NO_LIMIT, Query
+from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
 
 LEAST_BYTES = 16 << 20
@@ -36,13 +35,6 @@ class Split(NamedTuple):
     number: int
     ranges: tuple[LabelledRange, ...]
     size: int
-
-
-def query_of(query: Query, decoder: str | None) -> Query:
-    """Return the query of a byte range: with the decoder of its directory, if it has one."""
-    if query.decoder is not None or decoder is None:
-        return query
-    return replace(query, decoder=decoder, deep_iteration=True)
 
 
 def split_bytes(total: int, cores: int) -> int:

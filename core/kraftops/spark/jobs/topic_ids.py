@@ -10,7 +10,7 @@ from kraftops.dump.sources.names import Source
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.spark.jobs.planning import LabelledRange, Split, query_of
+from kraftops.spark.jobs.planning import LabelledRange, Split
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.jobs.worker_crashes import is_last_try
 from kraftops.spark.session.session import Session
@@ -53,6 +53,6 @@ def _found(ranges: Iterable[LabelledRange], query: Query) -> Filter:
     parts = [
         labelled.range
         for labelled in ranges
-        if query_of(query, labelled.decoder).decoder == "metadata"
+        if query.for_source(labelled.decoder).reader.has_topics
     ]
-    return with_topic_ids(query.filter, parts, query.dialect)
+    return with_topic_ids(query, parts).filter

@@ -22,11 +22,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kraftops.dump.sources.names import DECODERS, Source, expand
+from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
 from kraftops.query.query import Query
-from kraftops.records.dialects import DIALECTS
+from kraftops.records.decoders import METADATA, decoder_names, record_types
+from kraftops.records.dialects import DIALECTS, SHIPPED
 
 _KNOWN = (
     *("path", "paths", "sources", "query", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
@@ -85,13 +86,13 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     if not names and not sources:
         raise UsageError("no path is given", hint="as .load('DIRECTORY')")
     decoder = given.get("decoder")
-    if decoder not in {None, *DECODERS.values(), "user"}:
-        raise UsageError(f"no decoder {decoder!r}", hint=f"{', '.join(DECODERS.values())}, user")
-    dialect = given.get("dialect", "kafka")
+    if decoder is not None and decoder not in decoder_names():
+        raise UsageError(f"no decoder {decoder!r}", hint=", ".join(decoder_names()))
+    dialect = given.get("dialect", SHIPPED)
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
-    if dialect != "kafka":
-        decoder = decoder or "metadata"
+    if dialect != SHIPPED:
+        decoder = decoder or METADATA
     if "query" in given:  # of the command line, whole
         query = query_from_text(given["query"])
     else:
@@ -146,8 +147,6 @@ def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filt
         if name in given:
             limits[name] = parse_time(given[name], int(time.time() * 1000))
     if given.get("types"):
-        from kraftops.records.types import record_types
-
         limits["types"] = parse_types([given["types"]], record_types(decoder, dialect))
     for name in ("topics", "keys"):
         limits[name] = frozenset(_list(given.get(name, "")))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 # A class that Spark calls must be derived from its own, hence nothing else may import this module.
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 
+from kraftops.query.formats import FORMATS
 from kraftops.spark.dump.targets import ENDINGS, Target, commit, part_name
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class PartsWriter(DataSourceArrowWriter):
         part = f"{folder}/{part_name(number, 1)}" if folder else part_name(number, 1)
         name = asked.target.attempt_name(part, ENDINGS[asked.form], attempt)
         with asked.target.writing(name) as file:
-            if asked.form == "parquet":
+            if FORMATS[asked.form].is_columns:
                 self._parquet(file, batches)
             else:
                 file.write(asked.head.encode())

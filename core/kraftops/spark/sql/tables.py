@@ -9,6 +9,7 @@ from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.sources.names import Source
+from kraftops.query.formats import FORMATS
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
 from kraftops.spark.dump.targets import Target
@@ -134,13 +135,14 @@ def write_table(
     with job_errors():
         if partition_by:
             table = _with_partition(table, partition_by)
-        if form == "csv":
+        has_head = bool(FORMATS[form].head)
+        if has_head:
             table = _flat(table)
         if target.is_remote:
             _write_parts(table, target, form, partition_by)
             return
         writer = table.write.mode("append").format(form).options(**_LINE_OPTIONS.get(form, {}))
-        if form == "csv":
+        if has_head:
             writer = writer.option("header", "true")
         if partition_by:
             writer = writer.partitionBy(partition_by)
@@ -154,10 +156,11 @@ def _write_parts(table: DataFrame, target: Target, form: str, partition_by: str 
     from kraftops.spark.sql.parts_writer import NAME, PartsSink, Request
 
     names = [name for name in table.columns if name != partition_by]
-    head = csv_line(names) if form == "csv" else ""
-    if form != "parquet":
+    has_head = bool(FORMATS[form].head)
+    head = csv_line(names) if has_head else ""
+    if not FORMATS[form].is_columns:
         record = f.struct(*["`" + name.replace("`", "``") + "`" for name in names])
-        to_line = f.to_csv if form == "csv" else f.to_json
+        to_line = f.to_csv if has_head else f.to_json
         line = to_line(record, _LINE_OPTIONS[form]).alias("line")
         table = table.select(*([partition_by] if partition_by else []), line)
     if partition_by:

@@ -7,6 +7,7 @@ import pytest
 from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
+from kraftops.query.query import Query
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import feature, records_batch, snapshot_bytes, write_log
 
@@ -35,7 +36,7 @@ def paths(tmp_path: Path) -> list[str]:
 
 
 def ids(asked: Filter, paths: list[str]) -> set[str]:
-    return set(with_topic_ids(asked, map(ByteRange, paths), "kafka").topic_ids)
+    return set(with_topic_ids(Query(filter=asked), map(ByteRange, paths)).filter.topic_ids)
 
 
 def test_topic_that_was_made_twice_has_two_ids(paths: list[str]) -> None:
@@ -66,14 +67,14 @@ def test_file_that_cannot_be_read_is_passed(paths: list[str], tmp_path: Path) ->
 
 
 def test_nothing_is_read_where_no_topic_is_asked_for() -> None:
-    asked = Filter(types=frozenset({"topic"}))
+    query = Query(filter=Filter(types=frozenset({"topic"})))
 
-    assert with_topic_ids(asked, iter(()), "kafka") is asked
+    assert with_topic_ids(query, iter(())) is query
 
 
 def test_rest_of_the_filter_stays(paths: list[str]) -> None:
     asked = Filter(topics=frozenset({"t"}), first_offset=3)
 
-    found = with_topic_ids(asked, map(ByteRange, paths), "kafka")
+    found = with_topic_ids(Query(filter=asked), map(ByteRange, paths)).filter
 
     assert (found.topics, found.first_offset) == (asked.topics, 3)

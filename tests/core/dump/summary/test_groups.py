@@ -12,9 +12,9 @@ from kraftops.dump.summary import groups
 from kraftops.dump.summary.groups import Groups, read_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
-from kraftops.records.decoders.keyed import messages
 from kraftops.schema.compile import compiled
 from kraftops.schema.read import default_data
+from tests.helpers.logs.coordinators import messages
 
 MEMBER = {
     "memberId": "m",

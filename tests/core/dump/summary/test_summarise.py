@@ -13,15 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.log.log_file import LogFile
-from kraftops.records.decoders.keyed import messages
 from kraftops.records.dialects import snake_case
 from tests.helpers.engine.choice import using
+from tests.helpers.logs.coordinators import messages
 from tests.helpers.logs.segments import (
     COUNT_AT,
     IN,
@@ -31,6 +30,7 @@ from tests.helpers.logs.segments import (
     plain_record,
     resealed,
 )
+from tests.helpers.logs.summaries import summarised
 from tests.helpers.tools.corpus import DUMPS, Case, cases
 
 DECODERS = {
@@ -177,7 +177,7 @@ def test_numbers_are_those_of_the_text_that_kafka_printed(case: Case) -> None:
     decoder = next((DECODERS[one] for one in case.args if one in DECODERS), "user")
     expected = printed(case.expected or "", decoder)
 
-    found = as_dict(summarise(str(path), decoder))
+    found = as_dict(summarised(str(path), decoder))
 
     places = found["damage"]["first"]
     assert [one["reason"] for one in places].count("a wrong checksum") == expected.damaged
@@ -211,7 +211,7 @@ def test_numbers_are_those_of_the_text_that_kafka_printed(case: Case) -> None:
 
 @cache
 def whole(path: Path, *, salvage: bool = False) -> dict[str, Any]:
-    return as_dict(summarise(str(path), decoder_of(path), salvage=salvage))
+    return as_dict(summarised(str(path), decoder_of(path), salvage=salvage))
 
 
 @given(data=st.data())
@@ -222,7 +222,7 @@ def test_summary_is_that_of_its_parts(path: Path, data: st.DataObject) -> None:
 
     together = Summary(decoder_of(path))
     for start, stop in zip([0, *cuts], [*cuts, None], strict=True):
-        part = summarise(str(path), decoder_of(path), start=start, stop=stop)
+        part = summarised(str(path), decoder_of(path), start=start, stop=stop)
         together.merge(pickle.loads(pickle.dumps(part)))
 
     assert as_dict(together) == whole(path)
@@ -234,9 +234,9 @@ def test_segments_of_a_log_are_like_one_segment(tmp_path: Path) -> None:
     one.write_bytes(b"".join(path.read_bytes() for path in TXN))
     together = Summary()
     for path in TXN:
-        together.merge(summarise(str(path)))
+        together.merge(summarised(str(path)))
 
-    found, expected = as_dict(together), as_dict(summarise(str(one)))
+    found, expected = as_dict(together), as_dict(summarised(str(one)))
 
     assert found.pop("files") == {
         "count": len(TXN),
@@ -254,7 +254,7 @@ def test_transactions_are_those_that_the_text_tells() -> None:
     summary = Summary()
     began: dict[str, int] = {}
     for number, path in enumerate(TXN):
-        summary.merge(summarise(str(path)))
+        summary.merge(summarised(str(path)))
         case = next(one for one in cases(DUMPS, "dump-log") if one.name == f"txn-{number}-plain")
         for line in (case.expected or "").splitlines():
             match = re.match(
@@ -274,7 +274,7 @@ def test_transactions_are_those_that_the_text_tells() -> None:
 def test_open_log_is_read_and_left_open() -> None:
     path = str(LOGS[0])
     with LogFile(path) as log:
-        assert as_dict(summarise(log)) == as_dict(summarise(path))
+        assert as_dict(summarised(log)) == as_dict(summarised(path))
         assert log.read_at(0, 1)
 
 
@@ -286,7 +286,7 @@ def summary_of(
 ) -> dict[str, Any]:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(data)
-    return as_dict(summarise(str(path), decoder, **options))
+    return as_dict(summarised(str(path), decoder, **options))
 
 
 ONE = batch_bytes([Record(0, 1_000, b"k", b"v"), Record(1, 2_000, None, None)])
@@ -374,7 +374,7 @@ def test_salvage_of_an_undamaged_log_changes_nothing(path: Path) -> None:
 def test_batch_that_inflates_too_far_is_damage(tmp_path: Path) -> None:
     bomb = batch_bytes([Record(0, 0, None, bytes(100_000))], attributes=1)
 
-    found = summary_of(bomb, tmp_path, max_inflated_bytes=1_000)
+    found = summary_of(bomb, tmp_path, inflation_limit=1_000)
 
     assert "inflates beyond 1000 bytes" in found["damage"]["first"][0]["reason"]
 
@@ -387,7 +387,7 @@ def test_batch_of_metadata_may_inflate_to_less(tmp_path: Path) -> None:
     first = found["metadata"]["damage"]["first"][0]
     assert first["reason"] == "the batch inflates beyond 67108864 bytes"
     assert found["remote"]["damage"]["count"] == 0
-    found["told"] = summary_of(bomb, tmp_path, "metadata", max_inflated_bytes=66 << 20)
+    found["told"] = summary_of(bomb, tmp_path, "metadata", inflation_limit=66 << 20)
     assert found["told"]["damage"]["count"] == 0
 
 
@@ -446,7 +446,7 @@ def test_records_that_no_decoder_reads_are_counted(tmp_path: Path) -> None:
 def test_snapshot_has_no_offsets_of_the_log() -> None:
     path = IN / "meta/00000000000000000137-0000000001.checkpoint"
 
-    found = as_dict(summarise(str(path), "metadata"))
+    found = as_dict(summarised(str(path), "metadata"))
 
     assert found["offsets"]["first"] is None
     assert found["records"]["count"] == 63
@@ -489,7 +489,7 @@ def test_log_in_an_archive_and_in_none_have_the_same_numbers(tmp_path: Path) -> 
     path = tmp_path / "00000000000000000000.log.gz"
     path.write_bytes(gzip.compress(ONE + TWO))
 
-    packed = as_dict(summarise(str(path), salvage=True))
+    packed = as_dict(summarised(str(path), salvage=True))
     plain = summary_of(ONE + TWO, tmp_path)
 
     assert packed.pop("files")["bytes"] == plain.pop("files")["bytes"] == len(ONE + TWO)
@@ -498,6 +498,6 @@ def test_log_in_an_archive_and_in_none_have_the_same_numbers(tmp_path: Path) -> 
 
 def test_missing_file_and_unknown_dialect_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
-        summarise(str(tmp_path / "0.log"))
+        summarised(str(tmp_path / "0.log"))
     with pytest.raises(UsageError, match="no dialect"):
-        summarise(str(LOGS[0]), "metadata", dialect="klingon")
+        summarised(str(LOGS[0]), "metadata", dialect="klingon")

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from kraftops.dump.summary import summary as module
+from kraftops.dump.summary.amounts import Amount
 from kraftops.dump.summary.damage_sites import Place, Places
-from kraftops.dump.summary.record_types import Amount, Label
-from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.log.batch import (
     DELETE_HORIZON,
@@ -17,6 +16,7 @@ from kraftops.log.batch import (
     Record,
     batch_bytes,
 )
+from kraftops.records.meaning import Label
 from tests.helpers.logs.segments import (
     ATTRIBUTES_AT,
     IN,
@@ -25,6 +25,7 @@ from tests.helpers.logs.segments import (
     patched,
     resealed,
 )
+from tests.helpers.logs.summaries import summarised
 
 TIMES = [Record(n, time, b"k", b"v") for n, time in enumerate((1_000, 5_000, 3_000))]
 
@@ -173,7 +174,7 @@ def test_only_the_first_places_are_told() -> None:
     ],
 )
 def test_bytes_of_all_records_are_those_of_the_batches(path: str, decoder: str) -> None:
-    found = summarise(str(IN / path), decoder).as_dict()
+    found = summarised(str(IN / path), decoder).as_dict()
 
     assert found["records"]["bytes"] == sum(
         one["bytes"] for one in [*found["types"], *found["control"]]

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.text import summary_text
 from kraftops.log.batch import Record, batch_bytes
 from tests.helpers.logs.segments import IN, segments
+from tests.helpers.logs.summaries import summarised
 
 
 def text_of(path: str, decoder: str, width: int = 80, *, unicode: bool = True) -> str:
-    return summary_text(summarise(str(IN / path), decoder).as_dict(), width, unicode=unicode)
+    return summary_text(summarised(str(IN / path), decoder).as_dict(), width, unicode=unicode)
 
 
 def test_text_of_a_metadata_log() -> None:
@@ -102,7 +102,7 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
     times = (5, 1 << 62)
     path.write_bytes(b"".join(batch_bytes([Record(n, times[n], None, b"v")]) for n in range(2)))
 
-    text = summary_text(summarise(str(path)).as_dict())
+    text = summary_text(summarised(str(path)).as_dict())
 
     assert "to 4611686018427387904 ms (53375995583 d 15 h)" in text
 
@@ -111,7 +111,7 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", segments(), ids=lambda path: "/".join(path.parts[-3:]))
 def test_text_fits_and_can_be_plain(path: Path, decoder: str) -> None:
     """Whatever the decoder makes of the log; and as JSON has it too, which a program may keep."""
-    found = summarise(str(path), decoder).as_dict()
+    found = summarised(str(path), decoder).as_dict()
 
     text = summary_text(json.loads(json.dumps(found)), 60, unicode=False)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.records.decoders.keyed import COORDINATORS, decode, messages, texts
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
+from tests.helpers.logs.coordinators import COORDINATORS, messages
 from tests.helpers.logs.messages import Data, table
 
 SKIPPED = "Error at offset 7, skipping. "
@@ -37,7 +37,7 @@ COMMIT = encoded("group", "OffsetCommitValue", {"offset": 9}, 4)
 
 
 def test_type_and_version_are_strings_in_the_text() -> None:
-    key, value = texts(COMMIT_KEY, COMMIT, 7, "offsets")
+    key, value = COORDINATORS["offsets"].texts(COMMIT_KEY, COMMIT, 7)
 
     assert key == '{"type":"1","data":{"group":"g","topic":"t","partition":5}}'
     assert value == (
@@ -46,8 +46,11 @@ def test_type_and_version_are_strings_in_the_text() -> None:
 
 
 def test_no_value_is_a_tombstone() -> None:
-    assert texts(KEY, None, 7, "offsets") == ('{"type":"2","data":{"group":"g"}}', "<DELETE>")
-    meaning, value = decode(KEY, None, "offsets")
+    assert COORDINATORS["offsets"].texts(KEY, None, 7) == (
+        '{"type":"2","data":{"group":"g"}}',
+        "<DELETE>",
+    )
+    meaning, value = COORDINATORS["offsets"].decode(KEY, None)
     assert isinstance(meaning, Decoded)
     assert value is None
 
@@ -109,8 +112,8 @@ ERRORS = [
 @pytest.mark.parametrize(("key", "value", "reason"), ERRORS)
 def test_trouble_takes_the_place_of_the_key(key: bytes, value: bytes, reason: str) -> None:
     """In Kafka's words; and is a value to those who decode."""
-    assert texts(key, value, 7, "offsets") == (SKIPPED + reason, None)
-    meanings = decode(key, value, "offsets")
+    assert COORDINATORS["offsets"].texts(key, value, 7) == (SKIPPED + reason, None)
+    meanings = COORDINATORS["offsets"].decode(key, value)
     assert any(isinstance(meaning, Unknown) for meaning in meanings)
 
 
@@ -118,7 +121,7 @@ def test_trouble_takes_the_place_of_the_key(key: bytes, value: bytes, reason: st
 def test_unknown_type_is_told_in_the_place_of_the_key(number: int) -> None:
     key = int16(number) + b"rest"
 
-    assert texts(key, VALUE, 7, "offsets") == (
+    assert COORDINATORS["offsets"].texts(key, VALUE, 7) == (
         f"Unknown record type {number} at offset 7, skipping.",
         None,
     )
@@ -127,18 +130,18 @@ def test_unknown_type_is_told_in_the_place_of_the_key(number: int) -> None:
 def test_unknown_type_is_a_value_with_all_that_is_known() -> None:
     key = int16(99) + b"rest"
 
-    meaning, value = decode(key, VALUE, "offsets")
+    meaning, value = COORDINATORS["offsets"].decode(key, VALUE)
 
     assert meaning == Unknown("unknown record type 99", key, 99)
     assert isinstance(value, Unknown)
     assert value.raw == VALUE
-    assert decode(key, None, "offsets")[1] is None
+    assert COORDINATORS["offsets"].decode(key, None)[1] is None
 
 
 def test_unknown_version_is_a_value_with_all_that_is_known() -> None:
     raw = int16(17) + b"rest"
 
-    meaning, value = decode(KEY, raw, "offsets")
+    meaning, value = COORDINATORS["offsets"].decode(KEY, raw)
 
     assert meaning == Decoded("GroupMetadata", 0, {"group": "g"})
     assert isinstance(value, Unknown)
@@ -146,15 +149,19 @@ def test_unknown_version_is_a_value_with_all_that_is_known() -> None:
 
 
 def test_damaged_value_keeps_its_type_and_version() -> None:
-    _, value = decode(KEY, VALUE[:4], "offsets")
+    _, value = COORDINATORS["offsets"].decode(KEY, VALUE[:4])
 
     assert isinstance(value, Unknown)
     assert (value.raw, value.type, value.version) == (VALUE[:4], 2, 3)
 
 
 def test_bytes_behind_key_and_value_do_not_count() -> None:
-    assert texts(KEY + b"k", VALUE + b"v", 7, "offsets") == texts(KEY, VALUE, 7, "offsets")
-    assert decode(KEY + b"k", VALUE + b"v", "offsets") == decode(KEY, VALUE, "offsets")
+    assert COORDINATORS["offsets"].texts(KEY + b"k", VALUE + b"v", 7) == COORDINATORS[
+        "offsets"
+    ].texts(KEY, VALUE, 7)
+    assert COORDINATORS["offsets"].decode(KEY + b"k", VALUE + b"v") == COORDINATORS[
+        "offsets"
+    ].decode(KEY, VALUE)
 
 
 @pytest.mark.parametrize("decoder", COORDINATORS)
@@ -166,8 +173,8 @@ def test_every_record_has_a_text_and_a_meaning(decoder: str) -> None:
         for version in range(last + 1):
             value = int16(version) + compiled(value_message, version).write({})
 
-            key_text, value_text = texts(key, value, 7, decoder)
-            meaning, value_meaning = decode(key, value, decoder)
+            key_text, value_text = COORDINATORS[decoder].texts(key, value, 7)
+            meaning, value_meaning = COORDINATORS[decoder].decode(key, value)
 
             assert json.loads(key_text)["type"] == str(number)
             assert value_text is not None
@@ -191,8 +198,8 @@ def test_any_bytes_have_a_text_and_a_meaning(
     """And they agree whether it is one."""
     raw_key, raw_value = int16(kind) + key, int16(version) + value
 
-    key_text, value_text = texts(raw_key, raw_value, 7, decoder)
-    meanings = decode(raw_key, raw_value, decoder)
+    key_text, value_text = COORDINATORS[decoder].texts(raw_key, raw_value, 7)
+    meanings = COORDINATORS[decoder].decode(raw_key, raw_value)
 
     is_read = value_text is not None
     assert is_read == all(isinstance(meaning, Decoded) for meaning in meanings)
@@ -218,7 +225,7 @@ def shown(subscription: bytes, assignment: bytes = b"", protocol_type: str = "co
     data = {"protocolType": protocol_type, "protocol": None, "leader": None}
     data["members"] = [member(subscription, assignment)]  # type: ignore[assignment]
     value = encoded("group", "GroupMetadataValue", data, 3)
-    text = texts(KEY, value, 7, "offsets")[1]
+    text = COORDINATORS["offsets"].texts(KEY, value, 7)[1]
     assert text is not None
     found: Data = json.loads(text)["data"]["members"][0]
     return found
@@ -292,4 +299,6 @@ def test_group_with_bytes_behind_it_shows_its_members() -> None:
     data["members"] = [member(subscription(0, {"topics": []}))]  # type: ignore[assignment]
     value = encoded("group", "GroupMetadataValue", data, 3)
 
-    assert texts(KEY, value + b"more", 7, "offsets") == texts(KEY, value, 7, "offsets")
+    assert COORDINATORS["offsets"].texts(KEY, value + b"more", 7) == COORDINATORS["offsets"].texts(
+        KEY, value, 7
+    )

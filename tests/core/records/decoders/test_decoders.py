@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.records.control import CONTROL_TYPES
-from kraftops.records.types import record_types
+from kraftops.records.decoders import record_types
 from tests.helpers.logs.corpus_rows import EVERY_LOG, decoder_of, query_of, rows
 from tests.helpers.logs.messages import table
 

@@ -6,18 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump.summary.record_types import Label, framed_types, label_reader
+from kraftops.dump.summary.amounts import framed_amounts
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Record, batch_bytes, inflated, record_bytes
+from kraftops.records.decoder import Choice, Decoder
+from kraftops.records.decoders import decoder_named
+from kraftops.records.decoders.framed import FramedDecoder
+from kraftops.records.meaning import Label
 from kraftops.varint import uvarint_bytes, varint_bytes
 from tests.helpers.logs.segments import record_around
+
+
+def framed(name: str, dialect: str) -> FramedDecoder:
+    found: Decoder = decoder_named(name, Choice(dialect))
+    assert isinstance(found, FramedDecoder)
+    return found
 
 
 def counts(decoder: str, dialect: str, records: list[Record]) -> dict[Label, tuple[int, int]]:
     data = batch_bytes(records)
     batch = Batch(0, len(data), data)
     buffer, pos = inflated(batch, batch.header)
-    found = framed_types(decoder, dialect, buffer, pos, len(records))
+    found = framed_amounts(framed(decoder, dialect), buffer, pos, len(records))
     return {label: (amount.count, amount.size) for label, amount in found.items()}
 
 
@@ -57,7 +67,7 @@ RECORDS = st.lists(
 def test_counts_are_those_of_the_records_one_by_one(
     decoder: str, dialect: str, records: list[Record]
 ) -> None:
-    label_of = label_reader(decoder, dialect)
+    label_of = framed(decoder, dialect).label_reader()
     expected: Counter[Label] = Counter()
     sizes: Counter[Label] = Counter()
     for one in records:
@@ -95,7 +105,7 @@ def test_counts_are_those_of_the_records_one_by_one(
 def test_label_has_kafkas_name(
     decoder: str, record: tuple[bytes | None, bytes | None], label: tuple[str, int | None]
 ) -> None:
-    assert label_reader(decoder)(Record(0, 0, *record)) == label
+    assert decoder_named(decoder).label_reader()(Record(0, 0, *record)) == label
 
 
 @pytest.mark.parametrize(
@@ -111,4 +121,4 @@ def test_label_has_kafkas_name(
 )
 def test_records_that_do_not_fill_their_batch_are_an_error(body: bytes, count: int) -> None:
     with pytest.raises(DecodeError):
-        framed_types("metadata", "kafka", body, 0, count)
+        framed_amounts(framed("metadata", "kafka"), body, 0, count)

@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 
-from kraftops.engine.reference.meanings import control, reader
+from kraftops.engine.reference.selection import meaning_reader
 from kraftops.log.batch import Record, read_record
 from kraftops.log.batch import records as records_of
 from kraftops.query.query import Query
-from kraftops.query.row import Meaning, id_fields
 from kraftops.records import metadata
+from kraftops.records.control import control_meaning
 from kraftops.records.control import decode as decode_control
-from kraftops.records.decoders import keyed as coordinator
+from kraftops.records.decoders.framed import id_fields
+from kraftops.records.decoders.keyed import KeyedDecoder
 from kraftops.records.decoders.user import DECODERS
-from kraftops.records.meaning import LARGEST_DECODED, Decoded
+from kraftops.records.meaning import LARGEST_DECODED, Decoded, Meaning
 from kraftops.uuids import to_text
+from tests.helpers.logs.coordinators import COORDINATORS
 from tests.helpers.logs.corpus_rows import LOGS, decoder_of
 from tests.helpers.logs.messages import table
 from tests.helpers.logs.segments import walk
@@ -26,7 +28,7 @@ def record(key: bytes | None, value: bytes | None) -> Record:
 
 
 def mean(decoder: str, key: bytes | None, value: bytes | None, **asked: Any) -> Meaning:
-    return reader(Query(decoder=decoder, **asked))(record(key, value))
+    return meaning_reader(Query(decoder=decoder, **asked))(record(key, value))
 
 
 def plain(data: Any) -> Any:
@@ -80,7 +82,7 @@ def test_coordinators_mean_what_key_and_value_hold(decoder: str) -> None:
         if one.key is None:
             assert found.error == "a record without a key at offset 7"
             continue
-        key, value = coordinator.decode(one.key, one.value, decoder)
+        key, value = COORDINATORS[decoder].decode(one.key, one.value)
 
         is_known = isinstance(key, Decoded) and not (value and not isinstance(value, Decoded))
         assert (found.error is None) is is_known
@@ -183,7 +185,7 @@ def test_control_records_mean_what_they_hold() -> None:
             if batch.is_legacy or not batch.header.is_control or not batch.header.record_count:
                 continue
             one, _ = read_record(batch.data, 61, 0, 0)
-            found, expected = control(one), decode_control(one.key, one.value)
+            found, expected = control_meaning(one), decode_control(one.key, one.value)
 
             assert (found.error is None) is isinstance(expected, Decoded)
             if isinstance(expected, Decoded):
@@ -196,8 +198,8 @@ def test_control_records_mean_what_they_hold() -> None:
 @pytest.mark.parametrize("decoder", ["offsets", "transaction", "share"])
 def test_type_and_version_alone_are_those_of_the_whole(decoder: str) -> None:
     """Of every record of the corpus, and of it with its key or value cut short or changed."""
-    head = reader(Query(decoder=decoder, columns=frozenset({"type", "version"})))
-    whole = reader(Query(decoder=decoder))
+    head = meaning_reader(Query(decoder=decoder, columns=frozenset({"type", "version"})))
+    whole = meaning_reader(Query(decoder=decoder))
     seen = set()
     for path in LOGS:
         if decoder_of(path) != decoder:
@@ -223,8 +225,10 @@ def test_type_and_version_alone_are_those_of_the_whole(decoder: str) -> None:
 
 def test_type_and_version_alone_need_no_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """A value that is not read may be anything."""
-    monkeypatch.setattr(coordinator, "key_and_value_texts", None)
+    monkeypatch.setattr(KeyedDecoder, "_field_texts", None)
     key = b"\0\2\0\1g"
-    head = reader(Query(decoder="offsets", columns=frozenset({"type", "version", "valueSize"})))
+    head = meaning_reader(
+        Query(decoder="offsets", columns=frozenset({"type", "version", "valueSize"}))
+    )
 
     assert head(record(key, b"\0\3anything"))[:3] == ("offsets", "GROUP_METADATA", 3)

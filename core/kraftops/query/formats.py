@@ -1,0 +1,40 @@
+"""The formats of a dump's output: Kafka's text, and rows as JSON, CSV or columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftops.query.row import COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of output.
+
+    *layout* is its name in the compiled engine, *head* the line that a file begins with. With
+    *has_objects*, a small file of a log directory and a summary are objects.
+    `kraftops.query.row_lines` makes the lines of rows.
+    """
+
+    name: str
+    layout: str
+    head: str = ""
+    has_objects: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is Kafka's text, which has lines of batches; all others have rows."""
+        return self.layout == "text"
+
+    @property
+    def is_columns(self) -> bool:
+        """Whether it has columns instead of lines."""
+        return self.layout == "columns"
+
+
+TEXT = Format("text", "text")
+JSON = Format("json", "json", has_objects=True)
+CSV = Format("csv", "csv", head=",".join(COLUMNS) + "\n")
+PARQUET = Format("parquet", "columns")
+FORMATS = {each.name: each for each in (TEXT, JSON, CSV, PARQUET)}
+"""By name."""

@@ -1,0 +1,251 @@
+"""Decoders of topics with framed values: a record type and a version before the message.
+
+They are the cluster metadata log in Kafka's dialect and those of KIP-631, and
+`__remote_log_metadata`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from kraftops.errors import DecodeError
+from kraftops.java.text import json_string
+from kraftops.log.batch import Record
+from kraftops.log.codecs import MAX_INFLATED_BYTES
+from kraftops.records.decoder import (
+    Choice,
+    ReadLabel,
+    ReadMeaning,
+    ReadTexts,
+    Texts,
+    bounded_meaning,
+    bounded_texts,
+    unread_meaning,
+)
+from kraftops.records.dialects import SHIPPED, Dialect, dialect, type_name
+from kraftops.records.meaning import BASE64, Label, Meaning, Unknown, base64_of, unknown_label
+from kraftops.records.metadata import payload_text, read_body
+from kraftops.records.secrets import (
+    CONFIGURATION,
+    REDACTED,
+    SECRET_FIELDS,
+    is_secret_config,
+    may_hold_secrets,
+)
+from kraftops.schema.compile import compiled
+from kraftops.schema.message import Message
+from kraftops.schema.text import renderer
+from kraftops.uuids import to_text
+
+_REDACTED = json_string(REDACTED.encode())
+_ID_COLUMNS = ("topicId", "partitionId", "brokerId")
+_BROKER_ID = {"FenceBrokerRecord": "id", "UnfenceBrokerRecord": "id"}
+_ID_SLOTS = {column: slot for slot, column in enumerate(_ID_COLUMNS)}  # of the compiled engine
+_NAME_SLOT = 3
+
+PayloadText = Callable[[bytes | None, int, Dialect], str]
+"""A value and its offset to what Kafka's tool prints."""
+
+
+@dataclass(frozen=True, slots=True)
+class FramedDecoder:
+    """A `kraftops.records.decoder.Decoder` of framed values; *dialect* names their framing.
+
+    With *has_dialects*, a choice of options chooses another. *error_lead* is what Kafka's tool
+    prints before the offset of a value that it cannot read. *sentences* are texts of record types
+    that are not shown as JSON, as the compiled engine takes them.
+    """
+
+    name: str
+    dialect: str = SHIPPED
+    has_dialects: bool = False
+    has_topics: bool = False
+    max_inflated_bytes: int = MAX_INFLATED_BYTES
+    payload_text: PayloadText = payload_text
+    error_lead: str = "Error at"
+    sentences: Callable[[], Mapping[int, Any]] = dict
+
+    @property
+    def has_types(self) -> bool:
+        """Whether records have types."""
+        return True
+
+    @property
+    def framing(self) -> Dialect:
+        """The framing of values; raises `UsageError` where there is no such dialect."""
+        return dialect(self.dialect)
+
+    def configured(self, choice: Choice) -> FramedDecoder:
+        """Return the decoder for a dialect."""
+        return replace(self, dialect=choice.dialect) if self.has_dialects else self
+
+    def type_names(self) -> Iterable[str]:
+        """Return the names of all record types."""
+        return map(type_name, self.framing.messages.values())
+
+    def type_reader(self) -> Callable[[Record], str | None]:
+        """Return a function to the type of a record."""
+        framing = self.framing
+
+        def read(record: Record) -> str | None:
+            try:
+                message = framing.messages.get(framing.read_frame(record.value or b"").type)
+            except DecodeError:
+                return None
+            return type_name(message) if message else None
+
+        return read
+
+    def label_reader(self) -> ReadLabel:
+        """Return a function to the label of a record."""
+        framing = self.framing
+
+        def label(record: Record) -> Label:
+            try:
+                number, version, _ = framing.read_frame(record.value or b"")
+            except DecodeError:
+                return unknown_label(None, None)
+            return self.label_of(number, version)
+
+        return label
+
+    def label_of(self, number: int | None, version: int | None) -> Label:
+        """Return the label of a record type by its number; None is a frame that cannot be read."""
+        message = None if number is None else self.framing.messages.get(number)
+        return Label(type_name(message), version) if message else unknown_label(number, version)
+
+    def head_reader(self) -> ReadMeaning:
+        """Return a function to kind, type and version of a record."""
+        kind, framing = self.name, self.framing
+
+        def meaning(record: Record) -> Meaning:
+            try:
+                frame = framing.read_frame(record.value or b"")
+            except DecodeError:
+                return Meaning(kind)
+            message = framing.messages.get(frame.type)
+            return Meaning(kind, type_name(message) if message else str(frame.type), frame.version)
+
+        return bounded_meaning(kind, meaning)
+
+    def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - a value is always whole
+        """Return a function to the meaning of a record; its value is always whole."""
+        kind, framing = self.name, self.framing
+
+        def unread(record: Record, found: Unknown) -> Meaning:
+            meaning = unread_meaning(kind, record, found.reason, found.type, found.version)
+            message = None if found.type is None else framing.messages.get(found.type)
+            if message is None:
+                return meaning
+            if not show_secrets and may_hold_secrets(message.name):
+                meaning = meaning._replace(value=_REDACTED, value_encoding=None)
+            return meaning._replace(type=type_name(message))
+
+        def meaning(record: Record) -> Meaning:
+            value = record.value
+            found = read_body(value, framing)
+            if isinstance(found, Unknown):
+                return unread(record, found)
+            assert value is not None  # nothing can be read from it
+            number, version, data = found
+            message = framing.messages[number]
+            if not message.versions.has(version):
+                reason = f"unknown version {version} of {message.name}"
+                return unread(record, Unknown(reason, value, number, version))
+            secret = frozenset[str]() if show_secrets else _secret_fields(message, data)
+            text = _renderer(message, version, secret)(
+                value, framing.read_frame(value).body, len(value)
+            )
+            ids = {column: data[field] for column, field in _cached_id_fields(message).items()}
+            topic_id = ids.get("topicId")
+            return Meaning(
+                kind,
+                type_name(message),
+                version,
+                None if record.key is None else base64_of(record.key),
+                text,
+                to_text(topic_id) if isinstance(topic_id, bytes) else None,
+                _integer(ids.get("partitionId")),
+                _integer(ids.get("brokerId")),
+                None if record.key is None else BASE64,
+            )
+
+        return bounded_meaning(kind, meaning)
+
+    def text_reader(self) -> ReadTexts:
+        """Return a function to what Kafka's tool prints of a record: of its value alone."""
+        framing, text, lead = self.framing, self.payload_text, self.error_lead
+
+        def texts(record: Record, overrun: str) -> Texts:
+            if overrun:
+                return None, f"{lead} {record.offset}, skipping. {overrun}"
+            return None, text(record.value, record.offset, framing)
+
+        return bounded_texts(texts)
+
+    def native(self) -> dict[str, Any]:
+        """Return the description that the compiled engine takes."""
+        framing, sentences = self.framing, self.sentences()
+        return {
+            "form": "framed",
+            "kind": self.name,
+            "framing": framing.frame,
+            "types": [
+                {
+                    "number": number,
+                    "name": type_name(message),
+                    "message": message,
+                    "slots": _slots(message),
+                    "secret": _native_secrets(message),
+                    "by_name": message.name == CONFIGURATION,
+                    "text": sentences.get(number),
+                }
+                for number, message in framing.messages.items()
+            ],
+        }
+
+
+def id_fields(message: Message) -> dict[str, str]:
+    """Return the fields of a message that have columns of their own, by column."""
+    names = {field.name for field in message.fields}
+    fields = {column: column for column in _ID_COLUMNS if column in names}
+    if _BROKER_ID.get(message.name) in names:
+        fields["brokerId"] = _BROKER_ID[message.name]
+    return fields
+
+
+_cached_id_fields = cache(id_fields)
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _secret_fields(message: Message, data: Mapping[str, object]) -> frozenset[str]:
+    if message.name == CONFIGURATION and is_secret_config(str(data["name"])):
+        return frozenset({"value"})
+    return SECRET_FIELDS.get(message.name, frozenset())
+
+
+@cache
+def _renderer(
+    message: Message, version: int, secret: frozenset[str]
+) -> Callable[[bytes, int, int], str]:
+    """Return the renderer of a message without its *secret* fields."""
+    if not secret:
+        return compiled(message, version).text
+    return renderer(message, version, dict.fromkeys(secret, lambda _: _REDACTED))
+
+
+def _slots(message: Message) -> list[tuple[str, int]]:
+    slots = [(field, _ID_SLOTS[column]) for column, field in id_fields(message).items()]
+    return [*slots, ("name", _NAME_SLOT)] if message.name == CONFIGURATION else slots
+
+
+def _native_secrets(message: Message) -> list[str]:
+    if message.name == CONFIGURATION:
+        return ["value"]
+    return sorted(SECRET_FIELDS.get(message.name, ()))

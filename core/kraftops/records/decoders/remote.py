@@ -1,0 +1,13 @@
+"""The decoder of `__remote_log_metadata` (KIP-405), shown as Kafka's classes show themselves."""
+
+from kraftops.records.decoders.framed import FramedDecoder
+from kraftops.records.dialects import REMOTE_LOG_METADATA
+from kraftops.records.remote_text import native_sentences, payload_text
+
+DECODER = FramedDecoder(
+    "remote",
+    dialect=REMOTE_LOG_METADATA,
+    payload_text=payload_text,
+    error_lead="Error at offset",
+    sentences=native_sentences,
+)
