@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,12 +52,11 @@ def rewrite(
     terminal: Terminal,
     /,
     config: str,
-    cluster_id: str | None,
-    node_id: int | None,
-    to_v1: bool,
-    dry_run: bool,
     overrides: tuple[str, ...],
+    *,
+    dry_run: bool,
     form: str,
+    **options: Any,
 ) -> None:
     """Run the subcommand."""
     from kraftops.storage.config.server_config import load_config
@@ -65,10 +64,10 @@ def rewrite(
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 
-    if cluster_id is not None:
-        warn_of_id(terminal, cluster_id, strict=False)
+    request = RewriteRequest(**options)
+    if request.cluster_id is not None:
+        warn_of_id(terminal, request.cluster_id, strict=False)
     loaded = load_config(config, overrides, os.environ)
-    request = RewriteRequest(cluster_id=cluster_id, node_id=node_id, to_v1=to_v1)
     planned = plan_rewrite(loaded, request)
     for message, hint in warnings(loaded, planned):
         terminal.error(f"warning: {message}", hint)
@@ -84,9 +83,9 @@ def rewrite(
 
 
 def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:
-    for one in planned:
-        for key, values in one.changes.items():
+    for each in planned:
+        for key, values in each.changes.items():
             old, new = ("(none)" if value is None else value for value in values)
-            yield f"{one.directory.meta_path}: {verb} {key}: {old} -> {new}\n"
-        if not one.changes:
-            yield f"{one.directory.meta_path}: nothing to change\n"
+            yield f"{each.directory.meta_path}: {verb} {key}: {old} -> {new}\n"
+        if not each.changes:
+            yield f"{each.directory.meta_path}: nothing to change\n"

@@ -14,7 +14,7 @@ from kraftops.log.batch import Batch, Header, is_valid
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.log.salvage import Gap, salvaged
-from kraftops.storage.logdirs.log_recovery import Segment
+from kraftops.storage.logdirs.log_files import Segment
 
 Observer = Callable[[Header, Batch], None]
 

@@ -17,7 +17,7 @@ from kraftops.recovery.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.storage.logdirs import meta_properties, quorum_state
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
-from kraftops.storage.logdirs.log_recovery import Batches, Damage, Segment, Snapshot
+from kraftops.storage.logdirs.log_files import Damage, Segment, Snapshot, WholeBatches
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_partition
 
@@ -213,7 +213,7 @@ class _ControlRecords:
 
     def read_snapshot(self, snapshot: Snapshot) -> list[str]:
         """Read a snapshot; return its damage."""
-        batches = Batches(snapshot.path)
+        batches = WholeBatches(snapshot.path)
         is_whole = False
         for header, batch in batches:
             is_whole = self._read(header, batch)

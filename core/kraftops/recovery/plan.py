@@ -22,7 +22,7 @@ from kraftops.recovery.missing_state import missing_state
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.recovery.target_voters import HostPort, check_target_voters, target_record
 from kraftops.recovery.warnings import RecoveryWarning, warnings
-from kraftops.storage.bootstrap.records import quorum_bytes
+from kraftops.storage.bootstrap.records import voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
@@ -155,7 +155,9 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         if is_first:
             _check_release(config, image)
         epoch = _next_epoch(logs)
-        batch = quorum_bytes(record, is_first=is_first, offset=chosen.end, epoch=epoch, now=now)
+        batch = voters_batch_bytes(
+            record, is_first=is_first, offset=chosen.end, epoch=epoch, now=now
+        )
     return RecoveryPlan(
         config=config,
         directory=directory,

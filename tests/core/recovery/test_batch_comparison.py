@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kraftops.recovery.batch_comparison import SoundBatches, common_prefix
-from kraftops.storage.logdirs.log_recovery import Segment
+from kraftops.storage.logdirs.log_files import Segment
 from kraftops.storage.logdirs.metadata_log import read_partition
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 

@@ -15,7 +15,7 @@ from kraftops.recovery.batch_comparison import SoundBatches
 from kraftops.recovery.file_steps import FileStep, WriteFile, file_steps
 from kraftops.recovery.log_copy import LogCopy, read_log
 from kraftops.recovery.log_files import file_states, remove_file, write_parts
-from kraftops.storage.bootstrap.records import quorum_bytes, voters_record
+from kraftops.storage.bootstrap.records import voters_batch_bytes, voters_record
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.logdirs.metadata_log import read_partition
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, voters_batch, write_log
@@ -24,7 +24,9 @@ VOTERS = voters_record([Voter(1, bytes([1]) * 16, "localhost", 9093)], "CONTROLL
 
 
 def batch_for(log: LogCopy) -> bytes:
-    return quorum_bytes(VOTERS, is_first=False, offset=log.end, epoch=log.highest_epoch + 1, now=0)
+    return voters_batch_bytes(
+        VOTERS, is_first=False, offset=log.end, epoch=log.highest_epoch + 1, now=0
+    )
 
 
 def offsets(folder: Path) -> list[tuple[int, int]]:
@@ -79,6 +81,7 @@ def written(
     has_begun_later=st.booleans(),
 )
 def test_every_step_leaves_a_sound_log_and_the_last_the_chosen_one(
+    *,
     common: Batches,
     mine: Batches,
     theirs: Batches,

@@ -1,4 +1,4 @@
-"""Which release and feature levels a cluster is formatted with, as Kafka's `Formatter` has it."""
+"""Release and feature levels of a new cluster, by the rules of Kafka's `Formatter`."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def chosen_version(
     """Return the metadata version to format with.
 
     Args:
-        release: what `--release-version` says.
-        levels: what `--feature` says.
-        unstable: whether versions that are not yet released may be used, and are the default.
+        release: the value of `--release-version`.
+        levels: the values of `--feature`.
+        unstable: whether unreleased versions are allowed, and the default.
 
     Raises:
-        UsageError: there is no such version, or it may not be used.
+        UsageError: the version does not exist, or is not allowed.
     """
     level = levels.get(METADATA_VERSION)
     if level is None:
@@ -81,11 +81,11 @@ def chosen_levels(
 
     Args:
         version: the metadata version.
-        levels: what `--feature` says.
-        is_dynamic: whether the voters are to be those of KIP-853, not of the configuration.
+        levels: the values of `--feature`.
+        is_dynamic: whether the quorum is dynamic (KIP-853), its voters not in the configuration.
 
     Raises:
-        UsageError: a level cannot be had, with Kafka's message.
+        UsageError: a level is not possible, with Kafka's message.
     """
     chosen = {name: level for name, level in levels.items() if name != METADATA_VERSION}
     for name in sorted(chosen):
@@ -98,11 +98,11 @@ def chosen_levels(
     chosen[METADATA_VERSION] = version.level
     for name in sorted(chosen):
         if name != METADATA_VERSION:
-            for needed, least in _level(name, chosen[name]).requires:
-                if chosen.get(needed, 0) < least:
+            for dependency, least in _level(name, chosen[name]).requires:
+                if chosen.get(dependency, 0) < least:
                     raise UsageError(
                         f"{name} could not be set to {chosen[name]} "
-                        f"because it depends on {needed} level {least}"
+                        f"because it depends on {dependency} level {least}"
                     )
     return chosen
 
@@ -133,7 +133,7 @@ def _level(name: str, level: int) -> Level:
 
 
 def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
-    """Return a feature level as text, and those that it depends on.
+    """Return a feature level as text, with the levels that it depends on.
 
     Raises:
         UsageError: *argument* is not `NAME=LEVEL` of a known feature, with Kafka's message.
@@ -154,10 +154,10 @@ def dependencies(argument: str) -> tuple[str, tuple[str, ...]]:
     if name not in FEATURES:
         raise UsageError(f"Unknown feature: {name}")
     try:
-        found = level_of(name, level)
+        known = level_of(name, level)
     except KeyError:
         raise UsageError(f"Feature level {level} is not supported for feature {name}") from None
-    return level_text(name, level), tuple(level_text(*needed) for needed in found.requires)
+    return level_text(name, level), tuple(level_text(*required) for required in known.requires)
 
 
 def level_text(name: str, level: int) -> str:

@@ -1,4 +1,4 @@
-"""The records that a formatted directory begins with: `BootstrapMetadata` and the voter set.
+"""First records of a formatted directory: `BootstrapMetadata` and the voter set.
 
 `bootstrap.checkpoint` holds features and SCRAM credentials (KIP-778, KIP-900), the snapshot of a
 dynamic quorum its voters (KIP-853). Both are snapshots of KIP-630, batches between control records.
@@ -38,7 +38,7 @@ class MetadataRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """What a new cluster begins with."""
+    """Metadata version, features and SCRAM credentials of a new cluster."""
 
     version: MetadataVersion
     features: Mapping[str, int]
@@ -47,7 +47,7 @@ class Bootstrap:
     def records(self) -> list[MetadataRecord]:
         """Return metadata.version, the other features above 0 by name, then the credentials.
 
-        kraft.version is none of them: it is a control record of the quorum.
+        kraft.version is not among them: it is a control record.
         """
         levels = {METADATA_VERSION: self.version.level}
         for name in sorted(self.features):
@@ -70,7 +70,7 @@ class Bootstrap:
         return found
 
     def __str__(self) -> str:
-        """Return the text of Kafka's `BootstrapMetadata`, what is secret left out."""
+        """Return the text of Kafka's `BootstrapMetadata`, with secrets redacted."""
         records = ", ".join(
             f"ApiMessageAndVersion({record.message}({_fields_text(record.data)}) at version 0)"
             for record in self.records()
@@ -86,7 +86,7 @@ def bootstrap_bytes(initial: Bootstrap, now: int) -> bytes:
     batches = [_control_batch(0, [_header(0)], now)]
     offset = 1
     for values in _batched([_framed(record) for record in initial.records()]):
-        batch = [Record(offset + at, now, None, value, ()) for at, value in enumerate(values)]
+        batch = [Record(offset + i, now, None, value, ()) for i, value in enumerate(values)]
         batches.append(batch_bytes(batch))
         offset += len(batch)
     batches.append(_control_batch(offset, [_footer()], now))
@@ -94,7 +94,7 @@ def bootstrap_bytes(initial: Bootstrap, now: int) -> bytes:
 
 
 def voters_snapshot_bytes(voters: Sequence[Voter], listener: str, now: int) -> bytes:
-    """Return the bytes of the snapshot that a dynamic quorum begins with.
+    """Return the bytes of the first snapshot of a dynamic quorum.
 
     *listener* is the name of the controllers' listener; *now* the time in ms since the epoch.
     """
@@ -103,7 +103,7 @@ def voters_snapshot_bytes(voters: Sequence[Voter], listener: str, now: int) -> b
 
 
 def voters_record(voters: Sequence[Voter], listener: str) -> dict[str, object]:
-    """Return the fields of a VotersRecord; *listener* as above."""
+    """Return the fields of a VotersRecord; *listener* is the name of the controllers' listener."""
     data = [
         {
             "voterId": voter.node_id,
@@ -116,23 +116,23 @@ def voters_record(voters: Sequence[Voter], listener: str) -> dict[str, object]:
     return {"version": 0, "voters": data}
 
 
-def quorum_bytes(
+def voters_batch_bytes(
     record: Mapping[str, object], *, is_first: bool, offset: int, epoch: int, now: int
 ) -> bytes:
-    """Return the batch of a log in which a voter set takes effect.
+    """Return the batch that puts a voter set into effect in a log.
 
     Args:
         record: the fields of the VotersRecord.
-        is_first: whether the quorum was static before, so that its kraft.version is raised too.
-        offset: of the first record.
-        epoch: of the leader who would have written it.
+        is_first: whether the quorum was static before; then kraft.version is raised too.
+        offset: the offset of the first record.
+        epoch: the leader epoch of the batch.
         now: the time in ms since the epoch.
     """
     return _control_batch(offset, _quorum_records(record, is_first=is_first), now, epoch)
 
 
 def _quorum_records(record: Mapping[str, object], *, is_first: bool) -> list[_Control]:
-    """Return the control records of a voter set, of the *first* one with its kraft.version."""
+    """Return the control records of a voter set; the first one comes with kraft.version."""
     version = (_KRAFT_VERSION, "KRaftVersionRecord", {"version": 0, "kRaftVersion": 1})
     voters = (_KRAFT_VOTERS, "VotersRecord", record)
     return [version, voters] if is_first else [voters]
@@ -156,13 +156,13 @@ def _control_batch(
     return batch_bytes(
         [
             Record(
-                base_offset + at,
+                base_offset + i,
                 now,
                 bytes(2) + number.to_bytes(2),
                 compiled(control.MESSAGES[message], 0).write(data),
                 (),
             )
-            for at, (number, message, data) in enumerate(records)
+            for i, (number, message, data) in enumerate(records)
         ],
         attributes=CONTROL,
         leader_epoch=epoch,
@@ -177,7 +177,7 @@ def _framed(record: MetadataRecord) -> bytes:
 
 
 def _batched(values: Sequence[bytes]) -> Iterable[list[bytes]]:
-    """Yield *values* in groups that make a batch of at most 8 MiB, as Kafka's writer does."""
+    """Yield groups of *values* for batches of at most 8 MiB, as Kafka's writer makes them."""
     group: list[bytes] = []
     size = 0
     for value in values:

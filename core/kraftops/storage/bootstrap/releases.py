@@ -1,4 +1,4 @@
-"""Releases of Kafka: metadata versions, features, their levels and what these depend on.
+"""Releases of Kafka: metadata versions, features, their levels and dependencies.
 
 The tables are those of Kafka 4.3.1's `MetadataVersion` and `Feature`.
 """
@@ -37,7 +37,7 @@ METADATA_VERSIONS = tuple(
 LATEST_PRODUCTION = METADATA_VERSIONS[-2]
 UNSTABLE = METADATA_VERSIONS[-1]
 SCRAM_SINCE = 11
-"""The level from which SCRAM credentials are records."""
+"""The first level with records of SCRAM credentials."""
 
 
 class Level(NamedTuple):
@@ -73,7 +73,7 @@ def by_name(text: str, *, unstable: bool = False) -> MetadataVersion:
     """Return the metadata version of `X.Y-IVn`, or the last one of `X.Y` or `X.Y.anything`.
 
     Raises:
-        UsageError: there is none, or an unstable one is not *unstable* asked for.
+        UsageError: it does not exist, or is unstable and *unstable* is not set.
     """
     known = METADATA_VERSIONS if unstable else METADATA_VERSIONS[:-1]
     segments = re.sub(r"\.+$", "", text).split(".")

@@ -1,4 +1,4 @@
-"""SCRAM credentials that are given when a cluster is formatted (KIP-900)."""
+"""SCRAM credentials of a new cluster (KIP-900)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, UsageError
 from kraftops.java import base64 as javabase64
+from kraftops.java.numbers import parse_integer
 
 
 class Mechanism(NamedTuple):
@@ -32,7 +33,7 @@ _KEYS = ("name", "password", "saltedpassword", "salt", "iterations")
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A credential as a UserScramCredentialRecord has it; its keys never show in its `repr`."""
+    """A credential with the fields of UserScramCredentialRecord; its `repr` hides the keys."""
 
     name: str
     mechanism: int
@@ -43,7 +44,7 @@ class Credential:
 
 
 def parse_credential(argument: str) -> Credential:
-    """Return the credential of `MECHANISM=[name=…,password=…]`.
+    """Parse the credential `MECHANISM=[name=…,password=…]`.
 
     Kafka's keys: `name`, `password` or `saltedpassword`, `salt`, `iterations`.
 
@@ -57,41 +58,29 @@ def parse_credential(argument: str) -> Credential:
     mechanism = MECHANISMS.get(name)
     if mechanism is None:
         raise UsageError(f"The add-scram mechanism {name} is not supported.")
-    given = _components(configuration)
-    if "name" not in given:
+    components = _components(configuration)
+    if "name" not in components:
         raise UsageError("You must supply 'name' to add-scram")
-    salt = _decoded(given, "salt", "salt")
-    iterations = _iterations(given)
-    if "password" not in given and "saltedpassword" not in given:
+    salt = _decoded(components, "salt", "salt")
+    iterations = _iterations(components)
+    if "password" not in components and "saltedpassword" not in components:
         raise UsageError("You must supply one of 'password' or 'saltedpassword' to add-scram")
     salted = b""
-    if "password" not in given:
+    if "password" not in components:
         if salt is None:
             raise UsageError("You must supply 'salt' with 'saltedpassword' to add-scram")
-        salted = _decoded(given, "saltedpassword", "saltedPassword") or b""
-    if unknown := _unknown_keys(given):
-        raise UsageError(
-            f"Unknown SCRAM configurations: {', '.join(unknown)}",
-            hint=f"there are {', '.join(_KEYS)}; a comma ends a component: a password cannot hold "
-            "one",
-        )
-    if iterations not in _ITERATIONS:
-        limit = f"<= {_ITERATIONS[-1]}" if iterations > _ITERATIONS[0] else f">= {_ITERATIONS[0]}"
-        raise UsageError(
-            f"The 'iterations' value must be {limit} for add-scram using {mechanism.constant}"
-        )
+        salted = _decoded(components, "saltedpassword", "saltedPassword") or b""
+    _check_keys(components)
+    _check_iterations(iterations, mechanism)
     if salt is None:
         salt = _random_salt()
-    if "password" in given:
-        password = given["password"].encode("utf-8", "surrogateescape")
-        if not password:
-            raise UsageError("Empty key", hint="a SCRAM password has at least one character")
-        salted = hashlib.pbkdf2_hmac(mechanism.hash, password, salt, iterations)
+    if "password" in components:
+        salted = _salted(components["password"], mechanism, salt, iterations)
     if not salted:
         raise UsageError("Empty key", hint="a salted password has at least one byte")
     client_key = hmac.digest(salted, b"Client Key", mechanism.hash)
     return Credential(
-        name=given["name"],
+        name=components["name"],
         mechanism=mechanism.number,
         iterations=iterations,
         salt=salt,
@@ -100,13 +89,37 @@ def parse_credential(argument: str) -> Credential:
     )
 
 
+def _salted(password: str, mechanism: Mechanism, salt: bytes, iterations: int) -> bytes:
+    raw = password.encode("utf-8", "surrogateescape")
+    if not raw:
+        raise UsageError("Empty key", hint="a SCRAM password has at least one character")
+    return hashlib.pbkdf2_hmac(mechanism.hash, raw, salt, iterations)
+
+
+def _check_keys(components: Mapping[str, str]) -> None:
+    if unknown := _unknown_keys(components):
+        raise UsageError(
+            f"Unknown SCRAM configurations: {', '.join(unknown)}",
+            hint=f"there are {', '.join(_KEYS)}; a comma ends a component: a password cannot hold "
+            "one",
+        )
+
+
+def _check_iterations(iterations: int, mechanism: Mechanism) -> None:
+    if iterations not in _ITERATIONS:
+        limit = f"<= {_ITERATIONS[-1]}" if iterations > _ITERATIONS[0] else f">= {_ITERATIONS[0]}"
+        raise UsageError(
+            f"The 'iterations' value must be {limit} for add-scram using {mechanism.constant}"
+        )
+
+
 def _components(configuration: str) -> dict[str, str]:
     if not configuration.startswith("["):
         raise UsageError("Expected configuration string to start with [")
     if not configuration.endswith("]"):
         raise UsageError("Expected configuration string to end with ]")
     found = {}
-    # As Java splits: empty parts at the end do not count, though one part always does.
+    # As `String.split`: empty parts at the end do not count, unless there is no other part.
     inside = configuration[1:-1]
     for part in (inside.rstrip(",") or inside[:0]).split(","):
         key, equals, value = part.partition("=")
@@ -120,31 +133,32 @@ def _components(configuration: str) -> dict[str, str]:
     return found
 
 
-def _unknown_keys(given: Mapping[str, str]) -> list[str]:
-    """Return the keys that there are not, but for those that may be the rest of a password."""
+def _unknown_keys(components: Mapping[str, str]) -> list[str]:
+    """Return the unknown keys; those behind a password may be the rest of it, and are redacted."""
     unknown, is_secret = set(), False
-    for key in given:
+    for key in components:
         if key not in _KEYS:
             unknown.add(REDACTED if is_secret else key)
         is_secret = is_secret or key in {"password", "saltedpassword"}
     return sorted(unknown)
 
 
-def _decoded(given: Mapping[str, str], key: str, shown: str) -> bytes | None:
-    if key not in given:
+def _decoded(components: Mapping[str, str], key: str, shown: str) -> bytes | None:
+    if key not in components:
         return None
     try:
-        return javabase64.decode(given[key], javabase64.STANDARD)
+        return javabase64.decode(components[key], javabase64.STANDARD)
     except DecodeError as error:
-        value = given[key] if key == "salt" else REDACTED
+        value = components[key] if key == "salt" else REDACTED
         raise UsageError(f"Failed to decode given {shown}: {value}", hint=error.message) from None
 
 
-def _iterations(given: Mapping[str, str]) -> int:
-    text = given.get("iterations", str(_ITERATIONS[0]))
-    if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not -(1 << 31) <= int(text) < 1 << 31:
+def _iterations(components: Mapping[str, str]) -> int:
+    text = components.get("iterations", str(_ITERATIONS[0]))
+    number = parse_integer(text, 32)
+    if number is None:
         raise UsageError(f"Failed to parse iterations count: {text}")
-    return int(text)
+    return number
 
 
 def _random_salt() -> bytes:

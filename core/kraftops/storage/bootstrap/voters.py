@@ -1,4 +1,4 @@
-"""The voters of a dynamic quorum (KIP-853), as `--initial-controllers` names them."""
+"""Voters of a dynamic quorum (KIP-853), in the form of `--initial-controllers`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftops.uuids import from_text, is_reserved, to_text
 
 
 class Voter(NamedTuple):
-    """A controller that votes: its node id, its metadata directory, where it listens."""
+    """A voting controller: its node id, the id of its metadata directory, its address."""
 
     node_id: int
     directory_id: bytes
@@ -71,17 +71,7 @@ def _voter(text: str) -> Voter:
         raise UsageError(f"Invalid negative node id {node_id} in dynamic voter string.")
     if not rest:
         raise UsageError("No hostname found after node id.")
-    if rest.startswith("["):
-        host, bracket, rest = rest[1:].partition("]")
-        if not bracket:
-            raise UsageError("Hostname began with left bracket, but no right bracket was found.")
-        if not rest.startswith(":"):
-            raise UsageError("Port section must start with a colon.")
-        rest = rest[1:]
-    else:
-        host, colon, rest = rest.partition(":")
-        if not colon:
-            raise UsageError("No colon following hostname could be found.")
+    host, rest = _split_host(rest)
     port_text, colon, directory = rest.partition(":")
     if not colon:
         raise UsageError("No colon following port could be found.")
@@ -95,6 +85,21 @@ def _voter(text: str) -> Voter:
             "Failed to parse directory ID in dynamic voter string.", hint=error.message
         ) from None
     return Voter(node_id, directory_id, host_text(host), port)
+
+
+def _split_host(text: str) -> tuple[str, str]:
+    """Split off the host, which may be in brackets, and its colon."""
+    if not text.startswith("["):
+        host, colon, rest = text.partition(":")
+        if not colon:
+            raise UsageError("No colon following hostname could be found.")
+        return host, rest
+    host, bracket, rest = text[1:].partition("]")
+    if not bracket:
+        raise UsageError("Hostname began with left bracket, but no right bracket was found.")
+    if not rest.startswith(":"):
+        raise UsageError("Port section must start with a colon.")
+    return host, rest[1:]
 
 
 def _int32(text: str, what: str) -> int:

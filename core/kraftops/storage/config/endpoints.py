@@ -17,7 +17,7 @@ from kraftops.storage.config.listeners import (
     security_protocols,
 )
 from kraftops.storage.config.settings import Settings
-from kraftops.storage.config.values import Refused
+from kraftops.storage.config.values import ConfigRefused
 
 ADVERTISED = "advertised.listeners"
 CONTROLLER_NAMES = "controller.listener.names"
@@ -35,7 +35,7 @@ def endpoints_of(settings: Settings) -> Endpoints:
     """Return where the node listens.
 
     Raises:
-        Refused: the listeners clash, have no protocol, or are not there to start early.
+        ConfigRefused: the listeners clash, have no protocol, or are not there to start early.
     """
     protocols = _protocols(settings)
     listeners = parse_listeners(LISTENERS, settings.items(LISTENERS), protocols)
@@ -49,7 +49,7 @@ def advertised_controllers(settings: Settings, endpoints: Endpoints) -> tuple[Li
     """Return the controller listeners as others see them, in the order of their names.
 
     Raises:
-        Refused: the address of this node's entry in the voters cannot be reached.
+        ConfigRefused: the address of this node's entry in the voters cannot be reached.
     """
     advertised = [
         listener
@@ -85,7 +85,7 @@ def advertised_listeners(settings: Settings, endpoints: Endpoints) -> tuple[List
     """Return the listeners that are advertised; None where none are given.
 
     Raises:
-        Refused: they clash, or have no protocol.
+        ConfigRefused: they clash, or have no protocol.
     """
     if settings.values[ADVERTISED] is None:
         return None
@@ -99,7 +99,7 @@ def _check_early_start(settings: Settings, listeners: Iterable[Listener]) -> Non
     names = {listener.name for listener in listeners}
     for name in settings.items(key):
         if name not in names:
-            raise Refused(
+            raise ConfigRefused(
                 f"{key} contains listener {name}, but this is not contained in listeners or "
                 f"{CONTROLLER_NAMES}",
                 key,

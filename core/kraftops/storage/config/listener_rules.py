@@ -24,7 +24,7 @@ from kraftops.storage.config.listeners import (
     parse_static_voters,
 )
 from kraftops.storage.config.settings import Settings
-from kraftops.storage.config.values import Refused, require
+from kraftops.storage.config.values import ConfigRefused, require
 
 INTER_BROKER = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
@@ -34,7 +34,7 @@ def check_listeners(settings: Settings, endpoints: Endpoints) -> None:
     """Check voters, listeners and SASL between brokers, by the roles of the node.
 
     Raises:
-        Refused: a rule is broken.
+        ConfigRefused: a rule is broken.
     """
     advertised = advertised_listeners(settings, endpoints)
     if advertised is None:
@@ -43,7 +43,7 @@ def check_listeners(settings: Settings, endpoints: Endpoints) -> None:
     brokers = [listener for listener in advertised if listener.name not in controller_names]
     voters = parse_static_voters(settings.items(VOTERS))
     if not voters and not settings.items(BOOTSTRAP_SERVERS):
-        raise Refused(
+        raise ConfigRefused(
             f"If using process.roles, either {BOOTSTRAP_SERVERS} must contain the set of bootstrap "
             f"controllers or {VOTERS} must contain a parseable set of controllers.",
             BOOTSTRAP_SERVERS,
@@ -84,7 +84,7 @@ def _check_broker(settings: Settings, endpoints: Endpoints, voters: list[int]) -
     for text in settings.controller_names:
         name = listener_name(text)
         if name not in endpoints.protocols:
-            raise Refused(
+            raise ConfigRefused(
                 f"Controller listener with name {name} defined in {CONTROLLER_NAMES} not found in "
                 f"{PROTOCOL_MAP}  (an explicit security mapping for each controller listener is "
                 f"required if {PROTOCOL_MAP} is non-empty, or if there are security protocols "
@@ -214,13 +214,13 @@ def _inter_broker(settings: Settings, endpoints: Endpoints) -> tuple[str, str]:
         protocol = settings.text(INTER_BROKER_PROTOCOL) or ""
         return protocol, protocol
     if INTER_BROKER_PROTOCOL in settings.originals:
-        raise Refused(
+        raise ConfigRefused(
             f"Only one of {INTER_BROKER} and {INTER_BROKER_PROTOCOL} should be set.",
             INTER_BROKER,
         )
     name = listener_name(text)
     if name not in endpoints.protocols:
-        raise Refused(
+        raise ConfigRefused(
             f"Listener with name {name} defined in {INTER_BROKER} not found in {PROTOCOL_MAP}.",
             INTER_BROKER,
         )

@@ -10,7 +10,7 @@ from kraftops.java.hash_order import map_order
 from kraftops.java.hosts import is_ipv4, is_ipv6
 from kraftops.java.numbers import parse_integer
 from kraftops.java.text import split, string_hash, trim, utf16_length
-from kraftops.storage.config.values import Refused
+from kraftops.storage.config.values import ConfigRefused
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 (to be refused)
@@ -40,10 +40,12 @@ def listener_name(text: str) -> str:
     """Return the name of a listener, in capitals.
 
     Raises:
-        Refused: it is blank.
+        ConfigRefused: it is blank.
     """
     if not trim(text):
-        raise Refused("The provided listener name is null or empty string", PROTOCOL_MAP, LISTENERS)
+        raise ConfigRefused(
+            "The provided listener name is null or empty string", PROTOCOL_MAP, LISTENERS
+        )
     return text.upper()
 
 
@@ -53,7 +55,7 @@ def parse_listeners(
     """Return the listeners that *entries*, the value of *key*, name.
 
     Raises:
-        Refused: one has no such form or no protocol, or two clash.
+        ConfigRefused: one has no such form or no protocol, or two clash.
     """
     listed = f"[{', '.join(entries)}]"
     try:
@@ -61,8 +63,8 @@ def parse_listeners(
         _check_names(listeners, listed)
         if distinct_ports:
             _check_ports(listeners, listed)
-    except Refused as error:
-        raise Refused(
+    except ConfigRefused as error:
+        raise ConfigRefused(
             f"Error creating broker listeners from '{listed}': {error.message}",
             key,
             *error.keys,
@@ -74,11 +76,11 @@ def parse_listeners(
 def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
     found = re.fullmatch(_LISTENER, entry)
     if not found:
-        raise Refused(f"Unable to parse {entry} to a broker endpoint")
+        raise ConfigRefused(f"Unable to parse {entry} to a broker endpoint")
     name = listener_name(found[1])
     port = _port(found[3])
     if name not in protocols:
-        raise Refused(
+        raise ConfigRefused(
             f"No security protocol defined for listener {name}",
             hint=f"add {name} to {PROTOCOL_MAP}",
         )
@@ -88,13 +90,13 @@ def _listener(entry: str, protocols: Mapping[str, str]) -> Listener:
 def _port(text: str) -> int:
     port = parse_integer(text, 32)
     if port is None:
-        raise Refused(f'For input string: "{text}"', hint=_PORTS)
+        raise ConfigRefused(f'For input string: "{text}"', hint=_PORTS)
     return port
 
 
 def _check_names(listeners: Sequence[Listener], listed: str) -> None:
     if len({listener.name for listener in listeners}) < len(listeners):
-        raise Refused(f"Each listener must have a different name, listeners: {listed}")
+        raise ConfigRefused(f"Each listener must have a different name, listeners: {listed}")
 
 
 def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
@@ -111,16 +113,16 @@ def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
         addresses = [host for host in hosts if host and (is_ipv4(host) or is_ipv6(host))]
         names = len(hosts) - len(addresses)
         if names > 1:
-            raise Refused(f"Each listener must have a different port, listeners: {listed}")
+            raise ConfigRefused(f"Each listener must have a different port, listeners: {listed}")
         if not addresses:
             continue
         if len(addresses) != 2:
-            raise Refused(
+            raise ConfigRefused(
                 "Each listener must have a different port unless exactly one listener has an IPv4 "
                 f"address and the other IPv6 address, listeners: {listed}, port: {port}"
             )
         if names or is_ipv4(addresses[0]) == is_ipv4(addresses[1]):
-            raise Refused(
+            raise ConfigRefused(
                 "If you have two listeners on the same port then one needs to be IPv4 and the "
                 f"other IPv6, listeners: {listed}, port: {port}"
             )
@@ -135,14 +137,14 @@ def parse_map(key: str, text: str) -> dict[str, str]:
     """Return the pairs of `NAME:VALUE,…`, in the order in which Kafka goes through them.
 
     Raises:
-        Refused: an item has no colon.
+        ConfigRefused: an item has no colon.
     """
     pairs = {}
     for item in split(re.sub(_SEPARATOR, ",", text, flags=re.ASCII), ",") if text else ():
         name, colon, value = item.rpartition(":")
         if not colon:
             length = utf16_length(item)
-            raise Refused(
+            raise ConfigRefused(
                 f"Error parsing configuration property '{key}': begin 0, end -1, length {length}",
                 key,
                 hint=f"{item!r} is no NAME:VALUE",
@@ -164,19 +166,19 @@ def security_protocols(
         controllers: the names of the controller listeners.
 
     Raises:
-        Refused: the map is malformed, or names what is no protocol.
+        ConfigRefused: the map is malformed, or names what is no protocol.
     """
     protocols: dict[str, str] = {}
     for text, protocol_text in parse_map(PROTOCOL_MAP, map_text).items():
         name, protocol = listener_name(text), protocol_text.upper()
         if protocol not in PROTOCOLS:
-            raise Refused(
+            raise ConfigRefused(
                 f"Invalid security protocol `{protocol_text}` defined in {PROTOCOL_MAP}",
                 PROTOCOL_MAP,
                 hint=f"there are {', '.join(PROTOCOLS)}",
             )
         if name in protocols:
-            raise Refused(
+            raise ConfigRefused(
                 f"Duplicate key ListenerName({name}) (attempted merging values {protocols[name]} "
                 f"and {protocol})",
                 PROTOCOL_MAP,
@@ -194,7 +196,7 @@ def security_protocols(
 def _name_of(listener: str) -> str:
     name, colon, _ = listener.partition(":")
     if not colon:
-        raise Refused(f"Unable to parse a listener name from {listener}", LISTENERS)
+        raise ConfigRefused(f"Unable to parse a listener name from {listener}", LISTENERS)
     return name.upper()
 
 
@@ -204,7 +206,7 @@ def parse_static_voters(
     """Return hosts and ports of `{id}@{host}:{port}` by id, in the order of Java's map.
 
     Raises:
-        Refused: one is malformed, or *routable* and of no host that can be reached.
+        ConfigRefused: one is malformed, or *routable* and of no host that can be reached.
     """
     form = (
         f"the configuration {VOTERS}. Each entry should be in the form `{{id}}@{{host}}:{{port}}`."
@@ -213,20 +215,20 @@ def parse_static_voters(
     for entry in entries:
         parts = split(entry, "@")
         if len(parts) != 2:
-            raise Refused(
+            raise ConfigRefused(
                 f"Invalid configuration value for {VOTERS}. Each entry should be in the form "
                 "`{id}@{host}:{port}`.",
                 VOTERS,
             )
         voter_id = parse_integer(parts[0], 32)
         if voter_id is None:
-            raise Refused(f"Failed to parse voter ID as an integer from {parts[0]}", VOTERS)
+            raise ConfigRefused(f"Failed to parse voter ID as an integer from {parts[0]}", VOTERS)
         address = re.fullmatch(_ADDRESS, parts[1])
         if not address:
-            raise Refused(f"Failed to parse host name from entry {entry} for {form}", VOTERS)
+            raise ConfigRefused(f"Failed to parse host name from entry {entry} for {form}", VOTERS)
         voters[voter_id] = _host_and_port(address, VOTERS)
         if routable and address[1] == ANY_ADDRESS:
-            raise Refused(f"Host string ({ANY_ADDRESS}) is not routeable", VOTERS)
+            raise ConfigRefused(f"Host string ({ANY_ADDRESS}) is not routeable", VOTERS)
     order = map_order(voters, lambda number: number & 0xFFFFFFFF, capacity=len(entries))
     return {voter_id: voters[voter_id] for voter_id in order}
 
@@ -235,11 +237,11 @@ def parse_server(entry: str) -> tuple[str, int]:
     """Return host and port of a bootstrap server, `{host}:{port}`.
 
     Raises:
-        Refused: it is malformed.
+        ConfigRefused: it is malformed.
     """
     address = re.fullmatch(_ADDRESS, entry)
     if not address:
-        raise Refused(
+        raise ConfigRefused(
             f"Failed to parse host name from {entry} for the configuration {BOOTSTRAP_SERVERS}. "
             'Each entry should be in the form "{host}:{port}"',
             BOOTSTRAP_SERVERS,
@@ -250,7 +252,7 @@ def parse_server(entry: str) -> tuple[str, int]:
 def _host_and_port(address: re.Match[str], key: str) -> tuple[str, int]:
     port = parse_integer(address[2], 32)
     if port is None:
-        raise Refused(f'For input string: "{address[2]}"', key, hint=_PORTS)
+        raise ConfigRefused(f'For input string: "{address[2]}"', key, hint=_PORTS)
     if port > 0xFFFF:
-        raise Refused(f"port out of range:{port}", key, hint=_PORTS)
+        raise ConfigRefused(f"port out of range:{port}", key, hint=_PORTS)
     return address[1], port

@@ -10,7 +10,7 @@ from kraftops.errors import DecodeError
 from kraftops.java.hash_order import map_order
 from kraftops.java.properties import properties
 from kraftops.java.text import split, string_hash
-from kraftops.storage.config.values import Refused
+from kraftops.storage.config.values import ConfigRefused
 
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
 """What returns the values it has for keys of a path."""
@@ -20,13 +20,15 @@ _PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
 
-def resolved(originals: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+def resolve_placeholders(
+    originals: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, str]:
     """Return *originals* with what the providers in it know in place of placeholders.
 
     A placeholder stays as it is where its provider is not defined or does not know the key.
 
     Raises:
-        Refused: a provider cannot be used, or cannot read what is asked of it.
+        ConfigRefused: a provider cannot be used, or cannot read what is asked of it.
     """
     providers = _providers(originals, environment)
     if not providers:
@@ -62,8 +64,8 @@ def _looked_up(
             asking = wanted[name][path]
             try:
                 known[name, path] = providers[name](path, asking)
-            except Refused as error:
-                raise Refused(error.message, *asking.values(), hint=error.hint) from None
+            except ConfigRefused as error:
+                raise ConfigRefused(error.message, *asking.values(), hint=error.hint) from None
     return known
 
 
@@ -84,9 +86,9 @@ def _providers(originals: Mapping[str, str], environment: Mapping[str, str]) -> 
         class_key = f"{_PROVIDERS}.{name}.class"
         try:
             providers[name] = _provider(originals[class_key], parameters, environment)
-        except Refused as error:
+        except ConfigRefused as error:
             keys = (prefix + key for key in error.keys)
-            raise Refused(error.message, *keys, class_key, hint=error.hint) from None
+            raise ConfigRefused(error.message, *keys, class_key, hint=error.hint) from None
     return providers
 
 
@@ -97,7 +99,7 @@ def _provider(
     if kind == "EnvVarConfigProvider":
         return _environment_provider(environment, parameters.get("allowlist.pattern"))
     if kind not in ("FileConfigProvider", "DirectoryConfigProvider") or kind == class_name:
-        raise Refused(
+        raise ConfigRefused(
             f"the config provider class {class_name} cannot be used here",
             hint="only Kafka's EnvVarConfigProvider, FileConfigProvider and "
             f"DirectoryConfigProvider of {_PACKAGE[:-1]} can",
@@ -117,7 +119,7 @@ def _environment_provider(environment: Mapping[str, str], pattern: str | None) -
 
     def provider(path: str, keys: Iterable[str]) -> Mapping[str, str]:
         if path:
-            raise Refused(
+            raise ConfigRefused(
                 f"Path is not supported for EnvVarConfigProvider, invalid value '{path}'",
                 hint="write ${PROVIDER:VARIABLE}",
             )
@@ -140,7 +142,7 @@ def _java_pattern(text: str) -> re.Pattern[str]:
             warnings.simplefilter("error")
             return re.compile(text, re.ASCII)
     except (re.error, FutureWarning, OverflowError, RecursionError) as error:
-        raise Refused(
+        raise ConfigRefused(
             f"the pattern {text} cannot be used here: {error}", "allowlist.pattern"
         ) from None
 
@@ -153,9 +155,9 @@ def _allowed_paths(listed: str) -> list[str] | None:
     for item in split(listed, ","):
         path = _normalized(item)
         if not path.startswith("/"):
-            raise Refused(f"Path {path} is not absolute", "allowed.paths")
+            raise ConfigRefused(f"Path {path} is not absolute", "allowed.paths")
         if not os.path.exists(path):
-            raise Refused(f"Path {path} does not exist", "allowed.paths")
+            raise ConfigRefused(f"Path {path} does not exist", "allowed.paths")
         allowed.append(path)
     return allowed
 
@@ -163,7 +165,7 @@ def _allowed_paths(listed: str) -> list[str] | None:
 def _trusted(path: str, allowed: list[str] | None) -> str | None:
     """Return the path that may be read for *path*, if any may."""
     if "\0" in path:
-        raise Refused(f"Nul character not allowed: {path}")
+        raise ConfigRefused(f"Nul character not allowed: {path}")
     if allowed is None:
         return path
     path = _normalized(path)
@@ -183,9 +185,13 @@ def _file_values(path: str, trusted: str, keys: Iterable[str]) -> Mapping[str, s
     try:
         found = properties(_text(trusted))
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"Could not read properties from file {path}", hint=_reason(error)) from None
+        raise ConfigRefused(
+            f"Could not read properties from file {path}", hint=_reason(error)
+        ) from None
     except DecodeError as error:
-        raise Refused(error.message.partition(": ")[2], hint=f"{path}: {error.message}") from None
+        raise ConfigRefused(
+            error.message.partition(": ")[2], hint=f"{path}: {error.message}"
+        ) from None
     return {key: found[key].value for key in keys if key in found}
 
 
@@ -195,7 +201,7 @@ def _directory_values(_: str, directory: str, keys: Iterable[str]) -> Mapping[st
     try:
         names = os.listdir(directory)
     except OSError as error:
-        raise Refused(f"Could not list directory {directory}", hint=_reason(error)) from None
+        raise ConfigRefused(f"Could not list directory {directory}", hint=_reason(error)) from None
     values = {}
     for name in set(keys).intersection(names):
         path = os.path.join(directory, name)
@@ -203,7 +209,7 @@ def _directory_values(_: str, directory: str, keys: Iterable[str]) -> Mapping[st
             try:
                 values[name] = _text(path)
             except (OSError, UnicodeDecodeError) as error:
-                raise Refused(
+                raise ConfigRefused(
                     f"Could not read file {path} for property {name}", hint=_reason(error)
                 ) from None
     return values

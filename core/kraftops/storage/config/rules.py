@@ -11,7 +11,7 @@ from kraftops.storage.config.endpoints import Endpoints, endpoints_of
 from kraftops.storage.config.listener_rules import check_listeners
 from kraftops.storage.config.listeners import is_host, parse_map
 from kraftops.storage.config.settings import Settings
-from kraftops.storage.config.values import Refused, require
+from kraftops.storage.config.values import ConfigRefused, require
 
 _CODECS = range(5)
 _MEBIBYTE = 1 << 20
@@ -72,12 +72,12 @@ def check_rules(settings: Settings) -> Endpoints:
     implement is not known here.
 
     Raises:
-        Refused: a rule is broken.
+        ConfigRefused: a rule is broken.
     """
     _check_groups(settings)
     endpoints = endpoints_of(settings)
     if "classic" not in settings.items("group.coordinator.rebalance.protocols"):
-        raise Refused(
+        raise ConfigRefused(
             "Disabling the 'classic' protocol is not supported.",
             "group.coordinator.rebalance.protocols",
         )
@@ -98,26 +98,26 @@ def _check_groups(settings: Settings) -> None:
             continue
         one, two = settings.number(key), settings.number(other)
         if not (one >= two if relation == ">=" else one <= two if relation == "<=" else one < two):
-            raise Refused(f"{key} {_RELATIONS[relation]} {other}", key, other)
+            raise ConfigRefused(f"{key} {_RELATIONS[relation]} {other}", key, other)
     _check_codec(settings, "share.coordinator.state.topic.compression.codec")
 
 
 def _check_assignors(settings: Settings, key: str, known: Iterable[str]) -> None:
     for name in settings.items(key):
         if name not in known and "." not in name:
-            raise Refused(
+            raise ConfigRefused(
                 f"Class {name} cannot be found", key, hint=f"Kafka's own: {', '.join(known)}"
             )
 
 
 def _check_single(settings: Settings, key: str) -> None:
     if (count := len(settings.items(key))) != 1:
-        raise Refused(f"{key} must contain exactly one assignor, but found {count}", key)
+        raise ConfigRefused(f"{key} must contain exactly one assignor, but found {count}", key)
 
 
 def _check_codec(settings: Settings, key: str) -> None:
     if settings.number(key) not in _CODECS:
-        raise Refused(
+        raise ConfigRefused(
             f"Unknown compression type id: {settings.number(key)}",
             key,
             hint="0 is none, 1 gzip, 2 snappy, 3 lz4, 4 zstd",
@@ -127,7 +127,7 @@ def _check_codec(settings: Settings, key: str) -> None:
 def _check_log(settings: Settings) -> None:
     number = settings.number
     if settings.node_id != number("broker.id"):
-        raise Refused(
+        raise ConfigRefused(
             "You must set `node.id` to the same value as `broker.id`.", "broker.id", "node.id"
         )
     require(
@@ -152,7 +152,7 @@ def _check_log(settings: Settings) -> None:
     )
     buffer, threads = "log.cleaner.dedupe.buffer.size", "log.cleaner.threads"
     if not number(threads):
-        raise Refused("/ by zero", threads, hint=f"{threads} must be at least 1")
+        raise ConfigRefused("/ by zero", threads, hint=f"{threads} must be at least 1")
     require(
         number(buffer) // number(threads) > _MEBIBYTE,
         f"{buffer} must be at least 1MB per cleaner thread.",
@@ -197,7 +197,7 @@ def _check_connections(settings: Settings) -> None:
     limits = parse_map(overrides, settings.text(overrides) or "")
     for text in limits.values():
         if parse_integer(text, 32) is None:
-            raise Refused(f'For input string: "{text}"', overrides)
+            raise ConfigRefused(f'For input string: "{text}"', overrides)
     require(
         number(limit) != 0 or bool(limits),
         f"{limit} can be set to zero only if {overrides} property is set.",
@@ -205,7 +205,7 @@ def _check_connections(settings: Settings) -> None:
     )
     hosts = scala_map_order(limits, string_hash)
     if unknown := [host for host in hosts if not is_host(host)]:
-        raise Refused(
+        raise ConfigRefused(
             f"{overrides} contains invalid addresses : {','.join(set_order(unknown, string_hash))}",
             overrides,
         )

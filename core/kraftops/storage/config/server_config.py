@@ -16,10 +16,10 @@ from kraftops.storage.config.listeners import (
     Listener,
     parse_static_voters,
 )
-from kraftops.storage.config.providers import has_placeholder, resolved
+from kraftops.storage.config.providers import has_placeholder, resolve_placeholders
 from kraftops.storage.config.rules import check_rules
 from kraftops.storage.config.settings import Settings, read_settings
-from kraftops.storage.config.values import Refused
+from kraftops.storage.config.values import ConfigRefused
 
 _METADATA_DIR = "metadata.log.dir"
 _SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for the other
@@ -106,12 +106,12 @@ def load_config(
         if other in raw:
             texts.setdefault(key, raw[other].value)
     try:
-        originals = resolved(texts, environment or {})
+        originals = resolve_placeholders(texts, environment or {})
         settings = read_settings(originals)
         endpoints = check_rules(settings)
         _check_metadata_dir(settings)
         return _server_config(path, raw, settings, endpoints)
-    except Refused as error:
+    except ConfigRefused as error:
         raise _located(error, path, raw) from None
 
 
@@ -134,7 +134,7 @@ def _override(text: str) -> tuple[str, str]:
 
 def _check_metadata_dir(settings: Settings) -> None:
     if settings.values[_METADATA_DIR] == "":
-        raise Refused(
+        raise ConfigRefused(
             f"{_METADATA_DIR} is empty",
             _METADATA_DIR,
             hint="Kafka takes that for the root directory: without the key it is in log.dirs",
@@ -163,7 +163,7 @@ def _server_config(
     )
 
 
-def _located(error: Refused, path: str, given: Mapping[str, Property]) -> ConfigError:
+def _located(error: ConfigRefused, path: str, given: Mapping[str, Property]) -> ConfigError:
     """Return the error with its place: that of the first of its keys that is given."""
     keys = [*error.keys, *(_SYNONYMS[key] for key in error.keys if key in _SYNONYMS)]
     key = next((key for key in keys if key in given), "")

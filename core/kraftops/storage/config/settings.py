@@ -9,7 +9,7 @@ from kraftops.java.hash_order import map_order
 from kraftops.java.text import string_hash
 from kraftops.storage.config.keys import ServerKey, server_keys
 from kraftops.storage.config.listeners import parse_server, parse_static_voters
-from kraftops.storage.config.values import Refused, default_value, parse_value
+from kraftops.storage.config.values import ConfigRefused, default_value, parse_value
 
 _MISSING = {
     "process.roles": "Kafka 4 runs without ZooKeeper: a node is a broker, a controller or both",
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
         """Return the values of what is given with *prefix*, by the rest of the key.
 
         Raises:
-            Refused: one is not allowed.
+            ConfigRefused: one is not allowed.
         """
         values = {}
         known = server_keys()
@@ -79,8 +79,8 @@ class Settings(NamedTuple):
             if key:
                 try:
                     values[name] = _value(key, self.originals[original])
-                except Refused as error:
-                    raise Refused(error.message, original, hint=error.hint) from None
+                except ConfigRefused as error:
+                    raise ConfigRefused(error.message, original, hint=error.hint) from None
         return values
 
 
@@ -88,7 +88,7 @@ def read_settings(originals: Mapping[str, str]) -> Settings:
     """Return the values of what is given, and the defaults of the other keys.
 
     Raises:
-        Refused: a value is not allowed, or missing.
+        ConfigRefused: a value is not allowed, or missing.
     """
     values = {}
     for name, key in server_keys().items():
@@ -96,7 +96,7 @@ def read_settings(originals: Mapping[str, str]) -> Settings:
         if text is not None:
             values[name] = _value(key, text)
         elif key.required:
-            raise Refused(
+            raise ConfigRefused(
                 f'Missing required configuration "{name}" which has no default value.',
                 hint=_MISSING[name],
             )

@@ -14,7 +14,7 @@ _COMMA = r"\s*,\s*"
 _BITS = {"short": 16, "int": 32, "long": 64}
 
 
-class Refused(ConfigError):
+class ConfigRefused(ConfigError):
     """A configuration is refused because of *keys*; the message is Kafka's, without the place."""
 
     def __init__(self, message: str, *keys: str, hint: str | None = None) -> None:
@@ -25,7 +25,7 @@ class Refused(ConfigError):
 def require(condition: bool, message: str, *keys: str, hint: str | None = None) -> None:
     """Refuse a configuration as Scala's `require` does."""
     if not condition:
-        raise Refused(f"requirement failed: {message}", *keys, hint=hint)
+        raise ConfigRefused(f"requirement failed: {message}", *keys, hint=hint)
 
 
 def parse_value(key: ServerKey, text: str) -> object:
@@ -34,7 +34,7 @@ def parse_value(key: ServerKey, text: str) -> object:
     Of classes only the name is known; whether there is such a class, only a JVM can tell.
 
     Raises:
-        Refused: *text* is no such value, or the value is not allowed.
+        ConfigRefused: *text* is no such value, or the value is not allowed.
     """
     value = _typed(key, text)
     if key.check:
@@ -49,8 +49,8 @@ def default_value(key: ServerKey) -> object:
     return int(key.default) if key.type in _BITS else _typed(key, key.default)
 
 
-def _invalid(key: ServerKey, value: object, why: str, hint: str | None = None) -> Refused:
-    return Refused(
+def _invalid(key: ServerKey, value: object, why: str, hint: str | None = None) -> ConfigRefused:
+    return ConfigRefused(
         f"Invalid value {value} for configuration {key.name}: {why}", key.name, hint=hint
     )
 
@@ -127,14 +127,14 @@ def _checked_list(
         return value
     if kind == "items+" and not value:
         listed = f"[{', '.join(allowed)}]" if allowed else "any non-empty value"
-        raise Refused(
+        raise ConfigRefused(
             f"Configuration '{key.name}' must not be empty. Valid values include: {listed}",
             key.name,
         )
     once = tuple(dict.fromkeys(value))
     for item in once:
         if not item:
-            raise Refused(f"Configuration '{key.name}' values must not be empty.", key.name)
+            raise ConfigRefused(f"Configuration '{key.name}' values must not be empty.", key.name)
         if allowed and item not in allowed:
             raise _invalid(key, item, f"String must be one of: {', '.join(allowed)}")
     return once

@@ -9,7 +9,7 @@ from functools import cached_property
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.inspector import DirectoryState, inspect
-from kraftops.storage.logdirs.log_recovery import Content, read_content
+from kraftops.storage.logdirs.log_recovery import LogContent, read_content
 from kraftops.storage.logdirs.metadata_log import MetadataLog
 
 _THIS_HOST = frozenset({"", "localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"})
@@ -33,7 +33,7 @@ class Node:
         return self.metadata.log or MetadataLog()
 
     @cached_property
-    def content(self) -> Content:
+    def content(self) -> LogContent:
         """What the metadata log amounts to, all of it read."""
         return read_content(self.log.latest_snapshot, self.log.segments, thorough=True)
 

@@ -1,4 +1,4 @@
-"""The quorum-state of a metadata directory: for whom a controller has voted (KIP-595, KIP-853)."""
+"""File quorum-state of a metadata directory: the vote of a controller (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -19,41 +19,43 @@ _MANDATORY = {0: (*_INTS[0], "clusterId", "currentVoters"), 1: (*_INTS[1], "vote
 
 
 def problem(path: str) -> str | None:
-    """Return why Kafka's `FileQuorumStateStore` refuses a file; None if it takes it.
+    """Return why Kafka's `FileQuorumStateStore` refuses a file; None if it does not.
 
-    A file that is not there is none that is refused.
+    A file that does not exist is not refused.
     """
     try:
         lines = read_file(path).decode().splitlines()
-        # Kafka reads the first line, and of it the first value.
-        found, _ = json.JSONDecoder().raw_decode(lines[0].strip() if lines else "")
+        # Kafka reads the first value in the first line.
+        state, _ = json.JSONDecoder().raw_decode(lines[0].strip() if lines else "")
     except FileNotFoundError:
         return None
     except OSError as error:
         return f"cannot read it: {error.strerror}"
     except ValueError:
         return "it is no JSON"
-    if not isinstance(found, dict) or "data_version" not in found:
+    if not isinstance(state, dict) or "data_version" not in state:
         return "it is no JSON object with a data_version"
-    given = found["data_version"]
-    version = given if isinstance(given, int) and not isinstance(given, bool) else 0
+    return _field_problem(state)
+
+
+def _field_problem(state: dict[str, object]) -> str | None:
+    number = state["data_version"]
+    version = number if isinstance(number, int) and not isinstance(number, bool) else 0
     if version not in _MANDATORY:
         return f"its data_version is {version}, Kafka 4.3 reads 0 and 1"
-    for name in _MANDATORY[version]:
-        if name not in found:
-            return f"it has no {name}"
-    texts = [name for name in _INTS[version] if isinstance(found[name], str)]
-    if texts:
+    if missing := [name for name in _MANDATORY[version] if name not in state]:
+        return f"it has no {missing[0]}"
+    if texts := [name for name in _INTS[version] if isinstance(state[name], str)]:
         return f"its {texts[0]} is no number"
-    if found["leaderEpoch"] == _LAST_EPOCH:
+    if state["leaderEpoch"] == _LAST_EPOCH:
         return f"its leaderEpoch {_LAST_EPOCH} has none after it"
-    return _identity_problem(found, version)
+    return _identity_problem(state, version)
 
 
-def _identity_problem(found: dict[str, object], version: int) -> str | None:
+def _identity_problem(state: dict[str, object], version: int) -> str | None:
     if version == 0:
-        return None if isinstance(found["clusterId"], str) else "its clusterId is no text"
-    text = found["votedDirectoryId"]
+        return None if isinstance(state["clusterId"], str) else "its clusterId is no text"
+    text = state["votedDirectoryId"]
     try:
         from_text(text if isinstance(text, str) else "")
     except DecodeError as error:

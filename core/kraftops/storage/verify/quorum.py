@@ -22,7 +22,7 @@ from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import quorum_state
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
-from kraftops.storage.logdirs.log_recovery import Damage
+from kraftops.storage.logdirs.log_files import Damage
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify import partitions
 from kraftops.uuids import to_text

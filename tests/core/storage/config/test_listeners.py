@@ -10,7 +10,7 @@ from kraftops.storage.config.listeners import (
     parse_static_voters,
     security_protocols,
 )
-from kraftops.storage.config.values import Refused
+from kraftops.storage.config.values import ConfigRefused
 
 PROTOCOLS = dict.fromkeys(("A", "B", "C", "PLAINTEXT"), "PLAINTEXT")
 
@@ -54,7 +54,7 @@ def test_listener_is_name_host_and_port(entry: str, expected: Listener) -> None:
     ],
 )
 def test_malformed_listener_is_refused_with_kafkas_message(entry: str, message: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ConfigRefused) as refused:
         listeners(entry)
 
     assert refused.value.message == f"Error creating broker listeners from '[{entry}]': {message}"
@@ -74,7 +74,7 @@ def test_malformed_listener_is_refused_with_kafkas_message(entry: str, message: 
     ],
 )
 def test_listeners_that_clash_are_refused(entries: list[str], message: str) -> None:
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(ConfigRefused, match=message):
         listeners(*entries)
 
 
@@ -113,7 +113,7 @@ def test_map_is_split_at_the_last_colon(text: str, pairs: dict[str, str]) -> Non
 
 @pytest.mark.parametrize(("text", "length"), [("A", 1), ("A:1,,B:2", 0), ("A:1,😀", 2)])
 def test_map_item_without_colon_is_refused_as_java_does(text: str, length: int) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ConfigRefused) as refused:
         parse_map("some.key", text)
 
     assert refused.value.message == (
@@ -164,14 +164,14 @@ def test_controllers_need_a_protocol_where_names_are_secure(
     ],
 )
 def test_malformed_protocols_are_refused_with_kafkas_message(text: str, message: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ConfigRefused) as refused:
         protocols(text)
 
     assert refused.value.message == message
 
 
 def test_listener_without_colon_is_refused_where_no_map_is_given() -> None:
-    with pytest.raises(Refused, match="Unable to parse a listener name from A"):
+    with pytest.raises(ConfigRefused, match="Unable to parse a listener name from A"):
         protocols("", given=False, own=("A",))
 
 
@@ -215,7 +215,7 @@ _FORM = "Each entry should be in the form `{id}@{host}:{port}`."
     ],
 )
 def test_malformed_voter_is_refused_with_kafkas_message(entry: str, message: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ConfigRefused) as refused:
         parse_static_voters([entry])
 
     assert refused.value.message == message
@@ -224,7 +224,7 @@ def test_malformed_voter_is_refused_with_kafkas_message(entry: str, message: str
 
 def test_any_address_is_no_routable_voter() -> None:
     assert parse_static_voters(["1@0.0.0.0:1"]) == {1: ("0.0.0.0", 1)}
-    with pytest.raises(Refused, match=r"Host string \(0\.0\.0\.0\) is not routeable"):
+    with pytest.raises(ConfigRefused, match=r"Host string \(0\.0\.0\.0\) is not routeable"):
         parse_static_voters(["1@0.0.0.0:1"], routable=True)
 
 
@@ -234,7 +234,7 @@ def test_bootstrap_server_is_host_and_port() -> None:
 
 @pytest.mark.parametrize("entry", ["", "h", "h:", "h:-1", "h:1:x", "h i:1"])
 def test_malformed_bootstrap_server_is_refused_with_kafkas_message(entry: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ConfigRefused) as refused:
         parse_server(entry)
 
     assert refused.value.message == (

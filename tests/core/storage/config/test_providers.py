@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.config.providers import resolved
-from kraftops.storage.config.values import Refused
+from kraftops.storage.config.providers import resolve_placeholders
+from kraftops.storage.config.values import ConfigRefused
 
 PACKAGE = "org.apache.kafka.common.config.provider"
 ENV = {
@@ -26,11 +26,11 @@ ENVIRONMENT = {"ID": "1", "EMPTY": "", "OTHER": "${env:ID}"}
 
 def value(text: str, providers: dict[str, str], environment: dict[str, str] | None = None) -> str:
     """Return what becomes of the value of a key."""
-    return resolved(providers | {"key": text}, environment or ENVIRONMENT)["key"]
+    return resolve_placeholders(providers | {"key": text}, environment or ENVIRONMENT)["key"]
 
 
-def refusal(text: str, providers: dict[str, str]) -> Refused:
-    with pytest.raises(Refused) as refused:
+def refusal(text: str, providers: dict[str, str]) -> ConfigRefused:
+    with pytest.raises(ConfigRefused) as refused:
         value(text, providers)
     return refused.value
 

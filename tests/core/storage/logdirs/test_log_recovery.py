@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.log_recovery import Content, Damage, read_content
+from kraftops.storage.logdirs.log_files import Damage
+from kraftops.storage.logdirs.log_recovery import LogContent, read_content
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
 from tests.helpers.logs.metadata_logs import (
     feature,
@@ -25,7 +26,7 @@ def read(directory: Path) -> MetadataLog:
     return found
 
 
-def content(directory: Path, *, thorough: bool = True) -> Content:
+def content(directory: Path, *, thorough: bool = True) -> LogContent:
     log = read(directory)
     return read_content(log.latest_snapshot, log.segments, thorough=thorough)
 

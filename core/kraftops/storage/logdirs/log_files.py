@@ -1,0 +1,102 @@
+"""Snapshots and segments of a metadata log, their whole batches, and their damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kraftops.errors import KraftopsError
+from kraftops.log.batch import Batch, Header
+
+
+class Snapshot(NamedTuple):
+    """A snapshot: its end offset (exclusive), its epoch, and its size in bytes."""
+
+    end_offset: int
+    epoch: int
+    path: str
+    size: int
+
+
+class Segment(NamedTuple):
+    """A segment: its base offset and its size in bytes."""
+
+    base_offset: int
+    path: str
+    size: int
+
+
+class Damage(NamedTuple):
+    """Damaged bytes of a file.
+
+    With *lost* a server starts, but drops the log from there up to that offset. Without it the
+    server stops, unless the damage *is_harmless*. An unfinished batch at the end of a log is no
+    damage: a killed server leaves it.
+    """
+
+    path: str
+    reason: str
+    lost: int | None = None
+    is_harmless: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+def reason_of(error: KraftopsError, path: str) -> str:
+    """Return the message of an error without the path of the file."""
+    return error.message.removeprefix(f"cannot read {path}: ").removeprefix(f"{path}: ")
+
+
+class WholeBatches:
+    """Whole batches of a log or snapshot, also behind damaged ones; iterated once.
+
+    *damage* is the first damage so far, *rest* the unfinished batch at the end.
+    """
+
+    def __init__(self, path: str, *, checked_from: int = 0, gives_damaged: bool = False) -> None:
+        """Make an iterable.
+
+        Args:
+            path: the path of the file.
+            checked_from: the offset from which on checksums are verified.
+            gives_damaged: whether batches with a wrong checksum are yielded, too.
+        """
+        self._path = path
+        self._checked_from = checked_from
+        self._gives_damaged = gives_damaged
+        self.damage: str | None = None
+        self.rest: str | None = None
+
+    def __iter__(self) -> Iterator[tuple[Header, Batch]]:
+        """Yield header and batch of each.
+
+        Raises:
+            SourceError: the file cannot be read.
+            DecodeError: it ends within the header of a batch.
+        """
+        from kraftops.log.batch import is_valid
+        from kraftops.log.log_file import LogFile
+        from kraftops.log.reader import EndReason
+
+        with LogFile(self._path) as log:
+            reader = log.batches()
+            for batch in reader:
+                if batch.is_legacy:
+                    self._add_damage(batch, f"a batch of magic {batch.data[16]}")
+                    continue
+                header = batch.header
+                if header.last_offset >= self._checked_from and not is_valid(batch, header.crc):
+                    self._add_damage(batch, "the CRC does not match")
+                    if not self._gives_damaged:
+                        continue
+                yield header, batch
+            end = reader.end
+        assert end
+        if end.reason is not EndReason.END:
+            self.rest = f"position {end.position}: {end.left} bytes that are no whole batch"
+        elif not end.position:
+            self.rest = "it is empty"
+
+    def _add_damage(self, batch: Batch, what: str) -> None:
+        self.damage = self.damage or f"position {batch.position}: {what}"
