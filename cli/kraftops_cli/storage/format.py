@@ -135,9 +135,9 @@ def format_(terminal: Terminal, /, **options: object) -> None:
             terminal.write(f"{shown}\n")
     check_plan(plan, strict=request.strict or request.ensure)
     if request.ensure:
-        from kraftops.storage.format.ensure import check_as_asked
+        from kraftops.storage.format.ensure import check_as_requested
 
-        check_as_asked(plan, is_standalone=request.standalone)
+        check_as_requested(plan, is_standalone=request.standalone)
     _warn(terminal, plan, request)
     done: list[Target] = []
     try:

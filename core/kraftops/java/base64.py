@@ -12,10 +12,10 @@ URL_SAFE = STANDARD[:-2] + "-_"
 
 
 def decode(text: str, alphabet: str) -> bytes:
-    """Return the bytes of *text*, whose padding may be missing, whose unused bits may be any.
+    """Decode *text*; padding may be missing, and unused bits may be set.
 
     Raises:
-        DecodeError: Java's decoder of this *alphabet* refuses it, with its message.
+        DecodeError: Java's decoder of this *alphabet* refuses it, with Java's message.
     """
     if len(text) == 1:
         raise DecodeError("Input byte[] should at least have 2 bytes for base64 bytes")

@@ -1,4 +1,4 @@
-"""The order of Java's and Scala's hash tables, in which Kafka lists names and meets errors."""
+"""Order of Java's and Scala's hash tables, in which Kafka lists names and reports errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MASK = 0xFFFFFFFF
 def map_order(
     keys: Iterable[T], hash_code: Callable[[T], int], *, capacity: int | None = None
 ) -> list[T]:
-    """Return keys, in the order of insertion, in that of a `HashMap`.
+    """Return keys in the order of a `HashMap`.
 
     Args:
-        keys: none twice.
-        hash_code: unsigned.
-        capacity: that the map was made with; None for one that was copied from another map.
+        keys: the keys in the order of insertion, none twice.
+        hash_code: returns the hash of a key, unsigned.
+        capacity: the initial capacity of the map; None for a copy of another map.
     """
     found = list(keys)
     size = _table_size(16 if capacity is None else capacity)
@@ -31,7 +31,7 @@ def map_order(
 
 
 def scala_map_order(keys: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
-    """Return keys in the order of a mutable Scala map: by their hashes in each bucket."""
+    """Return keys in the order of a mutable Scala map, by hash in each bucket."""
     found = list(keys)
     size = 16
     while len(found) * 4 >= size * 3:
@@ -52,13 +52,13 @@ def set_text(items: Iterable[T], hash_code: Callable[[T], int]) -> str:
 
 
 def set_order(items: Iterable[T], hash_code: Callable[[T], int]) -> list[T]:
-    """Return items, in the order of insertion, in that of an immutable Scala set."""
+    """Return *items*, in the order of insertion, in the order of an immutable Scala set."""
     found = list(items)
     return found if len(found) <= _SCALA_SMALL else _trie_order(found, hash_code, 0)
 
 
 def _trie_order(items: list[T], hash_code: Callable[[T], int], shift: int) -> list[T]:
-    """Return the items of a node of a CHAMP trie: its own, then those of its children."""
+    """Return the items of a CHAMP trie's node: its own, then its children's."""
     branches: dict[int, list[T]] = {}
     for item in items:
         branches.setdefault(_improved(hash_code(item)) >> shift & 31, []).append(item)
@@ -71,12 +71,12 @@ def _trie_order(items: list[T], hash_code: Callable[[T], int], shift: int) -> li
 
 
 def _spread(value: int) -> int:
-    """Return the hash that Java's tables use."""
+    """Return the hash in Java's tables."""
     return value ^ value >> 16
 
 
 def _improved(value: int) -> int:
-    """Return the hash that Scala's tries use."""
+    """Return the hash in Scala's tries."""
     value = value + ~(value << 9) & _MASK
     value ^= value >> 14
     value = value + (value << 4) & _MASK

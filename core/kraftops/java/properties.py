@@ -1,4 +1,4 @@
-"""Java's .properties files, read and written as `java.util.Properties` does."""
+"""Files of properties, read and written as by `java.util.Properties`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kraftops.errors import DecodeError
 
 _BLANK = " \t\f"
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# At the end of a file, but not before "\r\n", it makes a line: an empty key and value.
+# A backslash at the end of a file, but not before "\r\n", is an empty key and value.
 _LAST_BACKSLASH = r"(?:^|[\r\n])[ \t\f]*\\[\r\n]?\Z"
 # A key ends at the first separator that no backslash protects.
 _ENTRY = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
@@ -24,7 +24,7 @@ _TO_ESCAPE = r"[\\=:#!]|[^ -~]"
 
 
 class Property(NamedTuple):
-    """A key and its value; *line* is the number, from 1, of the line where it begins."""
+    """A key and its value; *line* is the number of its first line, from 1."""
 
     key: str
     value: str
@@ -32,9 +32,9 @@ class Property(NamedTuple):
 
 
 def properties(data: bytes | str) -> dict[str, Property]:
-    r"""Return the properties of a file by key; of one that is there twice, the last.
+    r"""Parse the properties of a file, by key; the last of a key counts.
 
-    Bytes are ISO-8859-1, as `Properties.load` has it of a stream.
+    Bytes are ISO-8859-1, as for `Properties.load` of a stream.
 
     Raises:
         DecodeError: a `\u` is not followed by four hexadecimal digits.
@@ -49,9 +49,9 @@ def properties(data: bytes | str) -> dict[str, Property]:
 
 
 def properties_bytes(values: Iterable[tuple[str, str]], comments: Iterable[str] = ()) -> bytes:
-    """Return a file that Java reads as *values*: all but ASCII is escaped.
+    """Return a file of *values*, in which all but ASCII is escaped.
 
-    Kafka's tool writes UTF-8, which Java then takes for ISO-8859-1.
+    Kafka's tool writes UTF-8, which Java then reads as ISO-8859-1.
     """
     lines = [f"#{comment}" for comment in comments]
     for key, value in values:
@@ -61,7 +61,7 @@ def properties_bytes(values: Iterable[tuple[str, str]], comments: Iterable[str] 
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line that is no comment, joined with those that continue it."""
+    """Yield each line that is no comment, with its number, joined with its continuation lines."""
     joined, begun = "", 0
     for number, natural in enumerate(_LINE_END.split(text), 1):
         line = natural.lstrip(_BLANK)

@@ -215,6 +215,7 @@ def _child(
     args: Sequence[str],
     streams: Sequence[str],
     start: int,
+    *,
     fault: tuple[int, str],
     user: int,
 ) -> NoReturn:
@@ -260,7 +261,7 @@ def _together(
         pid = os.fork()
         if not pid:
             os.close(started)
-            _child(node, args, streams, start, fault, user)
+            _child(node, args, streams, start, fault=fault, user=user)
         children.append((pid, streams))
     os.close(start)
     os.close(started)  # the end of the pipe is the signal to start

@@ -1,1 +1,1 @@
-"""The records of a new cluster: releases, feature levels, voters, credentials."""
+"""First records of a new cluster: release, feature levels, voters, credentials."""

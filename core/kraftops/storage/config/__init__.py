@@ -1,1 +1,1 @@
-"""A server's configuration: its keys, values, listeners and the rules between them."""
+"""Configuration of a server: keys, values, listeners, and rules between keys."""

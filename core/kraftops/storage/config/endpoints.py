@@ -1,4 +1,4 @@
-"""Where a node listens, and where others reach it, as its configuration says."""
+"""Listeners of a node, and its advertised listeners, from its configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTROLLER_NAMES = "controller.listener.names"
 
 
 class Endpoints(NamedTuple):
-    """Where the node listens."""
+    """Listeners of a node, with their protocols."""
 
     protocols: Mapping[str, str]
     listeners: tuple[Listener, ...]
@@ -32,10 +32,10 @@ class Endpoints(NamedTuple):
 
 
 def endpoints_of(settings: Settings) -> Endpoints:
-    """Return where the node listens.
+    """Return the listeners of a node.
 
     Raises:
-        ConfigRefused: the listeners clash, have no protocol, or are not there to start early.
+        ConfigRefused: listeners clash, have no protocol, or one to start early does not exist.
     """
     protocols = _protocols(settings)
     listeners = parse_listeners(LISTENERS, settings.items(LISTENERS), protocols)
@@ -46,7 +46,7 @@ def endpoints_of(settings: Settings) -> Endpoints:
 
 
 def advertised_controllers(settings: Settings, endpoints: Endpoints) -> tuple[Listener, ...]:
-    """Return the controller listeners as others see them, in the order of their names.
+    """Return the advertised controller listeners, in the order of their names.
 
     Raises:
         ConfigRefused: the address of this node's entry in the voters cannot be reached.
@@ -56,11 +56,11 @@ def advertised_controllers(settings: Settings, endpoints: Endpoints) -> tuple[Li
         for listener in advertised_listeners(settings, endpoints) or ()
         if listener.name in settings.controller_names
     ]
-    found = []
+    controllers = []
     for index, text in enumerate(settings.controller_names):
         name = listener_name(text)
         if listener := _named(name, advertised):
-            found.append(listener)
+            controllers.append(listener)
         elif listener := _named(name, endpoints.controllers):
             if index == 0 and listener.host in (None, ANY_ADDRESS):
                 voters = parse_static_voters(settings.items(VOTERS), routable=True)
@@ -68,8 +68,8 @@ def advertised_controllers(settings: Settings, endpoints: Endpoints) -> tuple[Li
                 listener = listener._replace(host=host, port=port)
             if listener.host == ANY_ADDRESS:
                 listener = listener._replace(host=None)
-            found.append(listener)
-    return tuple(found)
+            controllers.append(listener)
+    return tuple(controllers)
 
 
 def _protocols(settings: Settings) -> dict[str, str]:
@@ -82,7 +82,7 @@ def _protocols(settings: Settings) -> dict[str, str]:
 
 
 def advertised_listeners(settings: Settings, endpoints: Endpoints) -> tuple[Listener, ...] | None:
-    """Return the listeners that are advertised; None where none are given.
+    """Return the advertised listeners; None where the configuration has none.
 
     Raises:
         ConfigRefused: they clash, or have no protocol.

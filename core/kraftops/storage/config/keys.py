@@ -1,4 +1,4 @@
-"""The keys of a server configuration (Kafka 4.3.1's `KafkaConfig`): types, defaults, limits.
+"""Keys of a server configuration (Kafka 4.3.1's `KafkaConfig`): types, defaults, limits.
 
 A line a key, in the order in which Kafka reads them and so meets the errors in them:
 
@@ -38,8 +38,8 @@ def server_keys() -> Mapping[str, ServerKey]:
     """Return every key by its name, in Kafka's order."""
     keys = {}
     for line in _TABLE.splitlines():
-        given, has_default, default = line.partition(" =")
-        name, kind, *check = given.split(" ")
+        text, has_default, default = line.partition(" =")
+        name, kind, *check = text.split(" ")
         keys[name] = ServerKey(
             name,
             kind.removesuffix("!"),

@@ -1,4 +1,4 @@
-"""Rules of listeners and quorum in a server configuration (Kafka 4.3.1's `KafkaConfig`)."""
+"""Rules between the listeners and the quorum of a server (Kafka 4.3.1's `KafkaConfig`)."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _check_controller(settings: Settings, endpoints: Endpoints, voters: list[int
 
 
 def _capitals(names: Iterable[str]) -> str | None:
-    """Return what to do about names of controller listeners that no listener can have."""
+    """Return the hint for names in small letters, which no listener can have."""
     if small := [name for name in names if name != name.upper()]:
         capitals = ", ".join(name.upper() for name in small)
         return f"listener names are in capitals: write {capitals} in {CONTROLLER_NAMES}"

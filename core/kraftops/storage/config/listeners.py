@@ -1,4 +1,4 @@
-"""Addresses in a server configuration: listeners and their protocols, voters, bootstrap servers."""
+"""Addresses in a server configuration: listeners, protocols, voters, bootstrap servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftops.java.text import split, string_hash, trim, utf16_length
 from kraftops.storage.config.values import ConfigRefused
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-ANY_ADDRESS = "0.0.0.0"  # noqa: S104 (to be refused)
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - it is refused
 LISTENERS = "listeners"
 PROTOCOL_MAP = "listener.security.protocol.map"
 VOTERS = "controller.quorum.voters"
@@ -28,7 +28,7 @@ _PORTS = "ports are numbers up to 65535"
 
 
 class Listener(NamedTuple):
-    """A listener; *host* is None where none is given: all interfaces, or the machine's name."""
+    """A listener; without *host* it is on all interfaces, and advertised by the machine's name."""
 
     name: str
     host: str | None
@@ -52,10 +52,10 @@ def listener_name(text: str) -> str:
 def parse_listeners(
     key: str, entries: Sequence[str], protocols: Mapping[str, str], *, distinct_ports: bool = True
 ) -> tuple[Listener, ...]:
-    """Return the listeners that *entries*, the value of *key*, name.
+    """Parse *entries*, the listeners in the value of *key*.
 
     Raises:
-        ConfigRefused: one has no such form or no protocol, or two clash.
+        ConfigRefused: an entry has another form or no protocol, or two clash.
     """
     listed = f"[{', '.join(entries)}]"
     try:
@@ -105,7 +105,7 @@ def _check_ports(listeners: Iterable[Listener], listed: str) -> None:
     for listener in listeners:
         if listener.port:
             by_port.setdefault(listener.port, []).append(listener.host)
-    # Java's grouping puts a new port before the others of its bucket, hence reversed.
+    # Java's grouping puts a new port before the others of its bucket: hence `reversed`.
     for port in map_order(reversed(by_port), lambda port: port & 0xFFFFFFFF, capacity=16):
         hosts = by_port[port]
         if len(hosts) == 1:
@@ -134,7 +134,7 @@ def is_host(text: str) -> bool:
 
 
 def parse_map(key: str, text: str) -> dict[str, str]:
-    """Return the pairs of `NAME:VALUE,…`, in the order in which Kafka goes through them.
+    """Parse the pairs of `NAME:VALUE,…`; return them in the order of Kafka's map.
 
     Raises:
         ConfigRefused: an item has no colon.
@@ -160,13 +160,13 @@ def security_protocols(
 
     Args:
         map_text: `NAME:PROTOCOL,…`.
-        given: whether the map is given; else controllers are PLAINTEXT, unless a name of a
-            protocol says that security matters.
-        listeners: as given.
+        given: whether the configuration has the map; else controllers are PLAINTEXT, unless a
+            listener is named like a secure protocol.
+        listeners: the entries of `listeners`.
         controllers: the names of the controller listeners.
 
     Raises:
-        ConfigRefused: the map is malformed, or names what is no protocol.
+        ConfigRefused: the map is malformed, or has an unknown protocol.
     """
     protocols: dict[str, str] = {}
     for text, protocol_text in parse_map(PROTOCOL_MAP, map_text).items():
@@ -203,10 +203,10 @@ def _name_of(listener: str) -> str:
 def parse_static_voters(
     entries: Sequence[str], *, routable: bool = False
 ) -> dict[int, tuple[str, int]]:
-    """Return hosts and ports of `{id}@{host}:{port}` by id, in the order of Java's map.
+    """Parse `{id}@{host}:{port}`; return host and port by id, in the order of Java's map.
 
     Raises:
-        ConfigRefused: one is malformed, or *routable* and of no host that can be reached.
+        ConfigRefused: one is malformed, or not *routable* where it must be.
     """
     form = (
         f"the configuration {VOTERS}. Each entry should be in the form `{{id}}@{{host}}:{{port}}`."
@@ -234,7 +234,7 @@ def parse_static_voters(
 
 
 def parse_server(entry: str) -> tuple[str, int]:
-    """Return host and port of a bootstrap server, `{host}:{port}`.
+    """Parse host and port of a bootstrap server, `{host}:{port}`.
 
     Raises:
         ConfigRefused: it is malformed.

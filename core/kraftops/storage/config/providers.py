@@ -1,4 +1,4 @@
-"""`${PROVIDER:PATH:KEY}` in a configuration, resolved as Kafka's `ConfigTransformer` does."""
+"""Placeholders `${PROVIDER:PATH:KEY}` in a configuration (Kafka's `ConfigTransformer`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftops.java.text import split, string_hash
 from kraftops.storage.config.values import ConfigRefused
 
 Provider = Callable[[str, Iterable[str]], Mapping[str, str]]
-"""What returns the values it has for keys of a path."""
+"""Function of a path and keys; returns the values that it has."""
 
 _PLACEHOLDER = r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}"
 _PROVIDERS = "config.providers"
@@ -23,12 +23,12 @@ _PACKAGE = "org.apache.kafka.common.config.provider."
 def resolve_placeholders(
     originals: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return *originals* with what the providers in it know in place of placeholders.
+    """Return *originals* with the values of placeholders.
 
-    A placeholder stays as it is where its provider is not defined or does not know the key.
+    A placeholder without a provider, or with a key that the provider lacks, stays as it is.
 
     Raises:
-        ConfigRefused: a provider cannot be used, or cannot read what is asked of it.
+        ConfigRefused: a provider cannot be used, or cannot read a value.
     """
     providers = _providers(originals, environment)
     if not providers:
@@ -43,35 +43,35 @@ def resolve_placeholders(
 
 
 def has_placeholder(value: str) -> bool:
-    """Tell whether a value has what looks like a placeholder."""
+    """Tell whether a value has a placeholder."""
     return bool(re.search(_PLACEHOLDER, value))
 
 
 def _looked_up(
     originals: Mapping[str, str], providers: Mapping[str, Provider]
 ) -> dict[tuple[str, str], Mapping[str, str]]:
-    """Return what the providers know, by provider and path."""
-    wanted: dict[str, dict[str, dict[str, str]]] = {}  # the last is the key that asks
+    """Return the values of placeholders, by provider and path."""
+    requests: dict[str, dict[str, dict[str, str]]] = {}  # provider, path, key: configuration key
     for original in map_order(originals, string_hash, capacity=16):
         for name, path, key in re.findall(_PLACEHOLDER, originals[original]):
-            wanted.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
+            requests.setdefault(name, {}).setdefault(path, {}).setdefault(key, original)
     known = {}
-    # `computeIfAbsent` puts what it adds before the others of its bucket, hence reversed.
-    for name in map_order(reversed(wanted), string_hash, capacity=16):
+    # `computeIfAbsent` puts a new entry before the others of its bucket: hence `reversed`.
+    for name in map_order(reversed(requests), string_hash, capacity=16):
         if name not in providers:
             continue
-        for path in map_order(reversed(wanted[name]), string_hash, capacity=16):
-            asking = wanted[name][path]
+        for path in map_order(reversed(requests[name]), string_hash, capacity=16):
+            keys = requests[name][path]
             try:
-                known[name, path] = providers[name](path, asking)
+                known[name, path] = providers[name](path, keys)
             except ConfigRefused as error:
-                raise ConfigRefused(error.message, *asking.values(), hint=error.hint) from None
+                raise ConfigRefused(error.message, *keys.values(), hint=error.hint) from None
     return known
 
 
 def _providers(originals: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Provider]:
     listed = originals.get(_PROVIDERS, "")
-    # Names are not trimmed, and one without a class is none.
+    # Names are not trimmed; one without a class does not count.
     names = dict.fromkeys(
         name for name in split(listed, ",") if f"{_PROVIDERS}.{name}.class" in originals
     )
@@ -133,12 +133,12 @@ def _environment_provider(environment: Mapping[str, str], pattern: str | None) -
 
 
 def _java_pattern(text: str) -> re.Pattern[str]:
-    """Return a pattern of Java's, as far as Python's mean the same."""
+    """Compile a pattern of Java, where Python gives it the same meaning."""
     import warnings
 
     try:
         with warnings.catch_warnings():
-            # Python warns of what in Java are unions and intersections of classes.
+            # Python warns of Java's unions and intersections of classes.
             warnings.simplefilter("error")
             return re.compile(text, re.ASCII)
     except (re.error, FutureWarning, OverflowError, RecursionError) as error:
@@ -148,7 +148,7 @@ def _java_pattern(text: str) -> re.Pattern[str]:
 
 
 def _allowed_paths(listed: str) -> list[str] | None:
-    """Return the directories that a provider may read; None where it may read all."""
+    """Return the directories that a provider may read; None for all."""
     if not listed:
         return None
     allowed = []
@@ -163,7 +163,7 @@ def _allowed_paths(listed: str) -> list[str] | None:
 
 
 def _trusted(path: str, allowed: list[str] | None) -> str | None:
-    """Return the path that may be read for *path*, if any may."""
+    """Return the path to read for *path*; None if it may not be read."""
     if "\0" in path:
         raise ConfigRefused(f"Nul character not allowed: {path}")
     if allowed is None:
@@ -173,7 +173,7 @@ def _trusted(path: str, allowed: list[str] | None) -> str | None:
 
 
 def _normalized(path: str) -> str:
-    """Return a path as Java's `normalize` does: links are not looked at."""
+    """Return a path as Java's `normalize` does, without regard to links."""
     return os.path.normpath(re.sub("/+", "/", path)) if path else ""
 
 

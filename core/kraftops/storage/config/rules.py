@@ -68,8 +68,7 @@ _RELATIONS = {
 def check_rules(settings: Settings) -> Endpoints:
     """Check every rule between keys, in Kafka's order; return the listeners.
 
-    Of classes named by the configuration only those are refused that cannot be: what they
-    implement is not known here.
+    Classes are not loaded: only a name that cannot be a class is refused.
 
     Raises:
         ConfigRefused: a rule is broken.

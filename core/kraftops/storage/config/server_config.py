@@ -1,4 +1,4 @@
-"""A server's configuration file, checked as Kafka 4.3.1 checks it when its tools read it."""
+"""Configuration file of a server, checked as by the tools of Kafka 4.3.1."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SYNONYMS = {"broker.id": "node.id", "node.id": "broker.id"}  # one stands for t
 
 
 DEFAULT_HOST = "localhost"
-"""Of the voter of `--standalone` whose listener names no host, as in Kafka."""
+"""Host of a `--standalone` voter with a listener without host, as in Kafka."""
 
 
 class Endpoint(NamedTuple):
@@ -39,23 +39,24 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """What a server configuration says.
+    """Configuration of a server.
 
     Attributes:
-        path: of the file, as it was named.
-        given: what the file and the overrides say, placeholders resolved; an override is in line 0.
-        values: of every key that Kafka knows, defaults included: int, float, bool, str, tuple of
-            str, or None.
+        path: the path of the file, as on the command line.
+        given: the keys of the file and the overrides, placeholders resolved; an override is in
+            line 0.
+        values: the value of every key of Kafka, defaults included: int, float, bool, str, tuple
+            of str, or None.
         node_id: the id of this node.
         roles: `broker`, `controller` or both.
         log_dirs: the data directories as written, none twice.
-        metadata_log_dir: where the metadata log lies; it need not be one of *log_dirs*.
+        metadata_log_dir: the directory of the metadata log; it may not be one of *log_dirs*.
         voters: the static voters, host and port by id.
-        bootstrap_servers: the controllers to ask first.
-        controller_listener_names: as written; the first is the one of the voters record.
-        listeners: where this node listens.
-        advertised_controllers: the controller listeners as others see them.
-        unstable_feature_versions: whether features under development may be used.
+        bootstrap_servers: the addresses of controllers to connect to.
+        controller_listener_names: the names as written; VotersRecord has the first.
+        listeners: the listeners of this node.
+        advertised_controllers: the advertised controller listeners.
+        unstable_feature_versions: whether features under development are allowed.
     """
 
     path: str
@@ -75,30 +76,30 @@ class ServerConfig:
 
     @property
     def controller_listener(self) -> Endpoint:
-        """Where others reach this controller, as it is written to the voters record (KIP-853)."""
-        listener = self.advertised_controllers[0]  # there is one: this node is a controller
+        """The address of this controller for a VotersRecord (KIP-853)."""
+        listener = self.advertised_controllers[0]  # a controller has one
         return Endpoint(listener.name, listener.host or DEFAULT_HOST, listener.port)
 
     def place(self, key: str) -> str:
-        """Return where *key* is set: a line of the file, an override; else the file."""
+        """Return the place of *key* for messages: a line of the file, an override, or the file."""
         return _place(self.path, {**self.given, **self._overrides}, key)
 
 
 def load_config(
     path: str, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> ServerConfig:
-    """Return the configuration in the properties file at *path*.
+    """Read the configuration in the properties file at *path*.
 
     Args:
-        path: of the file.
-        overrides: `KEY=VALUE` each, which beat the file; the last of a key counts.
-        environment: what `EnvVarConfigProvider` reads.
+        path: the path of the file.
+        overrides: `KEY=VALUE` each, which replace those of the file; the last of a key counts.
+        environment: the variables for `EnvVarConfigProvider`.
 
     Raises:
         SourceError: the file cannot be read.
         UsageError: an override is no KEY=VALUE.
-        ConfigError: Kafka refuses the configuration, with its message; or it means to write
-            the metadata log to the root directory.
+        ConfigError: Kafka refuses the configuration, with Kafka's message; or `metadata.log.dir`
+            is empty.
     """
     raw = _read(path) | {key: Property(key, text, 0) for key, text in map(_override, overrides)}
     texts = {key: prop.value for key, prop in raw.items()}
@@ -164,7 +165,7 @@ def _server_config(
 
 
 def _located(error: ConfigRefused, path: str, given: Mapping[str, Property]) -> ConfigError:
-    """Return the error with its place: that of the first of its keys that is given."""
+    """Return the error with the place of its first key in the configuration."""
     keys = [*error.keys, *(_SYNONYMS[key] for key in error.keys if key in _SYNONYMS)]
     key = next((key for key in keys if key in given), "")
     hint = error.hint
@@ -178,6 +179,6 @@ def _place(path: str, given: Mapping[str, Property], key: str) -> str:
         return path
     if given[key].line:
         return f"{path}: line {given[key].line}"
-    # What is not known may be secret too, as what a config provider is given.
+    # An unknown key may be secret, such as a parameter of a config provider.
     shown = (key in server_keys() or key.startswith("listener.name.")) and not is_secret(key)
     return f"--override {key}={given[key].value}" if shown else f"--override {key}"

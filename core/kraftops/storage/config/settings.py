@@ -1,4 +1,4 @@
-"""The values of all keys of a server configuration, defaults included."""
+"""Values of all keys of a server configuration, defaults included."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MISSING = {
 
 
 class Settings(NamedTuple):
-    """The value of every key, and the text of each that is given."""
+    """Value of every key, and text of each key in the configuration."""
 
     values: Mapping[str, object]
     originals: Mapping[str, str]
@@ -49,7 +49,7 @@ class Settings(NamedTuple):
 
     @property
     def roles(self) -> frozenset[str]:
-        """What this node is: `broker`, `controller` or both."""
+        """The roles of this node: `broker`, `controller` or both."""
         return frozenset(self.items("process.roles"))
 
     @property
@@ -63,10 +63,10 @@ class Settings(NamedTuple):
         return self.items("controller.listener.names")
 
     def with_prefix(self, prefix: str) -> dict[str, object]:
-        """Return the values of what is given with *prefix*, by the rest of the key.
+        """Return the values of the keys in the configuration with *prefix*, by the rest of the key.
 
         Raises:
-            ConfigRefused: one is not allowed.
+            ConfigRefused: a value is not allowed.
         """
         values = {}
         known = server_keys()
@@ -85,7 +85,7 @@ class Settings(NamedTuple):
 
 
 def read_settings(originals: Mapping[str, str]) -> Settings:
-    """Return the values of what is given, and the defaults of the other keys.
+    """Parse the values in the configuration; return them with the defaults of the other keys.
 
     Raises:
         ConfigRefused: a value is not allowed, or missing.

@@ -1,4 +1,4 @@
-"""Values of server configuration keys: read and checked as Kafka's `ConfigDef` does."""
+"""Values of server configuration keys, parsed and checked by the rules of Kafka's `ConfigDef`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BITS = {"short": 16, "int": 32, "long": 64}
 
 
 class ConfigRefused(ConfigError):
-    """A configuration is refused because of *keys*; the message is Kafka's, without the place."""
+    """A configuration is refused because of *keys*; the message is Kafka's."""
 
     def __init__(self, message: str, *keys: str, hint: str | None = None) -> None:
         super().__init__(message, hint)
@@ -29,12 +29,12 @@ def require(condition: bool, message: str, *keys: str, hint: str | None = None) 
 
 
 def parse_value(key: ServerKey, text: str) -> object:
-    """Return the value of a key: int, float, bool, str or tuple of str.
+    """Parse the value of a key: int, float, bool, str or tuple of str.
 
-    Of classes only the name is known; whether there is such a class, only a JVM can tell.
+    Classes are not loaded: their value is the name.
 
     Raises:
-        ConfigRefused: *text* is no such value, or the value is not allowed.
+        ConfigRefused: *text* is no value of this type, or the value is not allowed.
     """
     value = _typed(key, text)
     if key.check:
@@ -43,7 +43,7 @@ def parse_value(key: ServerKey, text: str) -> object:
 
 
 def default_value(key: ServerKey) -> object:
-    """Return the value of a key that is not given; None where its default is null."""
+    """Return the default of a key; None for null."""
     if key.default is None:
         return None
     return int(key.default) if key.type in _BITS else _typed(key, key.default)
@@ -78,7 +78,7 @@ def _typed(key: ServerKey, text: str) -> object:
 
 
 def _boolean(key: ServerKey, bare: str, text: str) -> bool:
-    # Letter by letter, as `equalsIgnoreCase`: a long s is an S in capitals.
+    # Letter by letter, as `equalsIgnoreCase`: a long s becomes S.
     capitals = "".join(char.upper() for char in bare)
     if capitals not in ("TRUE", "FALSE") or len(bare) != len(capitals):
         raise _invalid(key, text, "Expected value to be either true or false")
@@ -102,7 +102,7 @@ def _check_number(key: ServerKey, value: float) -> None:
             raise _invalid(key, value, "Value must be between 1 and 9 or equal to -1")
         return
     low, _, high = key.check.partition("..")
-    # No number is below or above the limits.
+    # NaN is neither below nor above the limits.
     shown = double_text(value).strip('"') if isinstance(value, float) else value
     if value < float(low):
         raise _invalid(key, shown, f"Value must be at least {low}")

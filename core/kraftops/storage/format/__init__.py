@@ -1,1 +1,1 @@
-"""Change log directories: format them, or rewrite their ids."""
+"""Changes of log directories: formats, and rewrites of ids."""

@@ -1,4 +1,4 @@
-"""Whether directories that are formatted already are what `format --ensure` asks for."""
+"""Comparison of formatted directories with the request of `format --ensure`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from kraftops.uuids import to_text
 _CURE = "format with what is there, or empty the directory"
 
 
-def check_as_asked(plan: FormatPlan, *, is_standalone: bool) -> None:
-    """Refuse formatted directories that differ from what is asked, beyond cluster and node.
+def check_as_requested(plan: FormatPlan, *, is_standalone: bool) -> None:
+    """Refuse formatted directories that differ from the request, beyond cluster and node.
 
     Raises:
-        StorageError: it names what is asked and what is there.
+        StorageError: one differs; the message has both values.
     """
     _check_no_lost_metadata(plan)
     for directory in plan.formatted:
         meta = directory.meta
         assert meta
-        for what, there in (("cluster.id", meta.cluster_id), ("node id", meta.node_id)):
-            if there is None:
+        for name, value in (("cluster.id", meta.cluster_id), ("node id", meta.node_id)):
+            if value is None:
                 raise StorageError(
-                    f"{directory.meta_path} is of version {meta.version} and has no {what}",
+                    f"{directory.meta_path} is of version {meta.version} and has no {name}",
                     hint="kafka-storage rewrite --to-v1 --cluster-id ID --node-id N adds it",
                 )
         if directory.is_metadata:
@@ -35,17 +35,17 @@ def check_as_asked(plan: FormatPlan, *, is_standalone: bool) -> None:
 
 
 def _check_no_lost_metadata(plan: FormatPlan) -> None:
-    """Refuse to begin a quorum where partitions are: their metadata is lost, not new."""
+    """Refuse a new quorum beside partitions: their metadata is lost."""
     begins = plan.voters and any(target.directory.is_metadata for target in plan.targets)
     for directory in plan.formatted if begins and not plan.force else ():
         try:
-            found = partition_data(directory.path)
+            data = partition_data(directory.path)
         except OSError as error:
             raise StorageError(f"cannot read {directory.path}: {error.strerror}") from None
-        if found:
-            metadata = next(one for one in plan.directories if one.is_metadata)
+        if data:
+            metadata = next(each for each in plan.directories if each.is_metadata)
             raise StorageError(
-                f"{directory.path} holds partitions ({found}), but the metadata directory "
+                f"{directory.path} holds partitions ({data}), but the metadata directory "
                 f"{metadata.path} is empty",
                 hint="restore the metadata, or let this node join others with "
                 "--no-initial-controllers; --force begins anew without it",
@@ -60,19 +60,19 @@ def _check_quorum(plan: FormatPlan, directory: LogDirectory, *, is_standalone: b
     for damage in log.damage:
         if not damage.is_harmless:
             raise StorageError(f"cannot tell the voters of {directory.path}: {damage}")
-    there = log.quorum.voters
+    present = log.quorum.voters
     if log.is_used:
-        # A quorum that has run may have other voters by now, but it does not cease to be dynamic.
-        if plan.voters and there is None:
-            raise _differs(directory, plan.voters, there)
+        # A used quorum may have other voters by now, but it stays dynamic.
+        if plan.voters and present is None:
+            raise _difference(directory, plan.voters, present)
     elif is_standalone and plan.voters:
-        # The directory id of this voter was made up when the directory was formatted.
-        (asked,) = plan.voters
-        same = asked._replace(directory_id=_directory_id(directory))
-        if there != (same,):
-            raise _differs(directory, (same,), there)
-    elif there != plan.voters:
-        raise _differs(directory, plan.voters, there)
+        # The first format has made the directory id of this voter.
+        (voter,) = plan.voters
+        expected = (voter._replace(directory_id=_directory_id(directory)),)
+        if present != expected:
+            raise _difference(directory, expected, present)
+    elif present != plan.voters:
+        raise _difference(directory, plan.voters, present)
     own = [voter for voter in plan.voters or () if voter.node_id == plan.config.node_id]
     if own and not is_standalone and own[0].directory_id != _directory_id(directory):
         raise StorageError(
@@ -87,11 +87,11 @@ def _directory_id(directory: LogDirectory) -> bytes:
     return directory.meta.directory_id or bytes(16)
 
 
-def _differs(
-    directory: LogDirectory, asked: Sequence[Voter] | None, there: Sequence[Voter] | None
+def _difference(
+    directory: LogDirectory, requested: Sequence[Voter] | None, present: Sequence[Voter] | None
 ) -> StorageError:
     return StorageError(
-        f"{directory.path} was formatted with {_shown(there)}, asked is {_shown(asked)}",
+        f"{directory.path} was formatted with {_shown(present)}, asked is {_shown(requested)}",
         hint=_CURE,
     )
 

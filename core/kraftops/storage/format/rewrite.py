@@ -1,4 +1,4 @@
-"""Change the ids in the meta.properties of formatted directories, in all of them or none."""
+"""Rewrite of the ids in the meta.properties of formatted directories, in all or none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BACKUP_SUFFIX = ".before-rewrite"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteRequest:
-    """What is to be changed; None is left as it is."""
+    """Request of a rewrite; None leaves a value as it is."""
 
     cluster_id: str | None = None
     node_id: int | None = None
@@ -40,7 +40,7 @@ class RewriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One directory: the whole file as it was and as it will be, and what that will mean."""
+    """Rewrite of one directory: all properties before and after, and the new ids."""
 
     directory: LogDirectory
     before: Mapping[str, str]
@@ -49,24 +49,24 @@ class Rewrite:
 
     @property
     def changes(self) -> dict[str, tuple[str | None, str | None]]:
-        """Old and new value of each key that changes."""
+        """The old and new value of each key that changes."""
         keys = dict.fromkeys((*self.before, *self.after))
-        both = {key: (self.before.get(key), self.after.get(key)) for key in keys}
-        return {key: (old, new) for key, (old, new) in both.items() if old != new}
+        pairs = {key: (self.before.get(key), self.after.get(key)) for key in keys}
+        return {key: (old, new) for key, (old, new) in pairs.items() if old != new}
 
 
 def plan_rewrite(config: ServerConfig, request: RewriteRequest) -> tuple[Rewrite, ...]:
-    """Return what is to be done in each formatted directory; nothing is written.
+    """Plan the rewrite of each formatted directory; nothing is written.
 
     Raises:
-        UsageError: nothing is asked for.
-        StorageError: a directory cannot be read, is in use, is named twice, or would not be whole.
+        UsageError: the request changes nothing.
+        StorageError: a directory cannot be read, is in use, has two names, or lacks an id.
     """
     if request == RewriteRequest():
         raise UsageError(
             "nothing to rewrite", hint="give --cluster-id, --node-id or --to-v1, or several"
         )
-    found = []
+    rewrites = []
     directories = read_directories(config)
     check_distinct(directories)
     for directory in directories:
@@ -78,14 +78,14 @@ def plan_rewrite(config: ServerConfig, request: RewriteRequest) -> tuple[Rewrite
         if directory.meta:
             check_unlocked(directory.path, "rewrite")
             try:
-                found.append(_rewrite(directory, request))
+                rewrites.append(_rewrite(directory, request))
             except OSError as error:
                 raise StorageError(f"cannot read {directory.meta_path}: {error.strerror}") from None
-    if not found:
+    if not rewrites:
         raise StorageError(
             "none of the log directories is formatted", hint="kafka-storage format formats them"
         )
-    return tuple(found)
+    return tuple(rewrites)
 
 
 def _rewrite(directory: LogDirectory, request: RewriteRequest) -> Rewrite:
@@ -110,24 +110,24 @@ def _rewrite(directory: LogDirectory, request: RewriteRequest) -> Rewrite:
         if version == 1 and key not in after:
             raise StorageError(f"{directory.meta_path} does not say its {key}", hint=f"give {flag}")
     try:
-        meant = meta_properties.read({key: Property(key, value, 0) for key, value in after.items()})
+        ids = meta_properties.read({key: Property(key, value, 0) for key, value in after.items()})
     except DecodeError as error:
         raise StorageError(
             f"{directory.meta_path} would not be whole: {error.message}", hint="give --node-id"
         ) from None
-    return Rewrite(directory, before, after, meant)
+    return Rewrite(directory, before, after, ids)
 
 
 def _content(directory: LogDirectory) -> dict[str, str]:
     data = read_file(directory.meta_path)
-    return {key: found.value for key, found in properties(data).items()}
+    return {key: entry.value for key, entry in properties(data).items()}
 
 
 def warnings(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[tuple[str, str]]:
-    """Yield what new node ids do not fit, and what to do about it."""
+    """Yield the conflicts of new node ids, each with a cure."""
     changed = {}
-    for one in rewrites:
-        path, before, after = one.directory.path, one.directory.meta, one.meta
+    for each in rewrites:
+        path, before, after = each.directory.path, each.directory.meta, each.meta
         if after.node_id not in (None, config.node_id):
             yield (
                 f"the configuration is of node {config.node_id}, {path} of node {after.node_id}",
@@ -142,7 +142,7 @@ def warnings(config: ServerConfig, rewrites: Sequence[Rewrite]) -> Iterator[tupl
 def _quorum_warnings(
     config: ServerConfig, changed: Mapping[bytes | None, int | None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield where the metadata log knows old node ids; *changed* has them by directory id."""
+    """Yield the old node ids in the metadata log; *changed* has old ids by directory id."""
     try:
         log = read_metadata_log(config.metadata_log_dir) or MetadataLog()
     except OSError as error:
@@ -160,81 +160,81 @@ def _quorum_warnings(
 
 
 def rewrite(rewrites: Sequence[Rewrite]) -> None:
-    """Do what was planned; the old files stay beside the new ones.
+    """Execute planned rewrites; the old files stay beside the new ones.
 
     Raises:
-        StorageError: somebody holds a lock or was faster, or a file cannot be written; then all
-            files are what they were, or it names those that are not.
+        StorageError: another process holds a lock or was faster, or a file cannot be written; then
+            all files are as they were, or the message names those that are not.
     """
-    # A lock that cannot be closed is no reason to call a rewrite failed that is done.
+    # A rewrite that is done does not fail because a lock cannot be closed.
     with suppress(OSError), ExitStack() as undo:
         try:
-            for one in rewrites:
-                path = one.directory.path
+            for each in rewrites:
+                path = each.directory.path
                 undo.enter_context(hold_lock(path, owner_of(path)))
-            for one in rewrites:
-                if _content(one.directory) != one.before:
+            for each in rewrites:
+                if _content(each.directory) != each.before:
                     raise StorageError(
-                        f"{one.directory.meta_path} has changed meanwhile", hint="run it again"
+                        f"{each.directory.meta_path} has changed meanwhile", hint="run it again"
                     )
-            _replace_all([_Replacement(one) for one in rewrites if one.changes], undo)
+            _replace_all([_Replacement(each) for each in rewrites if each.changes], undo)
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
+            path = f"{error.filename}: " if error.filename else ""
             raise StorageError(
-                f"cannot rewrite: {place}{error.strerror}", hint="all directories are as they were"
+                f"cannot rewrite: {path}{error.strerror}", hint="all directories are as they were"
             ) from None
 
 
 class _Replacement:
-    """The new meta.properties of a directory and the second name of the old one."""
+    """New meta.properties of a directory, and the backup of the old one."""
 
-    def __init__(self, one: Rewrite) -> None:
-        path = one.directory.meta_path
+    def __init__(self, rewrite: Rewrite) -> None:
+        path = rewrite.directory.meta_path
         status = os.stat(path)
         self.path = path
         self._mode = stat.S_IMODE(status.st_mode)
         self._owner = (status.st_uid, status.st_gid) if os.geteuid() == 0 else None
-        self._new = self._file(path, meta_properties.file_bytes(list(one.after.items())))
+        self._new = self._file(path, meta_properties.file_bytes(list(rewrite.after.items())))
         self._backup = self._file(f"{path}{BACKUP_SUFFIX}", read_file(path))
-        self._is_begun = False
+        self._has_backup = False
 
     def _file(self, path: str, data: bytes) -> StagedFile:
         return StagedFile(path, f"{path}.tmp", data, self._mode)
 
     def prepare(self) -> None:
-        """Write both under temporary names."""
+        """Write both files under temporary names."""
         for file in (self._backup, self._new):
             file.prepare(self._owner)
 
     def discard(self) -> None:
-        """Remove what still has a temporary name."""
+        """Remove the files under temporary names."""
         for file in (self._backup, self._new):
             file.discard()
 
     def commit(self) -> None:
-        """Give them their names, the old one first."""
+        """Give both files their names, the backup first."""
         for file in (self._backup, self._new):
             file.commit()
-            self._is_begun = True
+            self._has_backup = True
             sync_directory(os.path.dirname(self.path))
 
     def restore(self) -> None:
-        """Give the old file its name again, which takes no room."""
-        if self._is_begun:
+        """Rename the backup back, which takes no space."""
+        if self._has_backup:
             os.replace(self._backup.path, self.path)
             with suppress(OSError):
                 sync_directory(os.path.dirname(self.path))
 
 
 def _replace_all(replacements: Sequence[_Replacement], undo: ExitStack) -> None:
-    for one in replacements:
-        undo.callback(one.discard)
-        one.prepare()
+    for each in replacements:
+        undo.callback(each.discard)
+        each.prepare()
     try:
-        for one in replacements:
-            one.commit()
+        for each in replacements:
+            each.commit()
     except BaseException as error:  # an interrupt too must not leave half of them
-        left = [one.path for one in replacements if not _is_restored(one)]
+        left = [each.path for each in replacements if not _is_restored(each)]
         if not left:
             raise
         raise StorageError(
@@ -243,9 +243,9 @@ def _replace_all(replacements: Sequence[_Replacement], undo: ExitStack) -> None:
         ) from None
 
 
-def _is_restored(one: _Replacement) -> bool:
+def _is_restored(replacement: _Replacement) -> bool:
     try:
-        one.restore()
+        replacement.restore()
     except OSError:
         return False
     return True

@@ -1,1 +1,1 @@
-"""Log directories as they are on disk: identity, locks, metadata files."""
+"""Log directories on disk: identity, locks, metadata files."""

@@ -1,4 +1,4 @@
-"""The log directories of a node, as its configuration names them, and what makes them its own."""
+"""Log directories of a node: their meta.properties, and checks of their identity."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kraftops.uuids import from_text, is_reserved, to_text
 
 METADATA_PARTITION = "__cluster_metadata-0"
 PARTITION = re.compile(r".+-[0-9]+(\.[0-9a-f]+-(delete|future|stray))?")
-# What formatting writes, and what a kill of it leaves behind.
+# The file that formatting writes, and the temporary one that a killed format leaves.
 _FORMATTED_PARTITION = re.compile(r"0{20}-0{10}\.checkpoint(\.part)?")
 
 
 @dataclass(frozen=True, slots=True)
 class LogDirectory:
-    """A directory of `log.dirs` or `metadata.log.dir`, its *path* as it is written there.
+    """A directory of `log.dirs` or `metadata.log.dir`; *path* is as in the configuration.
 
-    Without *meta* it is not formatted, or *problem* says why that cannot be told. Where not even
-    keys and values can be read, *is_opaque*.
+    Without *meta* it is not formatted, or its meta.properties has a *problem*. With *is_opaque*
+    not even keys and values can be read.
     """
 
     path: str
@@ -44,7 +44,7 @@ class LogDirectory:
 
 
 def read_directories(config: ServerConfig) -> tuple[LogDirectory, ...]:
-    """Return the directories of a node; paths that differ as text are two, as for Kafka."""
+    """Read the directories of a node; two texts of one path are two directories, as for Kafka."""
     paths = dict.fromkeys((*config.log_dirs, config.metadata_log_dir))
     return tuple(_read(path, is_metadata=path == config.metadata_log_dir) for path in paths)
 
@@ -55,38 +55,38 @@ def read_file(path: str) -> bytes:
     Raises:
         OSError: it cannot be read, or is no regular file.
     """
-    # Without waiting: a FIFO in the place of a file must not hang its reader.
+    # Non-blocking: a FIFO in place of a file must not hang its reader.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as file:
         kind = os.fstat(fd).st_mode
-        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # of which reading says so itself
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # reading reports a directory itself
             raise OSError(errno.EINVAL, "it is no regular file", path)
         return file.read()
 
 
 def _read(path: str, *, is_metadata: bool) -> LogDirectory:
-    found = LogDirectory(path, is_metadata)
+    directory = LogDirectory(path, is_metadata)
     try:
-        given = properties(read_file(found.meta_path))
+        entries = properties(read_file(directory.meta_path))
     except FileNotFoundError:
-        return found
+        return directory
     except OSError as error:
-        return replace(found, problem=error.strerror, is_opaque=True)
+        return replace(directory, problem=error.strerror, is_opaque=True)
     except ValueError:
-        return replace(found, problem="no file can have such a name", is_opaque=True)
+        return replace(directory, problem="no file can have such a name", is_opaque=True)
     except DecodeError as error:
-        return replace(found, problem=error.message, is_opaque=True)
+        return replace(directory, problem=error.message, is_opaque=True)
     try:
-        return replace(found, meta=meta_properties.read(given))
+        return replace(directory, meta=meta_properties.read(entries))
     except DecodeError as error:
-        return replace(found, problem=error.message)
+        return replace(directory, problem=error.message)
 
 
 def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int) -> None:
-    """Refuse directories of another cluster or node, and directory ids that cannot be.
+    """Refuse directories of another cluster or node, and invalid directory ids.
 
     Raises:
-        StorageError: in the words of Kafka's `MetaPropertiesEnsemble`, and how to mend it.
+        StorageError: there is one; the message is that of Kafka's `MetaPropertiesEnsemble`.
     """
     owners: dict[bytes, str] = {}
     for directory in directories:
@@ -125,12 +125,12 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
             )
 
 
-def _cluster_hint(there: str, asked: str) -> str:
+def _cluster_hint(present: str, requested: str) -> str:
     with suppress(DecodeError):
-        if from_text(there) == from_text(asked):
-            return f"both are texts of the same 16 bytes: format with -t {there}"
+        if from_text(present) == from_text(requested):
+            return f"both are texts of the same 16 bytes: format with -t {present}"
     return (
-        f"if the data is wanted, format with -t {there}; if it is the other cluster's all the "
+        f"if the data is wanted, format with -t {present}; if it is the other cluster's all the "
         "same, see kafka-storage rewrite --cluster-id; if it is not wanted, empty the directory"
     )
 
@@ -139,13 +139,13 @@ def check_distinct(directories: Sequence[LogDirectory]) -> None:
     """Refuse one directory under two names, which Kafka formats and opens twice.
 
     Raises:
-        StorageError: it is there.
+        StorageError: there is one.
     """
-    by_place: dict[str, str] = {}
+    by_real_path: dict[str, str] = {}
     for directory in directories:
         if directory.problem:
             continue
-        other = by_place.setdefault(os.path.realpath(directory.path), directory.path)
+        other = by_real_path.setdefault(os.path.realpath(directory.path), directory.path)
         if other != directory.path:
             raise StorageError(
                 f"{other} and {directory.path} are one directory",
@@ -165,7 +165,7 @@ def has_metadata_log(path: str) -> bool:
 def partition_data(path: str) -> str | None:
     """Return a partition directory under *path* that holds data; None if there is none.
 
-    What formatting leaves there is no data.
+    The files of a format are no data.
 
     Raises:
         OSError: the directory cannot be listed.

@@ -1,4 +1,4 @@
-"""The lock that a server holds on each of its log directories (Kafka's `FileLock`)."""
+"""Lock of a log directory, which a running server holds (Kafka's `FileLock`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class InUse(StorageError):
 
 
 class Holder(NamedTuple):
-    """A process that holds a lock; *command* is its command line, where that can be seen."""
+    """A process that holds a lock; *command* is its command line, if it is visible."""
 
     pid: int
     command: str | None
@@ -37,7 +37,7 @@ class Holder(NamedTuple):
 
 
 def lock_holder(directory: str) -> Holder | None:
-    """Return who holds the lock of a log directory, without taking it; None if nobody does.
+    """Return the holder of the lock of a log directory, without locking; None if there is none.
 
     Raises:
         OSError: the lock file cannot be read.
@@ -59,11 +59,11 @@ def lock_holder(directory: str) -> Holder | None:
 
 
 def check_unlocked(directory: str, what: str) -> None:
-    """Refuse a log directory that a server, or anybody else, is using.
+    """Refuse a log directory that a server or another process uses.
 
     Raises:
-        InUse: its lock is held.
-        StorageError: that cannot be told.
+        InUse: another process holds its lock.
+        StorageError: the lock cannot be read.
     """
     try:
         holder = lock_holder(directory)
@@ -76,14 +76,14 @@ def check_unlocked(directory: str, what: str) -> None:
 
 @contextmanager
 def hold_lock(directory: str, owner: Owner | None) -> Iterator[None]:
-    """Hold the lock of a log directory; its file is made where it is missing, and stays.
+    """Hold the lock of a log directory; a missing lock file is made, and stays.
 
-    A server locks the file that is there: one that vanished would let two of them in. *owner* is
-    the user and group that a new file gets.
+    A server locks the file that exists: if it were removed, two servers could start. *owner* is
+    the owner of a new file.
 
     Raises:
-        InUse: somebody else holds it.
-        StorageError: it cannot be made.
+        InUse: another process holds the lock.
+        StorageError: the file cannot be made.
     """
     path = os.path.join(directory, FILE_NAME)
     try:

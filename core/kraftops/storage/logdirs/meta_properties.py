@@ -1,7 +1,7 @@
-"""meta.properties, which makes a directory a log directory (Kafka's `MetaProperties`).
+"""File meta.properties, which makes a directory a log directory (Kafka's `MetaProperties`).
 
-Version 1 is that of KIP-631: mandatory `cluster.id` and `node.id`, and `directory.id` (KIP-858).
-Version 0 is that of the time of KIP-78: `broker.id` and `cluster.id`, both optional.
+Version 1 has `cluster.id` and `node.id` (KIP-631), and optionally `directory.id` (KIP-858).
+Version 0 has `broker.id` and `cluster.id` (KIP-78), both optional.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ID_KEYS = {0: "broker.id", 1: "node.id"}
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """What a meta.properties says; *node_id* is `broker.id` in version 0."""
+    """Content of a meta.properties; *node_id* is `broker.id` in version 0."""
 
     version: int
     cluster_id: str | None
@@ -31,28 +31,28 @@ class MetaProperties:
     directory_id: bytes | None
 
     def items(self) -> list[tuple[str, str]]:
-        """Return keys and values in the order in which Kafka's tool writes them."""
-        found = {
+        """Return keys and values in the order of Kafka's tool."""
+        values = {
             ID_KEYS[self.version]: None if self.node_id is None else str(self.node_id),
             "directory.id": None if self.directory_id is None else to_text(self.directory_id),
             "version": str(self.version),
             "cluster.id": self.cluster_id,
         }
-        return [(key, value) for key, value in found.items() if value is not None]
+        return [(key, value) for key, value in values.items() if value is not None]
 
 
-def read(given: Mapping[str, Property]) -> MetaProperties:
-    """Return what the properties of a meta.properties say.
+def read(entries: Mapping[str, Property]) -> MetaProperties:
+    """Read the properties of a meta.properties.
 
     Raises:
         DecodeError: Kafka refuses it, with Kafka's message.
     """
-    version = _version(given)
-    cluster_id = given["cluster.id"].value if "cluster.id" in given else None
-    node_id = _number(given, ID_KEYS[version])
+    version = _version(entries)
+    cluster_id = entries["cluster.id"].value if "cluster.id" in entries else None
+    node_id = _number(entries, ID_KEYS[version])
     if version == 1 and node_id is None:
         raise DecodeError("Failed to find node.id")
-    directory_id = _directory_id(given)
+    directory_id = _directory_id(entries)
     if version == 1 and cluster_id is None:
         raise DecodeError("cluster.id was not found.")
     return MetaProperties(version, cluster_id, node_id, directory_id)
@@ -63,10 +63,10 @@ def file_bytes(items: list[tuple[str, str]]) -> bytes:
     return properties_bytes(items, comments=("", date_text(time.localtime())))
 
 
-def _version(given: Mapping[str, Property]) -> int:
-    if "version" not in given:
+def _version(entries: Mapping[str, Property]) -> int:
+    if "version" not in entries:
         return 0
-    text = given["version"].value
+    text = entries["version"].value
     number = parse_integer(trim(text), 32)
     if number is None:
         raise DecodeError(f"Invalid meta.properties version string '{text}'")
@@ -75,19 +75,19 @@ def _version(given: Mapping[str, Property]) -> int:
     return number
 
 
-def _number(given: Mapping[str, Property], key: str) -> int | None:
-    if key not in given:
+def _number(entries: Mapping[str, Property], key: str) -> int | None:
+    if key not in entries:
         return None
-    number = parse_integer(given[key].value, 32)
+    number = parse_integer(entries[key].value, 32)
     if number is None:
         raise DecodeError(f"Unable to read {key} as a base-10 number.")
     return number
 
 
-def _directory_id(given: Mapping[str, Property]) -> bytes | None:
-    if "directory.id" not in given:
+def _directory_id(entries: Mapping[str, Property]) -> bytes | None:
+    if "directory.id" not in entries:
         return None
     try:
-        return from_text(given["directory.id"].value)
+        return from_text(entries["directory.id"].value)
     except DecodeError as error:
         raise DecodeError(f"Unable to read directory.id as a Uuid: {error.message}") from None

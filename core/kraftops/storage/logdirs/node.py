@@ -1,4 +1,4 @@
-"""A node of a cluster as it is on disk: its configuration and its directories."""
+"""Node of a cluster on disk: its configuration and its directories."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Node:
 
     @cached_property
     def content(self) -> LogContent:
-        """What the metadata log amounts to, all of it read."""
+        """The content of the whole metadata log."""
         return read_content(self.log.latest_snapshot, self.log.segments, thorough=True)
 
     @property
     def voters(self) -> tuple[Voter, ...]:
-        """The voters of a dynamic quorum that its directory knows of; empty if of none."""
+        """The voters of a dynamic quorum in its metadata log; empty if there are none."""
         return self.content.quorum.voters or ()
 
     @property
@@ -59,28 +59,28 @@ class Node:
         return "controller" in self.config.roles
 
     @property
-    def asked_controllers(self) -> list[tuple[str, int]]:
-        """Host and port of the controllers that it asks who leads, if it does not vote itself."""
+    def bootstrap_controllers(self) -> list[tuple[str, int]]:
+        """Host and port of the controllers that it asks for the leader, unless it votes."""
         servers = [server.rpartition(":") for server in self.config.bootstrap_servers]
         found = [(host.strip("[]"), int(port)) for host, _, port in servers]
         return found or list(self.config.voters.values())
 
     @property
     def asks_itself(self) -> bool:
-        """Whether these controllers are this node itself, as far as names tell."""
+        """Whether these controllers are this node itself, by their names."""
         host_name = os.uname().nodename
         names = {*_THIS_HOST, host_name, host_name.partition(".")[0]}
-        own = {(one.host or "", one.port) for one in self.config.advertised_controllers}
+        own = {(each.host or "", each.port) for each in self.config.advertised_controllers}
         own |= {(name, port) for host, port in own if host in _THIS_HOST for name in names}
-        return own.issuperset(self.asked_controllers)
+        return own.issuperset(self.bootstrap_controllers)
 
     @property
     def is_only_voter(self) -> bool:
-        """Whether nobody else has what its metadata log has lost."""
+        """Whether no other node votes, and so has records that its log has lost."""
         voters = {voter.node_id for voter in self.voters} or set(self.config.voters)
         return voters == {self.config.node_id}
 
 
 def read_node(config: ServerConfig) -> Node:
-    """Return a node as it is on disk."""
+    """Read the directories of a node."""
     return Node(config, inspect(config))

@@ -1,1 +1,1 @@
-"""Check whether a server would start, and its quorum and cluster with it."""
+"""Checks before the start of a server: its directories, its quorum, its cluster."""

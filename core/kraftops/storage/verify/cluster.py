@@ -1,4 +1,4 @@
-"""Whether the nodes of one cluster fit each other."""
+"""Checks between the nodes of one cluster."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kraftops.uuids import to_text
 
 
 def verify_cluster(nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield what does not fit between the nodes of one cluster."""
+    """Yield the conflicts between the nodes of one cluster."""
     yield from _identities(nodes)
-    yield from _places(nodes)
+    yield from _shared_directories(nodes)
     yield from _static_voters(nodes)
     yield from _dynamic_voters(nodes)
 
@@ -40,24 +40,24 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
             )
 
 
-def _places(nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield which directories, or ids of directories, several nodes have."""
-    places: dict[str, str] = {}
+def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield the directories, or ids of directories, of several nodes."""
+    owners: dict[str, str] = {}
     identities: dict[bytes, tuple[Node, str]] = {}
     for node in nodes:
         for state in node.states:
             path = node.config.path
-            owner = places.setdefault(os.path.realpath(state.directory.path), path)
+            owner = owners.setdefault(os.path.realpath(state.directory.path), path)
             if owner != path:
                 problem = f"{owner} and {path} both have it"
                 yield Finding(state.path, problem, "give each node directories of its own")
             elif state.meta and state.meta.directory_id:
                 identity = state.meta.directory_id
-                other, place = identities.setdefault(identity, (node, state.path))
+                other, other_path = identities.setdefault(identity, (node, state.path))
                 if other is not node:
                     yield Finding(
                         state.path,
-                        f"its directory id {to_text(identity)} is that of {place} too",
+                        f"its directory id {to_text(identity)} is that of {other_path} too",
                         "one is a copy: format it anew, or take directory.id out of its "
                         "meta.properties",
                     )
@@ -78,13 +78,13 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     controllers = [node for node in nodes if node.is_controller]
-    knowing = [node for node in controllers if node.voters]
-    if not knowing:
-        yield from _nobody_begins(controllers)
+    with_voters = [node for node in controllers if node.voters]
+    if not with_voters:
+        yield from _all_waiting(controllers)
         return
     # The voters change in the log: the longest one is the newest.
-    newest = max(knowing, key=lambda node: node.content.end_offset or 0)
-    for node in knowing:
+    newest = max(with_voters, key=lambda node: node.content.end_offset or 0)
+    for node in with_voters:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
             yield Finding(
                 node.metadata.path,
@@ -94,17 +94,17 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
     for voter in newest.voters:
-        found = by_id.get(voter.node_id)
-        if found is None:
+        known = by_id.get(voter.node_id)
+        if known is None:
             continue
-        meta = found.metadata.meta
-        if not found.is_controller:
+        meta = known.metadata.meta
+        if not known.is_controller:
             problem = f"it is the voter {voter}, but no controller"
-            yield Finding(found.config.path, problem, "give it the role of a controller")
+            yield Finding(known.config.path, problem, "give it the role of a controller")
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"
             yield Finding(
-                found.metadata.path,
+                known.metadata.path,
                 f"its directory id is {own}, {newest.metadata.path} has it as {voter}",
                 "no directory has the id that the quorum knows: remove that voter, and let this "
                 "one join",
@@ -112,16 +112,16 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
 
 
 def _identities_of(node: Node) -> set[tuple[int, bytes]]:
-    """Return who votes, wherever they listen: that may change."""
+    """Return the node and directory ids of the voters, without addresses, which may change."""
     return {(voter.node_id, voter.directory_id) for voter in node.voters}
 
 
-def _nobody_begins(controllers: Sequence[Node]) -> Iterator[Finding]:
-    """Yield that all controllers wait for each other."""
+def _all_waiting(controllers: Sequence[Node]) -> Iterator[Finding]:
+    """Yield the finding that all controllers wait for each other."""
     waiting = [node for node in controllers if not node.config.voters and not node.log.is_used]
     ports = {listener.port for node in waiting for listener in node.config.advertised_controllers}
-    asked = {port for node in waiting for _, port in node.asked_controllers}
-    if len(waiting) > 1 and waiting == list(controllers) and asked <= ports:
+    expected = {port for node in waiting for _, port in node.bootstrap_controllers}
+    if len(waiting) > 1 and waiting == list(controllers) and expected <= ports:
         yield Finding(
             "",
             "no controller has voters: each would wait for the others",

@@ -1,7 +1,7 @@
-"""What of the partitions in a log directory keeps a server from loading them.
+"""Checks of the partitions in a log directory, which a server must be able to load.
 
-The rules are those of Kafka's `LogManager`, `LogLoader` and their checkpoint files. What is in the
-segments of a partition is no matter here: a broker cuts it off where it is damaged.
+The rules are those of Kafka's `LogManager`, `LogLoader` and their checkpoint files. Segments are
+not read: a broker truncates a damaged one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAME = re.compile(r".+-[+-]?(\d+)", re.DOTALL)
 
 
 def is_partition(name: str) -> bool:
-    """Tell whether a broker takes a directory for that of a partition, as Kafka's `LocalLog`."""
+    """Tell whether a name is that of a partition's directory, by Kafka's `LocalLog`."""
     if _RENAMED.fullmatch(name):
         if not _RENAMED_NAME.fullmatch(name):
             return False
@@ -49,9 +49,9 @@ def holds_topics(path: str) -> bool:
 
 
 def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -> Iterator[Finding]:
-    """Yield what keeps a broker from loading a log directory.
+    """Yield the problems that keep a broker from loading a log directory.
 
-    *owners* are the directories in which partitions were found so far; it is added to.
+    *owners* has the log directory of each partition, and gets those of this one.
     """
     for name in _CHECKPOINTS:
         file = os.path.join(state.directory.path, name)
@@ -91,9 +91,9 @@ def _partition_findings(
 
 
 def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> Iterator[Finding]:
-    """Yield what keeps a server from loading the directory of a partition.
+    """Yield the problems that keep a server from loading the directory of a partition.
 
-    *topic_id* is the one that it must have, if it has any.
+    Its topic id, if it has one, must be *topic_id*.
     """
     try:
         with os.scandir(path) as entries:
@@ -115,7 +115,7 @@ def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> 
 
 
 def _has_offset(name: str) -> bool:
-    """Tell whether the name of a file has the offset that its suffix asks for."""
+    """Tell whether the name of a file has the offset that its suffix requires."""
     found = file_name(name)
     if found is None or (found.renamed == ".deleted" and found.kind is not FileKind.CHECKPOINT):
         return True
@@ -146,7 +146,7 @@ def _checkpoint_problem(path: str, *, fields: int) -> str | None:
     return None
 
 
-def _identity_problem(path: str, wanted: bytes | None) -> str | None:
+def _identity_problem(path: str, expected: bytes | None) -> str | None:
     """Return why Kafka's `PartitionMetadataFile` refuses a file."""
     try:
         version, identity = read_file(path).decode().splitlines()[:2]
@@ -158,7 +158,7 @@ def _identity_problem(path: str, wanted: bytes | None) -> str | None:
         return "it has no topic id"
     if not number.isdecimal() or found == ZERO:
         return f"its topic id {text}, or its version {number}, cannot be"
-    if wanted not in (None, found):
+    if expected not in (None, found):
         return f"its topic id is {text}, which is not that of the metadata log"
     return None
 

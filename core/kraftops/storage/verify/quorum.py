@@ -1,4 +1,4 @@
-"""Whether a controller would have a quorum, and a broker a place in it.
+"""Checks of the metadata log, the quorum of a controller, and the registration of a broker.
 
 The rules are those of Kafka 4.3.1's `KafkaRaftLog`, `KafkaRaftClient` and `QuorumController`.
 """
@@ -29,7 +29,7 @@ from kraftops.uuids import to_text
 
 
 def quorum_findings(node: Node) -> Iterator[Finding]:
-    """Yield what of the metadata log keeps a node from starting, or from having a quorum."""
+    """Yield the problems of the metadata log that keep a node from starting or from a quorum."""
     yield from _metadata_log(node)
     yield from _features(node)
     if node.is_broker:
@@ -39,10 +39,10 @@ def quorum_findings(node: Node) -> Iterator[Finding]:
 
 
 def _metadata_log(node: Node) -> Iterator[Finding]:
-    """Yield why the metadata log cannot be read, or would not be whole."""
+    """Yield the damage and the gaps of the metadata log."""
     content = node.content
-    place = os.path.join(node.metadata.directory.path, METADATA_PARTITION)
-    state_file = os.path.join(place, quorum_state.FILE_NAME)
+    folder = os.path.join(node.metadata.directory.path, METADATA_PARTITION)
+    state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
         yield Finding(
             state_file, problem, "remove it: the epoch is found again, only the last vote is lost"
@@ -51,7 +51,7 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
         yield _damaged(node, damage)
     if content.missing:
         yield Finding(
-            place,
+            folder,
             f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
             "a snapshot",
             _recover(node),
@@ -61,9 +61,9 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
 
 
 def _forgotten_topics(node: Node) -> Iterator[Finding]:
-    """Yield that a new cluster would set the partitions of an old one aside."""
-    places = [state for state in node.states if state.partitions]
-    holding = [one.path for one in places if partitions.holds_topics(one.directory.path)]
+    """Yield the finding that a new cluster would set the partitions of an old one aside."""
+    states = [state for state in node.states if state.partitions]
+    holding = [state.path for state in states if partitions.holds_topics(state.directory.path)]
     if holding:
         yield Finding(
             node.metadata.path,
@@ -97,17 +97,17 @@ def _recover(node: Node) -> str:
 
 
 def _features(node: Node) -> Iterator[Finding]:
-    """Yield what a newer Kafka has written."""
+    """Yield the feature levels of a newer Kafka."""
     content, bootstrap = node.content, node.metadata.bootstrap
     log = os.path.join(node.metadata.path, METADATA_PARTITION)
-    found = [(log, name, level) for name, level in content.features.items()]
-    found.append((log, KRAFT_VERSION, content.quorum.kraft_version))
+    levels = [(log, name, level) for name, level in content.features.items()]
+    levels.append((log, KRAFT_VERSION, content.quorum.kraft_version))
     cure = "start a newer Kafka"
     if METADATA_VERSION not in content.features and node.is_controller and bootstrap:
-        # Only the first controller of a new cluster takes them over.
-        found += [(bootstrap.path, name, level) for name, level in bootstrap.features.items()]
+        # Only the first controller of a new cluster loads bootstrap.checkpoint.
+        levels += [(bootstrap.path, name, level) for name, level in bootstrap.features.items()]
         cure += f"; or {FORMAT_ANEW} with --release-version"
-    for source, name, level in found:
+    for source, name, level in levels:
         if not _is_known(node.config, name, level):
             release = LATEST_PRODUCTION.release
             yield Finding(source, f"{name}={level} is not what Kafka {release} knows", cure)
@@ -124,9 +124,11 @@ def _is_known(config: ServerConfig, name: str, level: int) -> bool:
 
 
 def _registration(node: Node) -> Iterator[Finding]:
-    """Yield that the cluster knows directories as those of another broker."""
+    """Yield the finding that directories are registered for another broker."""
     own = node.config.node_id
-    owners = {one: broker for broker, ids in node.content.directories.items() for one in ids}
+    owners = {
+        identity: broker for broker, ids in node.content.directories.items() for identity in ids
+    }
     for state in node.states:
         identity = state.meta.directory_id if state.meta else None
         other = owners.get(identity or b"", own)
@@ -141,7 +143,7 @@ def _registration(node: Node) -> Iterator[Finding]:
 
 
 def _quorum(node: Node) -> Iterator[Finding]:
-    """Yield why a controller would have no quorum, or would not vote in it."""
+    """Yield the reasons why a controller would have no quorum, or no vote in it."""
     config, voters = node.config, node.voters
     path, meta = node.metadata.path, node.metadata.meta
     if meta is None:
@@ -157,13 +159,15 @@ def _quorum(node: Node) -> Iterator[Finding]:
     is_alone = len(voters) < 2 if own else node.asks_itself
     is_whole = not node.content.damage and not node.content.missing
     if own and own.directory_id != meta.directory_id:
-        there = to_text(meta.directory_id) if meta.directory_id else "none"
-        wanted = to_text(own.directory_id)
+        present = to_text(meta.directory_id) if meta.directory_id else "none"
+        expected = to_text(own.directory_id)
         other = "remove the voter from the quorum, and let this one join"
         if is_alone:
             other = _recover(node)
-        cure = f"set directory.id={wanted} if this is that directory; else {other}"
-        problem = f"its directory id is {there}, the voters have node {own.node_id} with {wanted}"
+        cure = f"set directory.id={expected} if this is that directory; else {other}"
+        problem = (
+            f"its directory id is {present}, the voters have node {own.node_id} with {expected}"
+        )
         yield Finding(path, f"{problem}: it would not vote", cure, stops=is_alone)
     elif voters and not own and is_alone:
         yield Finding(

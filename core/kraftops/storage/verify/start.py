@@ -1,4 +1,4 @@
-"""Whether a server would start on its log directories, and form or join its quorum.
+"""Checks before the start of a server: its keys, its directories, and their contents.
 
 The rules are those of Kafka 4.3.1's start: `KafkaRaftServer`, `LogManager`, `KafkaRaftClient`.
 """
@@ -25,13 +25,13 @@ RETIRED = {
     "log.message.format.version": "the format of records follows from metadata.version",
     "password.encoder.": "secrets are no longer kept in ZooKeeper",
 }
-"""Keys, or what they begin with, that servers of Kafka 4 ignore; and why."""
+"""Keys, or prefixes of keys, that servers of Kafka 4 ignore, each with the reason."""
 
 
 def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
-    """Yield what keeps the server of a node from starting, or from having a quorum, and notes.
+    """Yield the problems that keep a server from starting or from a quorum, and notes.
 
-    *cluster_id* is the one that its directories should have.
+    *cluster_id* is the expected one.
     """
     yield from _retired_keys(node.config)
     yield from _formatted(node, cluster_id or node.cluster_id or "ID")
@@ -64,7 +64,7 @@ def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
 
 
 def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
-    """Yield which directories have no whole meta.properties."""
+    """Yield the directories without a complete meta.properties."""
     for state in node.states:
         meta = state.meta
         if state.exists and state.status is None:
@@ -87,7 +87,7 @@ def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
 
 
 def _format(node: Node, state: DirectoryState, cluster_id: str) -> str:
-    """Return how a directory is formatted, so that the others can be formatted already."""
+    """Return the cure of an unformatted directory, where others may be formatted."""
     if node.metadata.meta is None:
         cure = "kafka-storage format formats it"
         if any(other.meta for other in node.states):
@@ -102,7 +102,7 @@ def _format(node: Node, state: DirectoryState, cluster_id: str) -> str:
 
 
 def _restore(node: Node, state: DirectoryState, cluster_id: str) -> str:
-    """Return how a meta.properties is made whole; a server makes any directory.id but a voter's."""
+    """Return the cure of a bad meta.properties; a server makes any directory.id but a voter's."""
     ids = [f"node.id={node.config.node_id}", f"cluster.id={cluster_id}"]
     if state.directory.is_metadata:
         own = [voter for voter in node.voters if voter.node_id == node.config.node_id]
@@ -112,18 +112,18 @@ def _restore(node: Node, state: DirectoryState, cluster_id: str) -> str:
 
 def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
     for state in node.states:
-        there = state.meta.cluster_id if state.meta else None
-        if there is not None and there != expected:
+        present = state.meta.cluster_id if state.meta else None
+        if present is not None and present != expected:
             yield Finding(
                 state.path,
-                f"its cluster id is {there}, not {expected}",
+                f"its cluster id is {present}, not {expected}",
                 "take it out of log.dirs if it is another cluster's, else "
                 f"kafka-storage rewrite --cluster-id {expected}",
             )
 
 
 def _contents(node: Node) -> Iterator[Finding]:
-    """Yield what lies in the directories and must not be there."""
+    """Yield the contents of directories that must not be there."""
     owners: dict[tuple[str, bytes], str] = {}
     for state in node.states:
         path = state.directory.path

@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.errors import KraftopsError
 from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.ensure import check_as_asked
+from kraftops.storage.format.ensure import check_as_requested
 from kraftops.storage.format.plan import FormatRequest, plan_format
 from kraftops.storage.logdirs.inspector import inspect
 from kraftops.uuids import to_text
@@ -56,7 +56,7 @@ def ensure(node: Path, form: str) -> None:
             load_config(PROPERTIES),
             FormatRequest(cluster_id=CLUSTER_ID, ensure=True, **request),  # type: ignore[arg-type]
         )
-        check_as_asked(plan, is_standalone=bool(request.get("standalone")))
+        check_as_requested(plan, is_standalone=bool(request.get("standalone")))
 
 
 def refusal(node: Path, form: str) -> str:
