@@ -10,7 +10,7 @@ import click
 from kraftops.display.text_table import plain_table
 from kraftops.errors import WireError
 from kraftops_cli.cluster.description_output import feature_json, feature_text
-from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
+from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -18,6 +18,7 @@ from kraftops_cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
     from kraftops.wire.rpc.connection import VersionRange
+    from kraftops_cli.cluster.target import Target
 
 EXAMPLES = (
     ("what brokers serve", "kafka-cluster api-versions -b localhost:9092"),
@@ -38,6 +39,8 @@ DIFFER = 2
 @click.pass_obj
 def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.target import target_of
+
     cluster_id, nodes, is_complete = _ask_nodes(terminal, target_of(terminal, **options))
     differs = compare and len({_sort_key(each) for each in nodes.values()}) > 1
 

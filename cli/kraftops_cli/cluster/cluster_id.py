@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
+from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -29,6 +29,8 @@ def _command(name: str) -> click.Command:
 
 def _run(terminal: Terminal, /, form: str, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.target import target_of
+
     target = target_of(terminal, **options)
     with target.connect() as connection:
         cluster_id = target.nodes(connection).cluster_id

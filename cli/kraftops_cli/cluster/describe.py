@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import AnswerError, AuthError, WireError
-from kraftops_cli.cluster.description import ClusterDescription, ask_description
-from kraftops_cli.cluster.description_output import description_json, description_text
-from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
+from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops_cli.cluster.target import Target
 
 EXAMPLES = (
     ("all that controllers know", "kafka-cluster describe -C localhost:9093"),
@@ -44,31 +45,20 @@ asked, or the permissions, do not give is shown as a dash.""",
 @click.pass_obj
 def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
-
-    def note(part: str, error: AnswerError) -> None:
-        if is_first:
-            terminal.error(f"note: {part}: {error.message}", error.hint)
+    from kraftops_cli.cluster.target import target_of
 
     target = target_of(terminal, **options)
-    is_first = True
+    printer = _Printer(terminal, form, has_time=watch is not None)
+    if watch is None:
+        printer.describe(target)
+        return 0
     while True:
         try:
-            description = ask_description(target, note)
-        except AuthError:
-            raise
+            printer.describe(target)
         except WireError as error:
-            if watch is None or not _may_recover(error):
+            if not _may_recover(error):
                 raise
             terminal.error(error.message, error.hint)
-        else:
-            _print(terminal, form, description, has_time=watch is not None, is_first=is_first)
-            is_first = False
-            if failure := description.quorum_error:
-                if watch is None:
-                    raise failure
-                terminal.error(failure.message, failure.hint)
-        if watch is None:
-            return 0
         terminal.flush()
         time.sleep(watch)
         target = target.restarted()
@@ -78,27 +68,46 @@ def _may_recover(error: WireError) -> bool:
     """Tell whether a later description may succeed: a refusal stays, an election ends."""
     from kraftops.wire.rpc.answer_errors import NO_LEADER_CODES
 
-    return not isinstance(error, AnswerError) or error.code in NO_LEADER_CODES
+    if isinstance(error, AnswerError):
+        return error.code in NO_LEADER_CODES
+    return not isinstance(error, AuthError)
 
 
-def _print(
-    terminal: Terminal,
-    form: str,
-    description: ClusterDescription,
-    *,
-    has_time: bool,
-    is_first: bool,
-) -> None:
-    print_answer(
-        terminal,
-        form,
-        "describe",
-        lambda: {"time": int(time.time() * 1000), **description_json(description)},
-        lambda: _time_line(is_first=is_first) * has_time + description_text(description),
-    )
+class _Printer:
+    """Printer of descriptions; notes about missing permissions precede the first one."""
 
+    def __init__(self, terminal: Terminal, form: str, *, has_time: bool) -> None:
+        self._terminal = terminal
+        self._form = form
+        self._has_time = has_time
+        self._is_first = True
 
-def _time_line(*, is_first: bool) -> str:
-    """Return a line with the time, after an empty line unless it is the first."""
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return f"{now}\n" if is_first else f"\n{now}\n"
+    def describe(self, target: Target) -> None:
+        """Print the description of a cluster.
+
+        Raises:
+            WireError: there is no answer; or, after the rest is printed, none about the quorum.
+        """
+        from kraftops_cli.cluster.description import ask_description
+        from kraftops_cli.cluster.description_output import description_json, description_text
+
+        description = ask_description(target, self._note)
+        print_answer(
+            self._terminal,
+            self._form,
+            "describe",
+            lambda: {"time": int(time.time() * 1000), **description_json(description)},
+            lambda: self._time_line() + description_text(description),
+        )
+        self._is_first = False
+        if description.quorum_error:
+            raise description.quorum_error
+
+    def _note(self, part: str, error: AnswerError) -> None:
+        if self._is_first:
+            self._terminal.error(f"note: {part}: {error.message}", error.hint)
+
+    def _time_line(self) -> str:
+        """Return a line with the time, if wanted, after an empty line unless it is the first."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ\n", time.gmtime()) if self._has_time else ""
+        return now if self._is_first or not now else f"\n{now}"

@@ -8,20 +8,27 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.uuids import to_text
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.rpc.answer_errors import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER
+from kraftops.wire.rpc.cluster import (
+    ClusterNodes,
+    Feature,
+    QuorumInfo,
+    ReplicaState,
+    api_versions,
+    describe_quorum,
+    lists_fenced,
+)
+from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import broker_states, replica_counts
 from kraftops_cli.cluster.target import Target
 
 if TYPE_CHECKING:
     from kraftops.image.state.broker import BrokerState
-    from kraftops.wire.net.addresses import Address
     from kraftops.wire.quorum.live_image import LiveImage
-    from kraftops.wire.rpc.cluster import ClusterNodes, Feature, QuorumInfo, ReplicaState
-    from kraftops.wire.rpc.connection import Connection
 
 T = TypeVar("T")
-
-FENCED_SINCE = 2
-"""The version of DescribeCluster that lists fenced brokers."""
 
 
 class BrokerDescription(NamedTuple):
@@ -95,8 +102,6 @@ class ClusterDescription:
 
 def _registered(broker: int, state: BrokerState, replicas: int) -> BrokerDescription:
     """Return the description of a broker from its registration."""
-    from kraftops.wire.net.addresses import Address
-
     unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
     return BrokerDescription(
         broker,
@@ -108,12 +113,6 @@ def _registered(broker: int, state: BrokerState, replicas: int) -> BrokerDescrip
     )
 
 
-def lists_fenced(connection: Connection) -> bool:
-    """Tell whether a broker can list fenced brokers."""
-    versions = connection.versions_of("DescribeCluster")
-    return versions is not None and versions.last >= FENCED_SINCE
-
-
 def ask_description(
     target: Target, skipped: Callable[[str, AnswerError], None]
 ) -> ClusterDescription:
@@ -122,8 +121,6 @@ def ask_description(
     Raises:
         WireError: there is no answer, or another error.
     """
-    from kraftops.wire.rpc.cluster import api_versions
-
     with target.connect() as connection:
         questions = _Questions(target, connection, skipped)
         features = api_versions(connection).features
@@ -153,8 +150,6 @@ class _Questions:
 
         With *any_controller*, the leader is not known: another controller may have been asked.
         """
-        from kraftops.wire.rpc.answer_errors import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER
-
         try:
             return ask()
         except AnswerError as error:
@@ -184,8 +179,6 @@ class _Questions:
         self, nodes: ClusterNodes | None, live: LiveImage | None
     ) -> QuorumInfo | WireError | None:
         """Ask for the quorum; return an error of a broker that gets no answer from controllers."""
-        from kraftops.wire.rpc.cluster import describe_quorum
-        from kraftops.wire.rpc.leader import ask_leader
 
         def ask() -> QuorumInfo:
             if nodes:

@@ -9,7 +9,7 @@ import click
 
 from kraftops.errors import UsageError
 from kraftops.java.text import utf16_length
-from kraftops_cli.cluster.target import cluster_syntax, target_of, target_options
+from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -40,6 +40,8 @@ def list_endpoints(
     terminal: Terminal, /, form: str, *, include_fenced_brokers: bool, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.target import target_of
+
     target = target_of(terminal, **options)
     if include_fenced_brokers and target.is_of_controllers:
         raise UsageError(

@@ -1,80 +1,24 @@
-"""Cluster that a subcommand of `kafka-cluster` works on: its options and connections."""
+"""Cluster that a subcommand of `kafka-cluster` works on, and connections to its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import AnswerError, UsageError
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Address, Bootstrap, parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.cluster import ClusterNodes, describe_cluster
+from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops_cli.cluster.options import TargetOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
-from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.values import Seconds
-from kraftops_cli.terminal.answer import FORM
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops.wire.config.settings import Settings
-    from kraftops.wire.net.addresses import Address, Bootstrap
-    from kraftops.wire.net.deadline import Deadline
     from kraftops.wire.quorum.live_image import LiveImage
-    from kraftops.wire.rpc.cluster import ClusterNodes
-    from kraftops.wire.rpc.connection import Connection, NodeKind
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_OPTIONS = (
-    click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
-    click.option(
-        "--bootstrap-controller", "-C", metavar="HOST:PORT,...", help="Addresses of controllers."
-    ),
-    click.option(
-        "--command-config",
-        "-c",
-        metavar="FILE",
-        help="Client properties: how to log in, whom to trust.",
-    ),
-    click.option("--config", metavar="FILE", help="What --command-config was called before."),
-    click.option(
-        "--timeout",
-        metavar="SECONDS",
-        type=Seconds(),
-        help="How long to try in all; 15, unless the file has default.api.timeout.ms.",
-    ),
-    click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster that has another id."),
-    FORM,
-)
-
-
-def cluster_syntax(*ours: str) -> Argparse4j:
-    """Return the syntax of a subcommand; Kafka's tool does not have the parameters *ours*."""
-    return Argparse4j(
-        ours={"timeout", "expect_cluster_id", "form", *ours},
-        one_of=(("bootstrap_server", "bootstrap_controller"),),
-        expands_files=False,
-    )
-
-
-def target_options(function: F) -> F:
-    """Add the options of `TargetOptions`, and `--format`, to a subcommand."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
-@dataclass(frozen=True, slots=True)
-class TargetOptions:
-    """The values of the options that name a cluster."""
-
-    bootstrap_server: str | None
-    bootstrap_controller: str | None
-    command_config: str | None
-    config: str | None
-    timeout: float | None
-    expect_cluster_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +37,6 @@ class Target:
         Raises:
             WireError: none does.
         """
-        from kraftops.wire.rpc.bootstrap import connect
-
         return connect(self.bootstrap, self.settings, self.deadline, self.kind)
 
     def connect_to(self, address: Address) -> Connection:
@@ -103,8 +45,6 @@ class Target:
         Raises:
             WireError: it does not answer.
         """
-        from kraftops.wire.rpc.connection import Connection
-
         return Connection(address, self.settings, self.deadline)
 
     def nodes(self, connection: Connection, *, with_fenced: bool = False) -> ClusterNodes:
@@ -113,8 +53,6 @@ class Target:
         Raises:
             AnswerError: the id is not the expected one, or the node answers with an error.
         """
-        from kraftops.wire.rpc.cluster import describe_cluster
-
         cluster = describe_cluster(connection, with_fenced=with_fenced)
         if self.expected_id not in (None, cluster.cluster_id):
             raise AnswerError(
@@ -139,15 +77,11 @@ class Target:
 
     def restarted(self) -> Target:
         """Return the same cluster with a new deadline."""
-        from kraftops.wire.net.deadline import Deadline
-
         return replace(self, deadline=Deadline(self.settings.timeout))
 
     @property
     def is_of_controllers(self) -> bool:
         """Whether controllers are asked."""
-        from kraftops.wire.rpc.connection import NodeKind
-
         return self.kind is NodeKind.CONTROLLER
 
 
@@ -159,11 +93,6 @@ def target_of(terminal: Terminal, **options: Any) -> Target:
         ConfigError: the file cannot be read, or has an invalid or unsupported value.
     """
     skip_kafka_clients()
-    from kraftops.wire.config.settings import Settings
-    from kraftops.wire.net.addresses import parse_bootstrap
-    from kraftops.wire.net.deadline import Deadline
-    from kraftops.wire.rpc.connection import NodeKind
-
     given = TargetOptions(**options)
     path = _config_path(terminal, given)
     settings = Settings() if path is None else client_file_settings(terminal, path)

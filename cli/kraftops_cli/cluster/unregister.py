@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.errors import AnswerError, UsageError
-from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
-from kraftops_cli.cluster.unregister_check import Registrations, ask_registrations
+from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import JavaInteger
 from kraftops_cli.terminal.answer import print_answer
@@ -19,6 +18,8 @@ from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.connection import Connection
+    from kraftops_cli.cluster.target import Target
+    from kraftops_cli.cluster.unregister_check import Registrations
 
 EXAMPLES = (
     ("a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
@@ -86,6 +87,9 @@ def unregister(
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.target import target_of
+    from kraftops_cli.cluster.unregister_check import ask_registrations
+
     flags = _Flags(**{each.name: options.pop(each.name) for each in fields(_Flags)})
     target = target_of(terminal, **options)
     wanted = [*dict.fromkeys(ids)]

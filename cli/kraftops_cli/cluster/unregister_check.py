@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kraftops.errors import AnswerError, UsageError
+from kraftops.wire.rpc import cluster
+from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
+from kraftops.wire.rpc.connection import Connection
 from kraftops_cli.cluster.broker_states import fenced_by_id, replica_counts
-from kraftops_cli.cluster.description import lists_fenced
 from kraftops_cli.cluster.target import Target
-
-if TYPE_CHECKING:
-    from kraftops.wire.rpc.connection import Connection
 
 _MAX_TOPICS = 5  # in a message
 
@@ -39,15 +37,11 @@ class Registrations:
 
     def not_registered(self, broker: int) -> AnswerError:
         """Return the error of a broker that is not registered."""
-        from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED
-
         message = f"{self.address}: Broker ID {broker} is not currently registered"
         return self.with_ids(AnswerError(message, code=BROKER_ID_NOT_REGISTERED))
 
     def with_ids(self, error: AnswerError) -> AnswerError:
         """Return an error; the hint of an unregistered broker lists the registered ones."""
-        from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED
-
         if error.code == BROKER_ID_NOT_REGISTERED and self.fenced is not None:
             ids = ", ".join(map(str, sorted(self.fenced))) or "none"
             error.hint = f"registered are: {ids}"
@@ -88,9 +82,7 @@ def ask_registrations(target: Target, connection: Connection, *, is_forced: bool
     address, cluster_id = str(connection.address), _cluster_id(target, connection)
     if target.is_of_controllers:
         return _from_metadata_log(target, address, cluster_id, is_forced=is_forced)
-    from kraftops.wire.rpc import cluster
-
-    is_complete = lists_fenced(connection)
+    is_complete = cluster.lists_fenced(connection)
     nodes = target.nodes(connection, with_fenced=is_complete).nodes
     fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
     replicas = cluster.replica_counts(connection)
@@ -103,8 +95,6 @@ def ask_registrations(target: Target, connection: Connection, *, is_forced: bool
 def _from_metadata_log(
     target: Target, address: str, cluster_id: str | None, *, is_forced: bool
 ) -> Registrations:
-    from kraftops.wire.rpc.answer_errors import CLUSTER_AUTHORIZATION_FAILED
-
     try:
         image = target.live_image().image
     except AnswerError as error:
@@ -117,8 +107,6 @@ def _from_metadata_log(
 
 def _cluster_id(target: Target, connection: Connection) -> str | None:
     """Return the id of the cluster; None if it may not be seen."""
-    from kraftops.wire.rpc.answer_errors import CLUSTER_AUTHORIZATION_FAILED
-
     try:
         return target.nodes(connection).cluster_id
     except AnswerError as error:

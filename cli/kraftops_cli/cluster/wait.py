@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import AnswerError, AuthError, WireError
-from kraftops_cli.cluster.broker_states import fenced_by_id
-from kraftops_cli.cluster.description import lists_fenced
-from kraftops_cli.cluster.target import Target, cluster_syntax, target_of, target_options
+from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops_cli.cluster.target import Target
 
 EXAMPLES = (
     (
@@ -47,6 +48,8 @@ brokers.""",
 @click.pass_obj
 def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.target import target_of
+
     target = target_of(terminal, **options)
     condition = _Condition(brokers, unfenced)
     fenced = _wait(target, condition)
@@ -107,6 +110,9 @@ def _wait(target: Target, condition: _Condition) -> dict[int, bool]:
 
 def _fenced_by_id(target: Target) -> dict[int, bool]:
     """Return the brokers by id, and whether they are fenced."""
+    from kraftops.wire.rpc.cluster import lists_fenced
+    from kraftops_cli.cluster.broker_states import fenced_by_id
+
     if target.is_of_controllers:
         return fenced_by_id(target.live_image().image)
     with target.connect() as connection:

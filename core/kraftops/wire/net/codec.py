@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from kraftops.errors import DecodeError
+from kraftops.varint import read_uvarint
 
 Answer = Any
 """An answer: a container of kafka-python, with fields in snake case."""
@@ -178,8 +179,6 @@ def decode_answer(api: str, version: int, correlation: int, payload: bytes | byt
 
 def _end_of_tags(body: memoryview) -> int:
     """Return the end of a header's tagged fields, which are all unknown."""
-    from kraftops.varint import read_uvarint
-
     raw = bytes(body[:256])
     count, pos = read_uvarint(raw, 0)
     for _ in range(count):

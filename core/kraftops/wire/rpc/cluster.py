@@ -105,6 +105,12 @@ def describe_cluster(connection: Connection, *, with_fenced: bool = False) -> Cl
     return ClusterNodes(answer.cluster_id, leader, nodes)
 
 
+def lists_fenced(connection: Connection) -> bool:
+    """Tell whether a node can list fenced brokers (Kafka 4.0)."""
+    versions = connection.versions_of("DescribeCluster")
+    return versions is not None and versions.last >= _FENCED_SINCE
+
+
 def sees_everything(connection: Connection) -> bool:
     """Tell whether the user may do all operations on the cluster, and so sees all topics."""
     answer = connection.ask("DescribeCluster", include_cluster_authorized_operations=True)
