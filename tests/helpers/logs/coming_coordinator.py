@@ -1,0 +1,29 @@
+"""A coordinator that no Kafka has yet: its messages, its decoder, and a program that knows it.
+
+Run it as kafka-dump-log: python -m tests.helpers.logs.coming_coordinator ARGUMENTS…
+"""
+
+from kraftops.records import decoders
+from kraftops.records.decoders.keyed import KeyedDecoder
+from kraftops.schema.message import parse
+
+MESSAGES = parse(
+    """
+QueueDepthKey 0 0 none
+  queue string
+
+QueueDepthValue 0 0-1 1+
+  depth int64
+  owner string 1+
+"""
+)
+
+NAME = "tests.helpers.logs.coming_coordinator"  # also where it is run as a program
+DECODER = KeyedDecoder("queue", NAME)
+KIND = decoders.Kind("queue", "__queue_state", "--queue-decoder", NAME)
+
+if __name__ == "__main__":
+    decoders.KINDS = (*decoders.KINDS, KIND)
+    from kraftops_cli.main import kafka_dump_log
+
+    kafka_dump_log()
