@@ -1,5 +1,5 @@
 //! Batches of magic 2: the header, the records in their framing (`DefaultRecordBatch`, KIP-98).
-use crate::read::{Odd, Reader, Res};
+use crate::reader::{Malformed, ReadResult, Reader};
 use crate::text::{put, truth};
 
 pub const HEADER_SIZE: usize = 61;
@@ -49,12 +49,12 @@ pub fn next_batch(bytes: &[u8], at: usize) -> Next {
         return Next::More;
     }
     let left = reader.left();
-    let mut read = || -> Res<Option<Header>> {
+    let mut read = || -> ReadResult<Option<Header>> {
         let base_offset = reader.i64()?;
         let length = reader.i32()?;
-        let size = usize::try_from(length).map_err(|_| Odd)? + LOG_OVERHEAD;
+        let size = usize::try_from(length).map_err(|_| Malformed)? + LOG_OVERHEAD;
         if !(HEADER_SIZE..=left).contains(&size) {
-            return Err(Odd);
+            return Err(Malformed);
         }
         let leader_epoch = reader.i32()?;
         debug_assert_eq!(reader.at - at, MAGIC_AT);
@@ -81,7 +81,7 @@ pub fn next_batch(bytes: &[u8], at: usize) -> Next {
     match read() {
         Ok(Some(header)) => Next::Batch(header),
         Ok(None) => Next::Other,
-        Err(Odd) => Next::More,
+        Err(Malformed) => Next::More,
     }
 }
 
@@ -231,7 +231,7 @@ impl<'a> Headers<'a> {
 
 /// Read the record at the reader; its time is the batch's where that was appended.
 #[inline(always)]
-pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> Res<Record<'a>> {
+pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> ReadResult<Record<'a>> {
     let size = reader.varint()?;
     let start = reader.at;
     reader.u8()?;
@@ -246,15 +246,15 @@ pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> Res<Record<'
     };
     if count != 0 {
         if !(0..=MOST_HEADERS).contains(&count) {
-            return Err(Odd);
+            return Err(Malformed);
         }
         for _ in 0..count {
-            reader.sized()?.ok_or(Odd)?;
+            reader.sized()?.ok_or(Malformed)?;
             reader.sized()?;
         }
     }
     if (reader.at - start) as i64 != size as i64 {
-        return Err(Odd);
+        return Err(Malformed);
     }
     let time = if header.is_append_time() {
         header.max_time

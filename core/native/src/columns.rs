@@ -50,7 +50,7 @@ impl Bits {
 
 /// One column while it grows.
 #[derive(Default)]
-pub struct Growing {
+pub struct ColumnBuilder {
     pub data: Vec<u8>,
     offsets: Vec<u8>,
     valid: Bits,
@@ -61,11 +61,11 @@ pub struct Growing {
 /// The buffers of a column: data, offsets, validity.
 pub type Buffers = (Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-impl Growing {
+impl ColumnBuilder {
     fn new(is_text: bool) -> Self {
-        let mut column = Growing {
+        let mut column = ColumnBuilder {
             is_text,
-            ..Growing::default()
+            ..ColumnBuilder::default()
         };
         if is_text {
             column.offsets.extend_from_slice(&0i32.to_le_bytes());
@@ -73,13 +73,13 @@ impl Growing {
         column
     }
 
-    fn there(&mut self, is_there: bool) {
+    fn push_valid(&mut self, is_there: bool) {
         self.valid.push(is_there);
         self.nulls += !is_there as usize;
     }
 
     fn text(&mut self, raw: Option<&[u8]>) {
-        self.there(raw.is_some());
+        self.push_valid(raw.is_some());
         self.data.extend_from_slice(raw.unwrap_or(b""));
         self.end();
     }
@@ -99,45 +99,45 @@ impl Growing {
     }
 }
 
-struct Slot {
+struct NamedColumn {
     name: &'static str,
     column: Column,
     kind: Kind,
-    growing: Growing,
+    builder: ColumnBuilder,
     bits: Bits,
 }
 
 /// The columns of some rows.
-pub struct Table {
-    slots: Vec<Slot>,
-    header_keys: Growing,
-    header_values: Growing,
+pub struct Columns {
+    columns: Vec<NamedColumn>,
+    header_keys: ColumnBuilder,
+    header_values: ColumnBuilder,
     header_count: i32,
     pub rows: usize,
     pub size: usize,
 }
 
-impl Table {
+impl Columns {
     pub fn new(wanted: &[Column]) -> Self {
-        let slots = COLUMNS
+        let columns = COLUMNS
             .iter()
             .filter(|(_, column)| wanted.contains(column))
             .map(|&(name, column)| {
                 let kind = Kind::of(column);
-                let growing = Growing::new(matches!(kind, Kind::Text | Kind::Headers));
-                Slot {
+                let builder = ColumnBuilder::new(matches!(kind, Kind::Text | Kind::Headers));
+                NamedColumn {
                     name,
                     column,
                     kind,
-                    growing,
+                    builder,
                     bits: Bits::default(),
                 }
             })
             .collect();
-        Table {
-            slots,
-            header_keys: Growing::new(true),
-            header_values: Growing::new(true),
+        Columns {
+            columns,
+            header_keys: ColumnBuilder::new(true),
+            header_values: ColumnBuilder::new(true),
             header_count: 0,
             rows: 0,
             size: 0,
@@ -145,23 +145,23 @@ impl Table {
     }
 
     pub fn add(&mut self, row: &Row) {
-        for slot in &mut self.slots {
-            let column = &mut slot.growing;
+        for named in &mut self.columns {
+            let column = &mut named.builder;
             let before = column.data.len();
-            match (slot.kind, row.cell(slot.column)) {
+            match (named.kind, row.cell(named.column)) {
                 (Kind::Int(width), Cell::Int(number)) => {
-                    column.there(true);
+                    column.push_valid(true);
                     column
                         .data
                         .extend_from_slice(&number.to_le_bytes()[..width.min(8)]);
                 }
                 (Kind::Int(width), _) => {
-                    column.there(false);
+                    column.push_valid(false);
                     column.data.extend_from_slice(&[0; 8][..width.min(8)]);
                 }
                 (Kind::Bool, cell) => {
-                    column.there(matches!(cell, Cell::Bool(_)));
-                    slot.bits.push(matches!(cell, Cell::Bool(true)));
+                    column.push_valid(matches!(cell, Cell::Bool(_)));
+                    named.bits.push(matches!(cell, Cell::Bool(true)));
                 }
                 (Kind::Text, Cell::Text(text)) => column.text(Some(&text)),
                 (Kind::Text, _) => column.text(None),
@@ -172,7 +172,7 @@ impl Table {
                         self.size += key.len() + value.map_or(0, <[u8]>::len);
                         self.header_count += 1;
                     }
-                    column.there(true);
+                    column.push_valid(true);
                     column
                         .offsets
                         .extend_from_slice(&self.header_count.to_le_bytes());
@@ -185,16 +185,16 @@ impl Table {
 
     /// The buffers of all columns by name; none are left behind.
     pub fn take(&mut self) -> Vec<(&'static str, Buffers)> {
-        let wanted: Vec<Column> = self.slots.iter().map(|slot| slot.column).collect();
-        let full = std::mem::replace(self, Table::new(&wanted));
+        let wanted: Vec<Column> = self.columns.iter().map(|named| named.column).collect();
+        let full = std::mem::replace(self, Columns::new(&wanted));
         let mut found = Vec::new();
-        for slot in full.slots {
-            let mut growing = slot.growing;
-            if slot.kind == Kind::Bool {
-                growing.data = slot.bits.bytes;
+        for named in full.columns {
+            let mut builder = named.builder;
+            if named.kind == Kind::Bool {
+                builder.data = named.bits.bytes;
             }
-            found.push((slot.name, growing.take()));
-            if slot.kind == Kind::Headers {
+            found.push((named.name, builder.take()));
+            if named.kind == Kind::Headers {
                 continue;
             }
         }

@@ -16,12 +16,12 @@ mod batch;
 mod columns;
 mod decode;
 mod fold;
-mod forms;
 mod json;
 mod output;
 mod plan;
-mod read;
+mod reader;
 mod row;
+mod row_text;
 mod scan;
 mod select;
 mod text;
@@ -29,13 +29,13 @@ mod text;
 use batch::{Header, read_record};
 use decode::{Control, Decoder, Secrets};
 use fold::{PyFold, PyRules};
-use forms::File;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use read::Reader;
+use reader::Reader;
 use row::Column;
-use scan::{Asked, Kind, Scan, Step};
+use row_text::FileName;
+use scan::{OutputForm, Scan, ScanRequest, Step};
 use select::Select;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -123,10 +123,10 @@ impl PyScan {
         };
         let flag = |name: &str| item(name)?.extract::<bool>();
         let kind = match item("form")?.extract::<String>()?.as_str() {
-            "text" => Kind::Text,
-            "json" => Kind::Json,
-            "csv" => Kind::Csv,
-            "columns" => Kind::Columns,
+            "text" => OutputForm::Text,
+            "json" => OutputForm::Json,
+            "csv" => OutputForm::Csv,
+            "columns" => OutputForm::Columns,
             other => return Err(PyValueError::new_err(format!("no form {other}"))),
         };
         let mut columns = Vec::new();
@@ -136,7 +136,7 @@ impl PyScan {
         }
         let select = Select::compile(described, &decoder.0)?;
         let check = flag("check")?;
-        let asked = Asked {
+        let request = ScanRequest {
             kind,
             deep: flag("deep")?,
             skip_metadata: flag("skip_metadata")?,
@@ -144,8 +144,8 @@ impl PyScan {
             check,
             is_chosen: flag("chosen")?,
             marks: flag("marks")?,
-            file: File::of(item("file")?.extract()?),
-            needs_values: kind != Kind::Columns
+            file: FileName::of(item("file")?.extract()?),
+            needs_values: kind != OutputForm::Columns
                 || check
                 || select.needs_rows
                 || columns.iter().any(|column| column.is_deep()),
@@ -161,7 +161,7 @@ impl PyScan {
             Arc::clone(&decoder.0),
             Arc::clone(&control.0),
             secrets,
-            asked,
+            request,
             select,
             &columns,
         );
@@ -249,12 +249,12 @@ impl PyScan {
             .collect();
         let gaps = PyBytes::new(py, &std::mem::take(&mut scan.gaps));
         let marks = PyBytes::new(py, &std::mem::take(&mut scan.marks));
-        let rows = scan.table.rows;
+        let rows = scan.columns.rows;
         let columns = if rows == 0 {
             None
         } else {
             let columns = PyDict::new(py);
-            for (name, (data, offsets, valid)) in scan.table.take() {
+            for (name, (data, offsets, valid)) in scan.columns.take() {
                 let optional = |buffer: Option<Vec<u8>>| buffer.map(|b| PyBytes::new(py, &b));
                 let parts = (PyBytes::new(py, &data), optional(offsets), optional(valid));
                 columns.set_item(name, parts)?;
@@ -280,5 +280,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyScan>()?;
     module.add_class::<PyRules>()?;
     module.add_class::<PyFold>()?;
+    module.add("POSITION_BITS", fold::POSITION_BITS)?;
+    module.add("RANGE_BITS", fold::RANGE_BITS)?;
+    module.add("BATCH_FIELDS", fold::BATCH_FIELDS)?;
+    module.add("CONDITIONS", fold::condition::ALL)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))
 }

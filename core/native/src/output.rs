@@ -10,7 +10,7 @@ const PIECE: usize = 96 << 10;
 
 /// How a long value is written.
 #[derive(Clone, Copy)]
-pub enum Form {
+pub enum Encoding {
     Java,
     Hex,
     Base64,
@@ -23,20 +23,20 @@ pub enum Form {
     Plain,
 }
 
-impl Form {
+impl Encoding {
     fn put(self, out: &mut Vec<u8>, raw: &[u8]) {
         match self {
-            Form::Plain => out.extend_from_slice(raw),
-            Form::Java => text::java_utf8(out, raw),
-            Form::Hex => text::hex(out, raw),
-            Form::Base64 => text::base64(out, raw),
-            Form::Json => text::python_json(out, &text::lossy(raw)),
-            Form::CsvJson => {
+            Encoding::Plain => out.extend_from_slice(raw),
+            Encoding::Java => text::java_utf8(out, raw),
+            Encoding::Hex => text::hex(out, raw),
+            Encoding::Base64 => text::base64(out, raw),
+            Encoding::Json => text::python_json(out, &text::lossy(raw)),
+            Encoding::CsvJson => {
                 let mut json = Vec::with_capacity(raw.len());
                 text::python_json(&mut json, &text::lossy(raw));
                 text::csv_quoted(out, &json);
             }
-            Form::Csv => text::csv_quoted(out, raw),
+            Encoding::Csv => text::csv_quoted(out, raw),
         }
     }
 
@@ -45,7 +45,7 @@ impl Form {
         if raw.len() <= PIECE {
             return raw.len();
         }
-        if matches!(self, Form::Base64 | Form::Hex) {
+        if matches!(self, Encoding::Base64 | Encoding::Hex) {
             return PIECE;
         }
         let is_inside = |at: usize| raw.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte));
@@ -56,28 +56,28 @@ impl Form {
     }
 }
 
-struct Cut {
+struct LongValue {
     at: usize,
-    form: Form,
+    encoding: Encoding,
     /// Of what was made; nothing where it is of the records.
     part: Option<Part>,
     range: Range<usize>,
 }
 
 /// What is left of a record's line, and the texts that were made for it.
-struct Rest {
+struct UnfinishedLine {
     literal: Vec<u8>,
     made: Scratch,
     done: usize,
-    cuts: std::vec::IntoIter<Cut>,
-    current: Option<Cut>,
+    long_values: std::vec::IntoIter<LongValue>,
+    current: Option<LongValue>,
 }
 
 #[derive(Default)]
 pub struct Output {
     pub bytes: Vec<u8>,
-    cuts: Vec<Cut>,
-    rest: Option<Rest>,
+    long_values: Vec<LongValue>,
+    rest: Option<UnfinishedLine>,
     /// Whether lines must stay in one piece.
     is_whole: bool,
 }
@@ -92,34 +92,34 @@ impl Output {
 
     /// Append a value that lies in *records*, or remember to do so by and by.
     #[inline]
-    pub fn value(&mut self, form: Form, raw: &[u8], records: &[u8]) {
+    pub fn value(&mut self, encoding: Encoding, raw: &[u8], records: &[u8]) {
         if raw.len() <= LONG || self.is_whole {
-            return form.put(&mut self.bytes, raw);
+            return encoding.put(&mut self.bytes, raw);
         }
         let start = (raw.as_ptr() as usize).wrapping_sub(records.as_ptr() as usize);
         if records
             .get(start..start.saturating_add(raw.len()))
             .is_none()
         {
-            return form.put(&mut self.bytes, raw);
+            return encoding.put(&mut self.bytes, raw);
         }
-        self.cut(form, None, start..start + raw.len());
+        self.long_value(encoding, None, start..start + raw.len());
     }
 
     /// Append a text that was made, and lies in the scratch, as `value` does one of the records.
     #[inline]
-    pub fn made(&mut self, form: Form, part: Part, scratch: &Scratch) {
+    pub fn made(&mut self, encoding: Encoding, part: Part, scratch: &Scratch) {
         let text = scratch.part(part);
         if text.len() <= LONG || self.is_whole {
-            return form.put(&mut self.bytes, text);
+            return encoding.put(&mut self.bytes, text);
         }
-        self.cut(form, Some(part), 0..text.len());
+        self.long_value(encoding, Some(part), 0..text.len());
     }
 
-    fn cut(&mut self, form: Form, part: Option<Part>, range: Range<usize>) {
-        self.cuts.push(Cut {
+    fn long_value(&mut self, encoding: Encoding, part: Option<Part>, range: Range<usize>) {
+        self.long_values.push(LongValue {
             at: self.bytes.len(),
-            form,
+            encoding,
             part,
             range,
         });
@@ -128,28 +128,29 @@ impl Output {
     /// Forget what was appended since there were so many bytes.
     pub fn truncate(&mut self, size: usize) {
         self.bytes.truncate(size);
-        self.cuts.retain(|cut| cut.at <= size && cut.at < size);
+        self.long_values
+            .retain(|long_value| long_value.at <= size && long_value.at < size);
     }
 
     /// End a line; its long values are written by `go_on`, those in the scratch are taken away.
     #[inline]
     pub fn end_line(&mut self, scratch: &mut Scratch) {
-        let Some(first) = self.cuts.first() else {
+        let Some(first) = self.long_values.first() else {
             return;
         };
         let start = first.at;
         let literal = self.bytes.split_off(start);
-        let mut cuts = std::mem::take(&mut self.cuts);
-        for cut in &mut cuts {
-            cut.at -= start;
+        let mut long_values = std::mem::take(&mut self.long_values);
+        for long_value in &mut long_values {
+            long_value.at -= start;
         }
-        let mut cuts = cuts.into_iter();
-        let current = cuts.next();
-        self.rest = Some(Rest {
+        let mut long_values = long_values.into_iter();
+        let current = long_values.next();
+        self.rest = Some(UnfinishedLine {
             literal,
             made: std::mem::take(scratch),
             done: 0,
-            cuts,
+            long_values,
             current,
         });
     }
@@ -162,25 +163,26 @@ impl Output {
     pub fn go_on(&mut self, records: &[u8], most: usize) {
         while self.bytes.len() < most {
             let Some(rest) = &mut self.rest else { return };
-            let Some(cut) = &mut rest.current else {
+            let Some(long_value) = &mut rest.current else {
                 self.bytes
                     .extend_from_slice(rest.literal.get(rest.done..).unwrap_or(b""));
                 self.rest = None;
                 return;
             };
-            if rest.done < cut.at {
+            if rest.done < long_value.at {
                 self.bytes
-                    .extend_from_slice(rest.literal.get(rest.done..cut.at).unwrap_or(b""));
-                rest.done = cut.at;
+                    .extend_from_slice(rest.literal.get(rest.done..long_value.at).unwrap_or(b""));
+                rest.done = long_value.at;
             }
-            let whole = cut.part.map_or(records, |part| rest.made.part(part));
-            let raw = whole.get(cut.range.clone()).unwrap_or(b"");
-            let size = cut.form.piece(raw);
-            cut.form
+            let whole = long_value.part.map_or(records, |part| rest.made.part(part));
+            let raw = whole.get(long_value.range.clone()).unwrap_or(b"");
+            let size = long_value.encoding.piece(raw);
+            long_value
+                .encoding
                 .put(&mut self.bytes, raw.get(..size).unwrap_or(b""));
-            cut.range.start += size;
-            if cut.range.is_empty() {
-                rest.current = rest.cuts.next();
+            long_value.range.start += size;
+            if long_value.range.is_empty() {
+                rest.current = rest.long_values.next();
             }
         }
     }
@@ -197,25 +199,25 @@ mod tests {
             .cycle()
             .take(1 << 20)
             .collect();
-        for form in [
-            Form::Java,
-            Form::Hex,
-            Form::Base64,
-            Form::Json,
-            Form::CsvJson,
-            Form::Csv,
-            Form::Plain,
+        for encoding in [
+            Encoding::Java,
+            Encoding::Hex,
+            Encoding::Base64,
+            Encoding::Json,
+            Encoding::CsvJson,
+            Encoding::Csv,
+            Encoding::Plain,
         ] {
             let mut whole = Vec::new();
-            form.put(&mut whole, &records[1..]);
+            encoding.put(&mut whole, &records[1..]);
             let mut output = Output::default();
             output.bytes.extend_from_slice(b"<");
-            output.value(form, &records[1..], &records);
+            output.value(encoding, &records[1..], &records);
             let mut scratch = Scratch {
                 value: records.clone(),
                 ..Scratch::default()
             };
-            output.made(Form::Plain, Part::Value, &scratch);
+            output.made(Encoding::Plain, Part::Value, &scratch);
             output.bytes.extend_from_slice(b">\n");
             output.end_line(&mut scratch);
             let mut found = Vec::new();

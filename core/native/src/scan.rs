@@ -2,12 +2,12 @@
 use crate::batch::{
     CODECS, HEADER_SIZE, Header, Next, Record, holds_its_records, next_batch, read_record,
 };
-use crate::columns::Table;
+use crate::columns::Columns;
 use crate::decode::{Control, Decoder, Meaning, Part, Printed, Scratch, Secrets};
-use crate::forms::{File, Shared, csv_row, json_row};
-use crate::output::{Form, Output};
-use crate::read::Reader;
+use crate::output::{Encoding, Output};
+use crate::reader::Reader;
 use crate::row::{Column, Row};
+use crate::row_text::{CommonParts, FileName, csv_row, json_row};
 use crate::select::Select;
 use crate::text::put;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ const MOST_COLUMN_BYTES: usize = 8 << 20;
 const MOST_INPUT: usize = 32 << 20;
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum OutputForm {
     Text,
     Json,
     Csv,
     Columns,
 }
 
-/// What is asked for besides which records; see `kraftops.engine.scan_contract.Request`.
-pub struct Asked {
-    pub kind: Kind,
+/// What is request for besides which records; see `kraftops.engine.scan_contract.Request`.
+pub struct ScanRequest {
+    pub kind: OutputForm,
     /// Whether records are printed, in text.
     pub deep: bool,
     pub skip_metadata: bool,
@@ -38,7 +38,7 @@ pub struct Asked {
     pub check: bool,
     pub is_chosen: bool,
     pub marks: bool,
-    pub file: File,
+    pub file: FileName,
     pub needs_values: bool,
 }
 
@@ -72,10 +72,10 @@ pub struct Scan {
     pub decoder: Arc<Decoder>,
     pub control: Arc<Control>,
     pub secrets: Option<Arc<Secrets>>,
-    pub asked: Asked,
+    pub request: ScanRequest,
     pub select: Select,
     pub output: Output,
-    pub table: Table,
+    pub columns: Columns,
     pub notes: Vec<Note>,
     pub gaps: Vec<u8>,
     pub marks: Vec<u8>,
@@ -84,7 +84,7 @@ pub struct Scan {
     last_gap: Option<(i64, i64)>,
     cursor: Option<Cursor>,
     /// Of the batch in work.
-    shared: Shared,
+    common: CommonParts,
     scratch: Scratch,
 }
 
@@ -93,19 +93,19 @@ impl Scan {
         decoder: Arc<Decoder>,
         control: Arc<Control>,
         secrets: Option<Arc<Secrets>>,
-        asked: Asked,
+        request: ScanRequest,
         select: Select,
         columns: &[Column],
     ) -> Self {
-        let output = Output::new(asked.marks);
+        let output = Output::new(request.marks);
         Scan {
             decoder,
             control,
             secrets,
-            asked,
+            request,
             select,
             output,
-            table: Table::new(columns),
+            columns: Columns::new(columns),
             notes: Vec::new(),
             gaps: Vec::new(),
             marks: Vec::new(),
@@ -113,7 +113,7 @@ impl Scan {
             last_offset: None,
             last_gap: None,
             cursor: None,
-            shared: Shared::default(),
+            common: CommonParts::default(),
             scratch: Scratch::default(),
         }
     }
@@ -125,14 +125,14 @@ impl Scan {
 
     fn is_full(&self) -> bool {
         self.output.bytes.len() >= MOST_OUTPUT
-            || self.table.rows >= MOST_ROWS
-            || self.table.size >= MOST_COLUMN_BYTES
+            || self.columns.rows >= MOST_ROWS
+            || self.columns.size >= MOST_COLUMN_BYTES
             || self.notes.len() >= 4096
             || self.gaps.len() >= 1 << 20
     }
 
     /// Read whole batches of *data* from *next* on, which is moved on; *base* is where in the file
-    /// the data begins. *inflated* are the records of the batch at *next*, if they were asked for.
+    /// the data begins. *inflated* are the records of the batch at *next*, if they were request for.
     pub fn run(
         &mut self,
         data: &[u8],
@@ -214,10 +214,10 @@ impl Scan {
             if !holds_its_records(records, at, &header) {
                 return Err(Step::Declined);
             }
-            self.shared = match self.asked.kind {
-                Kind::Json => Shared::json(&self.asked.file, position, &header),
-                Kind::Csv => Shared::csv(&self.asked.file, position, &header),
-                Kind::Text | Kind::Columns => Shared::default(),
+            self.common = match self.request.kind {
+                OutputForm::Json => CommonParts::json(&self.request.file, position, &header),
+                OutputForm::Csv => CommonParts::csv(&self.request.file, position, &header),
+                OutputForm::Text | OutputForm::Columns => CommonParts::default(),
             };
             self.cursor = Some(Cursor {
                 header: header.clone(),
@@ -226,30 +226,30 @@ impl Scan {
                 has_line: false,
             });
         }
-        let is_text = self.asked.kind == Kind::Text;
-        if is_text && !self.asked.is_chosen {
+        let is_text = self.request.kind == OutputForm::Text;
+        if is_text && !self.request.is_chosen {
             self.batch_line(&header, batch, position);
             self.check(&header, batch, position);
         } else {
             self.check(&header, batch, position);
-            if is_text && (!self.asked.deep || self.select.is_empty) {
+            if is_text && (!self.request.deep || self.select.is_empty) {
                 self.batch_line(&header, batch, position);
             }
         }
         Ok(self.cursor.is_none().then_some(end))
     }
 
-    /// Tell whether nothing of a batch is asked for, by its header.
+    /// Tell whether nothing of a batch is request for, by its header.
     fn passes_by(&self, header: &Header) -> bool {
-        let asked = &self.asked;
-        if asked.kind == Kind::Text && !asked.is_chosen {
+        let request = &self.request;
+        if request.kind == OutputForm::Text && !request.is_chosen {
             return false;
         }
         if !self.select.may_match(header) {
             return true;
         }
-        asked.kind == Kind::Text
-            && !asked.deep
+        request.kind == OutputForm::Text
+            && !request.deep
             && self
                 .select
                 .until
@@ -257,13 +257,14 @@ impl Scan {
     }
 
     fn needs_records(&self, header: &Header) -> bool {
-        header.count > 0 && (self.asked.kind != Kind::Text || self.asked.deep || self.asked.check)
+        header.count > 0
+            && (self.request.kind != OutputForm::Text || self.request.deep || self.request.check)
     }
 
     /// How much output this call has made.
     fn made(&self) -> usize {
-        if self.asked.kind == Kind::Columns {
-            self.table.rows
+        if self.request.kind == OutputForm::Columns {
+            self.columns.rows
         } else {
             self.output.bytes.len()
         }
@@ -279,7 +280,7 @@ impl Scan {
     }
 
     fn check(&mut self, header: &Header, batch: &[u8], position: i64) {
-        if !self.asked.check {
+        if !self.request.check {
             return;
         }
         let at = self.made();
@@ -295,9 +296,9 @@ impl Scan {
 
     fn batch_line(&mut self, header: &Header, batch: &[u8], position: i64) {
         header.line(&mut self.output.bytes, position, header.is_valid(batch));
-        if self.asked.marks {
+        if self.request.marks {
             let end = self.output.bytes.len() as i32;
-            let mark = if self.asked.deep { -end } else { end };
+            let mark = if self.request.deep { -end } else { end };
             self.marks.extend_from_slice(&mark.to_le_bytes());
         }
     }
@@ -313,7 +314,7 @@ impl Scan {
         let header = cursor.header.clone();
         let mut reader = Reader::new(records, cursor.at);
         let begun = cursor.at;
-        let is_text = self.asked.kind == Kind::Text;
+        let is_text = self.request.kind == OutputForm::Text;
         let is_control = header.is_control();
         let selects = !self.select.is_empty;
         while cursor.done < header.count {
@@ -327,7 +328,7 @@ impl Scan {
             cursor.done += 1;
             cursor.at = reader.at;
             let secret = self.secrets.is_some();
-            if is_text && !self.asked.deep {
+            if is_text && !self.request.deep {
                 self.check_record(&record, is_control, position);
                 continue;
             }
@@ -342,7 +343,7 @@ impl Scan {
                 continue;
             }
             if is_text {
-                if self.asked.is_chosen && selects && !cursor.has_line {
+                if self.request.is_chosen && selects && !cursor.has_line {
                     cursor.has_line = true;
                     self.batch_line(&header, batch, position);
                 }
@@ -365,7 +366,7 @@ impl Scan {
     /// Remember an offset, and that it is not the one after the last.
     #[inline]
     fn see(&mut self, offset: i64) {
-        if self.asked.is_chosen {
+        if self.request.is_chosen {
             return;
         }
         match self.last_offset {
@@ -398,7 +399,7 @@ impl Scan {
     }
 
     fn mark(&mut self) {
-        if self.asked.marks {
+        if self.request.marks {
             self.marks
                 .extend_from_slice(&(self.output.bytes.len() as i32).to_le_bytes());
         }
@@ -410,7 +411,7 @@ impl Scan {
         let begun = self.made();
         let out = &mut self.output.bytes;
         let mut lead = "| ";
-        if !self.asked.skip_metadata {
+        if !self.request.skip_metadata {
             lead = " ";
             let size = |raw: Option<&[u8]>| raw.map_or(-1, |raw| raw.len() as i64);
             put!(
@@ -434,23 +435,24 @@ impl Scan {
                     if number > 0 {
                         self.output.bytes.push(b',');
                     }
-                    self.output.value(Form::Java, key, records);
+                    self.output.value(Encoding::Java, key, records);
                 }
             }
             self.output.bytes.push(b']');
         }
         let before = self.output.bytes.len();
         let found = if header.is_control() {
-            if self.asked.skip_metadata {
+            if self.request.skip_metadata {
                 Ok(())
             } else {
                 self.output.bytes.push(b' ');
                 self.scratch.value.clear();
                 let found = self.control.text(record, &mut self.scratch.value);
-                self.output.made(Form::Plain, Part::Value, &self.scratch);
+                self.output
+                    .made(Encoding::Plain, Part::Value, &self.scratch);
                 found
             }
-        } else if self.asked.payload {
+        } else if self.request.payload {
             self.payload(record, records, lead, (position, begun))
         } else {
             Ok(())
@@ -499,21 +501,21 @@ impl Scan {
                 records,
             );
         }
-        if let Some(trouble) = texts.trouble.filter(|_| self.asked.check) {
+        if let Some(trouble) = texts.trouble.filter(|_| self.request.check) {
             let reason = format!("offset {}: {trouble}", record.offset);
             self.note(false, position, reason, begun);
         }
         Ok(())
     }
 
-    /// Tell whether the row of a record is asked for, of which only the text is printed.
+    /// Tell whether the row of a record is request for, of which only the text is printed.
     fn has_row(&mut self, header: &Header, record: &Record, position: i64) -> bool {
         if !self.select.needs_rows && !self.select.has_types() && !header.is_control() {
             return true; // the place fits
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
-        let (file, meaning) = (&self.asked.file.plain, &found);
+        let (file, meaning) = (&self.request.file.plain, &found);
         let has = self.select.has(&Row {
             file,
             position,
@@ -542,7 +544,7 @@ impl Scan {
             .meaning(record, scratch, deep, self.secrets.as_deref())
     }
 
-    /// Write the row of a record, if it is asked for.
+    /// Write the row of a record, if it is request for.
     #[inline]
     fn row(
         &mut self,
@@ -552,7 +554,7 @@ impl Scan {
         position: i64,
         selects: bool,
     ) {
-        let deep = self.asked.needs_values;
+        let deep = self.request.needs_values;
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = if header.is_control() {
             self.control.meaning(record, &mut scratch)
@@ -561,7 +563,7 @@ impl Scan {
             self.decoder.meaning(record, &mut scratch, deep, secrets)
         };
         let row = Row {
-            file: &self.asked.file.plain,
+            file: &self.request.file.plain,
             position,
             header,
             record,
@@ -569,9 +571,9 @@ impl Scan {
             scratch: &scratch,
         };
         if !selects || self.select.has(&row) {
-            if let Some(reason) = found.error.clone().filter(|_| self.asked.check) {
-                let at = if self.asked.kind == Kind::Columns {
-                    self.table.rows
+            if let Some(reason) = found.error.clone().filter(|_| self.request.check) {
+                let at = if self.request.kind == OutputForm::Columns {
+                    self.columns.rows
                 } else {
                     self.output.bytes.len()
                 };
@@ -582,12 +584,12 @@ impl Scan {
                     at,
                 });
             }
-            match self.asked.kind {
-                Kind::Json => json_row(&mut self.output, &self.shared, &row, records),
-                Kind::Csv => csv_row(&mut self.output, &self.shared, &row, records),
-                Kind::Columns | Kind::Text => self.table.add(&row),
+            match self.request.kind {
+                OutputForm::Json => json_row(&mut self.output, &self.common, &row, records),
+                OutputForm::Csv => csv_row(&mut self.output, &self.common, &row, records),
+                OutputForm::Columns | OutputForm::Text => self.columns.add(&row),
             }
-            if self.asked.kind != Kind::Columns && self.asked.marks {
+            if self.request.kind != OutputForm::Columns && self.request.marks {
                 self.marks
                     .extend_from_slice(&(self.output.bytes.len() as i32).to_le_bytes());
             }
@@ -600,8 +602,8 @@ impl Scan {
 fn print(shown: &Printed, part: Part, scratch: &Scratch, output: &mut Output, records: &[u8]) {
     match shown {
         Printed::Nothing => {}
-        Printed::Scratch => output.made(Form::Plain, part, scratch),
-        Printed::Utf8(raw) => output.value(Form::Java, raw, records),
-        Printed::Hex(raw) => output.value(Form::Hex, raw, records),
+        Printed::Scratch => output.made(Encoding::Plain, part, scratch),
+        Printed::Utf8(raw) => output.value(Encoding::Java, raw, records),
+        Printed::Hex(raw) => output.value(Encoding::Hex, raw, records),
     }
 }

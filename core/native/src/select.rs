@@ -2,7 +2,7 @@
 use crate::batch::{Header, Record};
 use crate::decode::{Decoder, Framed, TypeName};
 use crate::json::{Json, parse, put_string};
-use crate::read::Reader;
+use crate::reader::Reader;
 use crate::row::{Cell, Column, Row};
 use crate::text::{self, put, truth};
 use pyo3::exceptions::PyValueError;

@@ -1,8 +1,8 @@
 //! Control records: transaction markers and those of KRaft (`ControlRecordType`).
 use super::{Described, Meaning, Scratch, Shown, TypeName, Unknown, excess, int16, refuse_large};
 use crate::batch::Record;
-use crate::plan::{Changes, Message, Slots};
-use crate::read::Reader;
+use crate::plan::{Message, PlanOptions, Slots};
+use crate::reader::Reader;
 use crate::text::put;
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -147,7 +147,7 @@ impl Control {
                     name: name.into(),
                     label: label.map(Into::into),
                     shown: Message::compile_shown(&message)?,
-                    message: Message::compile(&message, &Changes::default())?,
+                    message: Message::compile(&message, &PlanOptions::default())?,
                 },
             );
         }

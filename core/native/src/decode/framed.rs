@@ -1,9 +1,9 @@
 //! Values with type and version in front, as in the metadata log and in `__remote_log_metadata`.
-use super::form::Form;
+use super::template::Template;
 use super::{Meaning, Printed, Scratch, Shown, Texts, TypeName, Unknown, item};
 use crate::batch::Record;
-use crate::plan::{Changes, Kind, Message, Plan, Slots};
-use crate::read::Reader;
+use crate::plan::{Kind, Message, Plan, PlanOptions, Slots};
+use crate::reader::Reader;
 use crate::text::put;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ pub struct Type {
     redacted: Option<Message>,
     /// Whether the value is secret only where the name in slot 3 is.
     by_name: bool,
-    form: Option<Form>,
+    template: Option<Template>,
 }
 
 /// The names of configurations whose values are secret.
@@ -217,7 +217,11 @@ impl Framed {
         if let Err(reason) = self.payload(record, out) {
             out.clear();
             let offset = record.offset;
-            let is_remote = self.types.iter().flatten().any(|one| one.form.is_some());
+            let is_remote = self
+                .types
+                .iter()
+                .flatten()
+                .any(|one| one.template.is_some());
             let at = if is_remote { "offset " } else { "" };
             put!(
                 out,
@@ -237,7 +241,11 @@ impl Framed {
     }
 
     fn payload(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), String> {
-        let is_remote = self.types.iter().flatten().any(|one| one.form.is_some());
+        let is_remote = self
+            .types
+            .iter()
+            .flatten()
+            .any(|one| one.template.is_some());
         if is_remote && record.value.is_none() {
             return Err("the record has no value".into());
         }
@@ -257,7 +265,7 @@ impl Framed {
             },
         );
         let (found, frame) = found.map_err(|unknown| unknown.reason)?;
-        let Some(form) = &found.form else {
+        let Some(template) = &found.template else {
             out.push(b'}');
             return Ok(());
         };
@@ -266,7 +274,7 @@ impl Framed {
         let plan = found.message.nearest(frame.version).ok_or_else(failed)?;
         let mut reader = Reader::new(record.value.unwrap_or(b""), frame.body);
         let data = plan.value(&mut reader).map_err(|_| failed())?;
-        form.show(&data, out)
+        template.show(&data, out)
     }
 
     pub fn head<'a>(&'a self, record: &Record<'a>) -> Meaning<'a> {
@@ -388,20 +396,20 @@ impl Framed {
             let one = one?.cast_into::<PyDict>()?;
             let message = item(&one, "message")?;
             let slots: Vec<(String, u8)> = item(&one, "slots")?.extract()?;
-            let plain = Changes {
+            let plain = PlanOptions {
                 slots: slots.clone(),
-                ..Changes::default()
+                ..PlanOptions::default()
             };
             let secret: Vec<String> = item(&one, "secret")?.extract()?;
             let redacted = if secret.is_empty() {
                 None
             } else {
-                let changes = Changes {
+                let options = PlanOptions {
                     secret: secret.into_iter().collect(),
                     redacted: "\"<redacted>\"".into(),
-                    ..Changes::default()
+                    ..PlanOptions::default()
                 };
-                Some(Message::compile(&message, &changes)?)
+                Some(Message::compile(&message, &options)?)
             };
             let number: usize = item(&one, "number")?.extract()?;
             if number > i16::MAX as usize {
@@ -415,7 +423,7 @@ impl Framed {
                 message: Message::compile(&message, &plain)?,
                 redacted,
                 by_name: item(&one, "by_name")?.extract()?,
-                form: Form::compile(&item(&one, "text")?)?,
+                template: Template::compile(&item(&one, "text")?)?,
             });
         }
         let kind: String = item(described, "kind")?.extract()?;

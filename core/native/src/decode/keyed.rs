@@ -1,8 +1,8 @@
 //! Keys with their type in front, values with their version, as coordinators have them.
 use super::{Meaning, Printed, Scratch, Shown, Texts, TypeName, Unknown, int16, item};
 use crate::batch::Record;
-use crate::plan::{Changes, Message, Plan, Reason, Slots};
-use crate::read::Reader;
+use crate::plan::{Message, Plan, PlanOptions, Reason, Slots};
+use crate::reader::Reader;
 use crate::text::put;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -163,7 +163,7 @@ impl Keyed {
                 );
                 format!("Unknown record type {number}")
             }
-            Trouble::Odd(reason) => {
+            Trouble::Unreadable(reason) => {
                 put!(
                     out,
                     "Error at offset ",
@@ -188,7 +188,7 @@ impl Keyed {
         scratch: &mut Scratch,
     ) -> Result<bool, Trouble> {
         let Some(number) = int16(key) else {
-            return Err(Trouble::Odd(
+            return Err(Trouble::Unreadable(
                 "Could not read version from key's buffer.".into(),
             ));
         };
@@ -197,16 +197,16 @@ impl Keyed {
         };
         let out = &mut scratch.key;
         put!(out, "{\"type\":\"", number, "\",\"data\":");
-        Keyed::key_json(found, number, key, out).map_err(Trouble::Odd)?;
+        Keyed::key_json(found, number, key, out).map_err(Trouble::Unreadable)?;
         out.push(b'}');
         let out = &mut scratch.value;
         let Some(raw) = value else {
             put!(out, "<DELETE>");
             return Ok(true);
         };
-        let version = Keyed::version(found, number, raw).map_err(Trouble::Odd)?;
+        let version = Keyed::version(found, number, raw).map_err(Trouble::Unreadable)?;
         put!(out, "{\"version\":\"", version, "\",\"data\":");
-        Keyed::value_json(found, version, raw, out).map_err(Trouble::Odd)?;
+        Keyed::value_json(found, version, raw, out).map_err(Trouble::Unreadable)?;
         out.push(b'}');
         Ok(true)
     }
@@ -286,7 +286,7 @@ impl Keyed {
 
 enum Trouble {
     UnknownType(i32),
-    Odd(String),
+    Unreadable(String),
 }
 
 impl Keyed {
@@ -300,18 +300,18 @@ impl Keyed {
                 None
             } else {
                 let (start, fields): (String, Vec<(String, Bound<PyAny>)>) = embedded.extract()?;
-                let changes = Changes {
+                let options = PlanOptions {
                     embedded: fields,
-                    ..Changes::default()
+                    ..PlanOptions::default()
                 };
-                Some((start.into_bytes(), Message::compile(&value, &changes)?))
+                Some((start.into_bytes(), Message::compile(&value, &options)?))
             };
             types.insert(
                 item(&one, "number")?.extract()?,
                 KeyedType {
                     name: item(&one, "name")?.extract::<String>()?.into(),
-                    key: Message::compile(&item(&one, "key")?, &Changes::default())?,
-                    value: Message::compile(&value, &Changes::default())?,
+                    key: Message::compile(&item(&one, "key")?, &PlanOptions::default())?,
+                    value: Message::compile(&value, &PlanOptions::default())?,
                     other,
                 },
             );

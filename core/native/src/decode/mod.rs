@@ -1,8 +1,8 @@
 //! What decoders make of a record: Kafka's text of it, or its meaning as a row.
 mod control;
-mod form;
 mod framed;
 mod keyed;
+mod template;
 mod user;
 
 use crate::batch::Record;

@@ -1,15 +1,15 @@
-//! Which records a batch has, for those who deal them out: runs of one type and version.
-use super::changing::slot;
+//! The index of a batch: its groups of similar records.
+use super::partition::slot;
 use super::rules::{Op, Rules};
 use super::topics::Id;
 use crate::batch::{Header, read_record};
-use crate::read::Reader;
+use crate::reader::Reader;
 
-/// Partitions of a topic go together by all but so many bits of their numbers.
-const RANGE_BITS: u32 = 13;
+/// See `kraftops.engine.index_contract.RANGE_BITS`.
+pub const RANGE_BITS: u32 = 13;
 
-/// Records that follow one another; see `kraftops.engine.index_contract.RecordGroup`.
-pub struct Seen {
+/// Similar records that follow one another; see `kraftops.engine.index_contract.RecordGroup`.
+pub struct RecordGroup {
     pub number: i64,
     pub total: i64,
     pub start: usize,
@@ -18,27 +18,33 @@ pub struct Seen {
     pub partition: Option<(Id, i32)>,
 }
 
-impl Seen {
-    fn takes(&self, other: &Seen, is_many: bool) -> bool {
+impl RecordGroup {
+    fn admits(&self, other: &RecordGroup, is_grouped: bool) -> bool {
         let range = |of: &Option<(Id, i32)>| of.map(|(id, number)| (id, number >> RANGE_BITS));
-        is_many
+        is_grouped
             && self.label.is_some()
             && self.label == other.label
             && range(&self.partition) == range(&other.partition)
     }
 }
 
-/// List the records *number* to *stop*; where there is none, the list ends.
-pub fn index(rules: &Rules, data: &[u8], position: usize, number: i64, stop: i64) -> Vec<Seen> {
+/// Return the groups of records *number* to *stop*, up to the first bytes that are no record.
+pub fn index(
+    rules: &Rules,
+    data: &[u8],
+    position: usize,
+    number: i64,
+    stop: i64,
+) -> Vec<RecordGroup> {
     let header = Header::bare(0);
     let mut reader = Reader::new(data, position);
-    let mut found: Vec<Seen> = Vec::new();
+    let mut groups: Vec<RecordGroup> = Vec::new();
     for number in number..stop {
         let start = reader.at;
         let Ok(record) = read_record(&mut reader, &header) else {
             break;
         };
-        let mut seen = Seen {
+        let mut group = RecordGroup {
             number,
             total: 1,
             start,
@@ -46,24 +52,24 @@ pub fn index(rules: &Rules, data: &[u8], position: usize, number: i64, stop: i64
             label: None,
             partition: None,
         };
-        let mut is_many = false;
+        let mut is_grouped = false;
         if let Ok(read) = rules.read(&record) {
-            seen.label = Some((read.number, read.version));
+            group.label = Some((read.number, read.version));
             if matches!(read.op, Op::PutPartition | Op::ChangePartition) {
                 let id = read.fields.uuid(slot::TOPIC).unwrap_or_default();
                 let partition = read.fields.int32(slot::NUMBER).unwrap_or_default();
-                seen.partition = Some((id, partition));
-                is_many = true;
+                group.partition = Some((id, partition));
+                is_grouped = true;
             }
-            is_many |= read.op == Op::Nothing;
+            is_grouped |= read.op == Op::Nothing;
         }
-        match found.last_mut() {
-            Some(last) if last.takes(&seen, is_many) => {
+        match groups.last_mut() {
+            Some(last) if last.admits(&group, is_grouped) => {
                 last.total += 1;
-                last.end = seen.end;
+                last.end = group.end;
             }
-            _ => found.push(seen),
+            _ => groups.push(group),
         }
     }
-    found
+    groups
 }

@@ -1,48 +1,57 @@
-//! The state that the records of a metadata log make, folded record by record.
+//! The state of a metadata log, to which records are applied one by one.
 //!
-//! The rules are those of Kafka's `MetadataDelta` and its parts; `kraftops.engine.fold_contract` says what
-//! a fold is, and `kraftops.engine.reference` has the same in Python.
-mod changing;
-mod health;
+//! The rules are those of Kafka's `MetadataDelta` and its parts. `kraftops.engine.fold_contract` is
+//! the contract; `kraftops.engine.reference.folding` has the same rules in Python.
+mod aggregates;
+mod dropped;
 mod index;
+mod ordered_map;
+mod partition;
+mod partition_state;
 mod python;
 mod rules;
-mod running;
-mod state;
-mod tables;
+mod table_rules;
+mod topic_rules;
 mod topics;
-mod touch;
+mod watch;
+mod window;
 
-use crate::batch::{Header, read_record};
-use crate::read::Reader;
+use crate::batch::{Header, Record, read_record};
+use crate::plan::LocatedFields;
+use crate::reader::Reader;
 use crate::text;
+pub use aggregates::condition;
+use dropped::{Dropped, Reason};
+pub use index::RANGE_BITS;
+use ordered_map::{NestedMap, OrderedMap};
+pub use partition_state::POSITION_BITS;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 pub use python::{PyFold, PyRules};
-use rules::{Op, Read, Rules};
+use rules::{MetadataRecord, Op, Rules};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tables::{Nested, Table};
 use topics::{Id, Topics};
-use touch::{Entity, TableName, Watches};
+use watch::{QuotaEntity, Watch};
+pub use window::BATCH_FIELDS;
 
 const UNKNOWN_TOPIC: &str = "there is no topic with this id";
 const UNKNOWN_PARTITION: &str = "there is no such partition";
 const WRONG_COUNT: &str = "its directories are not as many as its replicas";
 
-/// A registration: the records that make its state, and how many came to make it.
+/// A registration: the addresses of the records that make its state, and their number.
 struct Broker {
     epoch: i64,
     base: u64,
-    /// The last records that said whether it is fenced, and so on.
-    said: [Option<u64>; 4],
+    /// The last changes: of fenced, inControlledShutdown, logDirs, cordonedLogDirs.
+    changes: [Option<u64>; 4],
     newest: u64,
     records: u32,
 }
 
-/// What is known of the numbers that records may have.
+/// The values that records may have.
 struct Limits {
-    /// The name of the feature that all else depends on, and its levels.
+    /// The feature metadata.version, and its levels.
     version_name: String,
     levels: (i16, i16),
     /// A feature that the quorum keeps for itself.
@@ -53,7 +62,7 @@ struct Limits {
     kept_leader: i32,
 }
 
-/// What the batch, or transaction, that is in work has changed: how things were before.
+/// The entries that the present batch, or transaction, has changed: whether they were there before.
 #[derive(Default)]
 struct Unit {
     topics: HashMap<Id, Option<Arc<str>>>,
@@ -62,92 +71,65 @@ struct Unit {
     configs: HashMap<(i8, String), bool>,
 }
 
-/// Records that were left out: 12 bytes for each, since a hostile log can have millions.
-#[derive(Default)]
-struct Dropped {
-    addresses: Vec<u64>,
-    reasons: Vec<u32>,
-    texts: Vec<Arc<str>>,
-    known: HashMap<Arc<str>, u32>,
-}
-
-impl Dropped {
-    fn add(&mut self, address: u64, reason: &str) {
-        let at = match self.known.get(reason) {
-            Some(at) => *at,
-            None => {
-                let text: Arc<str> = reason.into();
-                let at = self.texts.len() as u32;
-                self.texts.push(Arc::clone(&text));
-                self.known.insert(text, at);
-                at
-            }
-        };
-        self.addresses.push(address);
-        self.reasons.push(at);
-    }
-
-    fn cut(&mut self, count: usize) {
-        self.addresses.truncate(count);
-        self.reasons.truncate(count);
-    }
-
-    fn get(&self, at: usize) -> Option<(u64, &str)> {
-        let reason = *self.reasons.get(at)? as usize;
-        Some((*self.addresses.get(at)?, self.texts.get(reason)?))
-    }
-}
-
-/// What became of a record.
-enum Done {
-    Applied,
-    Dropped(Reason),
-    Unreadable(String),
-    Marker(Op, i32),
-}
-
-/// Why a record cannot apply.
-enum Reason {
-    Fixed(&'static str),
-    Made(String),
+/// The place where a fold stopped; see `kraftops.engine.fold_contract.FoldProgress`.
+#[derive(Default, Clone)]
+pub struct FoldProgress {
+    position: usize,
+    number: i64,
+    /// The beginning of the last record that was read.
+    last: usize,
+    marker: Option<(Op, i32)>,
+    is_malformed: bool,
+    has_changes: bool,
+    applied: u64,
+    dropped: u64,
+    unreadable: u64,
 }
 
 type Applied = Result<(), Reason>;
 
-impl From<&'static str> for Reason {
-    fn from(text: &'static str) -> Self {
-        Reason::Fixed(text)
-    }
+/// The records of a batch, and the progress in reading them.
+struct Records<'a> {
+    reader: Reader<'a>,
+    header: Header,
+    stop: i64,
+    progress: FoldProgress,
 }
 
-impl From<String> for Reason {
-    fn from(text: String) -> Self {
-        Reason::Made(text)
-    }
-}
-
-impl Reason {
-    fn text(&self) -> &str {
-        match self {
-            Reason::Fixed(text) => text,
-            Reason::Made(text) => text,
+impl<'a> Records<'a> {
+    fn new(data: &'a [u8], position: usize, number: i64, stop: i64) -> Self {
+        Records {
+            reader: Reader::new(data, position),
+            header: Header::bare(0),
+            stop,
+            progress: FoldProgress {
+                number,
+                last: position,
+                ..FoldProgress::default()
+            },
         }
     }
-}
 
-/// Where a fold stopped; see `kraftops.engine.fold_contract.FoldProgress`.
-#[derive(Default, Clone)]
-pub struct Stop {
-    position: usize,
-    number: i64,
-    /// Where the last record that was read begins.
-    last: usize,
-    marker: Option<(Op, i32)>,
-    is_odd: bool,
-    is_touched: bool,
-    applied: u64,
-    dropped: u64,
-    unreadable: u64,
+    #[inline(always)]
+    fn next(&mut self) -> Option<Record<'a>> {
+        if self.progress.number >= self.stop {
+            return None;
+        }
+        let at = self.reader.at;
+        let Ok(record) = read_record(&mut self.reader, &self.header) else {
+            self.progress.is_malformed = true;
+            self.reader.at = at;
+            return None;
+        };
+        self.progress.number += 1;
+        self.progress.last = at;
+        Some(record)
+    }
+
+    fn finish(mut self) -> FoldProgress {
+        self.progress.position = self.reader.at;
+        self.progress
+    }
 }
 
 pub struct Fold {
@@ -156,16 +138,16 @@ pub struct Fold {
     is_seeded: bool,
     unit: Unit,
     dropped: Dropped,
-    watches: Watches,
+    watch: Watch,
     topics: Topics,
-    brokers: Table<i32, Broker>,
-    controllers: Table<i32, u64>,
-    configs: Nested<(i8, String), String>,
-    quotas: Nested<Entity, String>,
-    acls: Table<Id, u64>,
-    scram: Nested<i8, String>,
-    tokens: Table<String, u64>,
-    features: Table<String, (i16, u64)>,
+    brokers: OrderedMap<i32, Broker>,
+    controllers: OrderedMap<i32, u64>,
+    configs: NestedMap<(i8, String), String>,
+    quotas: NestedMap<QuotaEntity, String>,
+    acls: OrderedMap<Id, u64>,
+    scram: NestedMap<i8, String>,
+    tokens: OrderedMap<String, u64>,
+    features: OrderedMap<String, (i16, u64)>,
     metadata_version: Option<(i16, u64)>,
     producer_ids: Option<u64>,
 }
@@ -187,16 +169,16 @@ impl Fold {
             is_seeded: false,
             unit: Unit::default(),
             dropped: Dropped::default(),
-            watches: Watches::default(),
+            watch: Watch::default(),
             topics: Topics::default(),
-            brokers: Table::default(),
-            controllers: Table::default(),
-            configs: Table::default(),
-            quotas: Table::default(),
-            acls: Table::default(),
-            scram: Table::default(),
-            tokens: Table::default(),
-            features: Table::default(),
+            brokers: OrderedMap::default(),
+            controllers: OrderedMap::default(),
+            configs: OrderedMap::default(),
+            quotas: OrderedMap::default(),
+            acls: OrderedMap::default(),
+            scram: OrderedMap::default(),
+            tokens: OrderedMap::default(),
+            features: OrderedMap::default(),
             metadata_version: None,
             producer_ids: None,
         })
@@ -220,90 +202,58 @@ impl Fold {
         position: usize,
         number: i64,
         stop: i64,
-    ) -> Stop {
-        self.watches.touched.clear();
+    ) -> FoldProgress {
+        self.watch.changes.clear();
         let rules = Arc::clone(&self.rules);
-        let header = Header::bare(0);
-        let mut reader = Reader::new(data, position);
-        let mut done = Stop {
-            number,
-            last: position,
-            ..Stop::default()
-        };
-        while done.number < stop {
-            let at = reader.at;
-            let Ok(record) = read_record(&mut reader, &header) else {
-                done.is_odd = true;
-                reader.at = at;
-                break;
-            };
-            done.number += 1;
-            done.last = at;
-            let place = address + at as u64;
-            let found = match rules.read(&record) {
-                Ok(read) if read.op.is_marker() => Done::Marker(read.op, read.number),
-                Ok(read) => match self.one(&read, place) {
-                    Ok(()) => Done::Applied,
-                    Err(reason) => Done::Dropped(reason),
-                },
-                Err(reason) => Done::Unreadable(reason),
-            };
-            match found {
-                Done::Applied => done.applied += 1,
-                Done::Dropped(reason) => {
-                    done.dropped += 1;
-                    self.dropped.add(place, reason.text());
-                }
-                Done::Unreadable(reason) => {
-                    done.dropped += 1;
-                    done.unreadable += 1;
-                    self.dropped.add(place, &reason);
-                }
-                Done::Marker(op, number) => {
-                    done.marker = Some((op, number));
+        let mut records = Records::new(data, position, number, stop);
+        while let Some(record) = records.next() {
+            let progress = &mut records.progress;
+            let place = address + progress.last as u64;
+            match rules.read(&record) {
+                Ok(found) if found.op.is_marker() => {
+                    progress.marker = Some((found.op, found.number));
                     break;
                 }
+                Ok(found) => match self.apply_record(&found, place) {
+                    Ok(()) => progress.applied += 1,
+                    Err(reason) => {
+                        progress.dropped += 1;
+                        self.dropped.add(place, reason.text());
+                    }
+                },
+                Err(reason) => {
+                    progress.dropped += 1;
+                    progress.unreadable += 1;
+                    self.dropped.add(place, &reason);
+                }
             }
-            if !self.watches.touched.is_empty() {
-                done.is_touched = true;
+            if !self.watch.changes.is_empty() {
+                progress.has_changes = true;
                 break;
             }
         }
-        done.position = reader.at;
-        done
+        records.finish()
     }
 
-    /// Read over records to the next marker.
-    fn skim(&self, data: &[u8], position: usize, number: i64, stop: i64) -> Stop {
-        let header = Header::bare(0);
-        let mut reader = Reader::new(data, position);
-        let mut done = Stop {
-            number,
-            last: position,
-            ..Stop::default()
-        };
-        while done.number < stop && done.marker.is_none() {
-            let at = reader.at;
-            let Ok(record) = read_record(&mut reader, &header) else {
-                done.is_odd = true;
-                reader.at = at;
-                break;
-            };
-            done.number += 1;
-            done.last = at;
+    /// Read records up to the next marker, without applying them.
+    fn skim(&self, data: &[u8], position: usize, number: i64, stop: i64) -> FoldProgress {
+        let mut records = Records::new(data, position, number, stop);
+        while let Some(record) = records.next() {
             match self.rules.read(&record) {
-                Ok(read) if read.op.is_marker() => done.marker = Some((read.op, read.number)),
+                Ok(found) if found.op.is_marker() => {
+                    records.progress.marker = Some((found.op, found.number));
+                    break;
+                }
                 Ok(_) => {}
-                Err(_) => done.unreadable += 1,
+                Err(_) => records.progress.unreadable += 1,
             }
         }
-        done.position = reader.at;
-        done
+        records.finish()
     }
 
-    fn one(&mut self, read: &Read, address: u64) -> Applied {
-        let fields = &read.fields;
-        match read.op {
+    fn apply_record(&mut self, record: &MetadataRecord, address: u64) -> Applied {
+        let fields = &record.fields;
+        match record.op {
             Op::Nothing | Op::Begin | Op::End | Op::Abort => Ok(()),
             Op::PutPartition => self.put_partition(fields, address),
             Op::ChangePartition => self.change_partition(fields, address),
@@ -313,29 +263,26 @@ impl Fold {
             Op::RegisterBroker => self.register_broker(fields, address),
             Op::UnregisterBroker => self.unregister_broker(fields),
             Op::FenceBroker | Op::UnfenceBroker | Op::ChangeBroker => {
-                self.change_broker(read.op, fields, address)
+                self.change_broker(record.op, fields, address)
             }
-            Op::RegisterController => self.register_controller(read, address),
+            Op::RegisterController => self.register_controller(record, address),
             Op::PutConfig => self.put_config(fields, address),
-            Op::PutQuota => self.put_quota(read, address),
-            Op::PutProducerIds => {
-                let before = self.producer_ids.replace(address);
-                let after = Some(address);
-                self.watches
-                    .note(TableName::ProducerIds, before, after, Vec::new);
-                Ok(())
-            }
+            Op::PutQuota => self.put_quota(record, address),
+            Op::PutProducerIds => self.put_producer_ids(address),
             Op::PutAcl => self.put_acl(fields, address),
             Op::RemoveAcl => self.remove_acl(fields),
-            Op::PutScram | Op::RemoveScram => {
-                self.change_scram(fields, (read.op == Op::PutScram).then_some(address))
-            }
-            Op::PutToken | Op::RemoveToken => {
-                self.change_token(fields, (read.op == Op::PutToken).then_some(address))
-            }
+            Op::PutScram => self.change_scram(fields, Some(address)),
+            Op::RemoveScram => self.change_scram(fields, None),
+            Op::PutToken => self.change_token(fields, Some(address)),
+            Op::RemoveToken => self.change_token(fields, None),
             Op::PutFeature => self.put_feature(fields, address),
         }
     }
+}
+
+/// The text in a slot as Java reads it; empty without one.
+fn text_of(fields: &LocatedFields, slot: usize) -> String {
+    fields.text(slot).map(java_text).unwrap_or_default()
 }
 
 /// A text of a record as Java reads it.

@@ -1,11 +1,11 @@
-//! The fold as Python has it: `kraftops.engine.native_fold` puts its answers into the contract's tuples.
+//! The classes `Rules` and `Fold` for Python; `kraftops.engine.native_fold` names their tuples.
 use super::index::index;
+use super::partition_state::Batches;
 use super::rules::Rules;
-use super::running::Bounds;
-use super::state::Batches;
 use super::topics::Id;
-use super::touch::Entity;
-use super::{Fold, Stop};
+use super::watch::QuotaEntity;
+use super::window::BatchBounds;
+use super::{Fold, FoldProgress};
 use crate::guarded;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What records do; made once, shared by folds.
+/// The rules of records; made once, shared by folds.
 #[pyclass(frozen, name = "Rules")]
 pub struct PyRules(Arc<Rules>);
 
@@ -24,7 +24,7 @@ impl PyRules {
         Ok(PyRules(Arc::new(Rules::compile(described)?)))
     }
 
-    /// List the records of a batch; see `kraftops.engine.index_contract.RecordGroup`.
+    /// Return the groups of similar records; see `kraftops.engine.index_contract.RecordGroup`.
     fn index<'py>(
         &self,
         py: Python<'py>,
@@ -33,12 +33,12 @@ impl PyRules {
         number: i64,
         stop: i64,
     ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let found = guarded(|| py.detach(|| index(&self.0, data, position, number, stop)))?;
-        let tuples = found.into_iter().map(|seen| {
-            let (kind, version) = seen.label.unzip();
-            let (id, partition) = seen.partition.unzip();
+        let groups = guarded(|| py.detach(|| index(&self.0, data, position, number, stop)))?;
+        let tuples = groups.into_iter().map(|group| {
+            let (kind, version) = group.label.unzip();
+            let (id, partition) = group.partition.unzip();
             let id = id.map(|id| PyBytes::new(py, &id));
-            let (number, total, start, end) = (seen.number, seen.total, seen.start, seen.end);
+            let (number, total, start, end) = (group.number, group.total, group.start, group.end);
             (number, total, start, end, kind, version, id, partition).into_pyobject(py)
         });
         tuples.collect()
@@ -51,7 +51,7 @@ pub struct PyFold {
     fetch: Py<PyAny>,
 }
 
-/// Of a broker: id, epoch, addresses, and the newest change.
+/// A broker: id, epoch, addresses, and the newest change.
 type Registered = (i32, i64, Vec<u64>, (u64, u32));
 type Found<'py, T> = PyResult<Vec<(Bound<'py, PyBytes>, T)>>;
 
@@ -60,18 +60,18 @@ fn id_of(raw: &[u8]) -> PyResult<Id> {
         .map_err(|_| PyValueError::new_err("an id has 16 bytes"))
 }
 
-/// The fields of a `Stop`.
-fn told<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyTuple>> {
+/// The fields of a `FoldProgress`.
+fn progress_tuple<'py>(py: Python<'py>, progress: &FoldProgress) -> PyResult<Bound<'py, PyTuple>> {
     (
-        stop.position,
-        stop.number,
-        stop.last,
-        stop.marker.map(|(_, number)| number),
-        stop.is_odd,
-        stop.is_touched,
-        stop.applied,
-        stop.dropped,
-        stop.unreadable,
+        progress.position,
+        progress.number,
+        progress.last,
+        progress.marker.map(|(_, number)| number),
+        progress.is_malformed,
+        progress.has_changes,
+        progress.applied,
+        progress.dropped,
+        progress.unreadable,
     )
         .into_pyobject(py)
 }
@@ -105,7 +105,7 @@ impl PyFold {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let fold = &mut self.fold;
         let work = || fold.apply(data, address, position, number, stop);
-        told(py, &guarded(|| py.detach(work))?)
+        progress_tuple(py, &guarded(|| py.detach(work))?)
     }
 
     fn skim<'py>(
@@ -117,7 +117,7 @@ impl PyFold {
         stop: i64,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let work = || self.fold.skim(data, position, number, stop);
-        told(py, &guarded(|| py.detach(work))?)
+        progress_tuple(py, &guarded(|| py.detach(work))?)
     }
 
     /// Apply ordinary batches; *bounds* are the fields of `kraftops.engine.fold_contract.BatchBounds`.
@@ -130,7 +130,7 @@ impl PyFold {
         bounds: (Option<i64>, i32, i64, i64, i64),
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (expected, epoch, after, until, time) = bounds;
-        let bounds = Bounds {
+        let bounds = BatchBounds {
             expected,
             epoch,
             after,
@@ -138,11 +138,26 @@ impl PyFold {
             time,
         };
         let fold = &mut self.fold;
-        let ran = guarded(|| py.detach(|| fold.run(window, start, first, bounds)))?;
-        let raw: Vec<u8> = ran.batches.iter().flat_map(|n| n.to_ne_bytes()).collect();
-        let inside = ran.inside.map(|stop| told(py, &stop)).transpose()?;
+        let result = guarded(|| py.detach(|| fold.apply_window(window, start, first, bounds)))?;
+        let raw: Vec<u8> = result
+            .batches
+            .iter()
+            .flatten()
+            .flat_map(|n| n.to_ne_bytes())
+            .collect();
+        let inside = result
+            .inside
+            .map(|progress| progress_tuple(py, &progress))
+            .transpose()?;
         let batches = PyBytes::new(py, &raw);
-        (ran.next, batches, ran.transactions, ran.last, inside).into_pyobject(py)
+        (
+            result.next,
+            batches,
+            result.transactions,
+            result.last,
+            inside,
+        )
+            .into_pyobject(py)
     }
 
     fn drop(&mut self, address: u64, reason: &str) {
@@ -151,7 +166,7 @@ impl PyFold {
 
     #[getter]
     fn dropped(&self) -> usize {
-        self.fold.dropped.addresses.len()
+        self.fold.dropped.count()
     }
 
     fn dropped_record(&self, number: usize) -> PyResult<(u64, &str)> {
@@ -163,13 +178,14 @@ impl PyFold {
         self.fold.dropped = super::Dropped::default();
     }
 
-    fn watch(&mut self, watches: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
-        self.fold.watches.set(watches)
+    fn watch(&mut self, keys: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
+        self.fold.watch.set(keys)
     }
 
-    fn touched<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let touched = self.fold.watches.touched.iter();
-        touched.map(|touch| touch.to_python(py)).collect()
+    #[pyo3(name = "touched")]
+    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let changes = self.fold.watch.changes.iter();
+        changes.map(|change| change.to_python(py)).collect()
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -263,7 +279,7 @@ impl PyFold {
         Ok(found)
     }
 
-    /// The states of some partitions, in this order; each batch is fetched once.
+    /// Return the states of partitions, in this order; each batch is fetched once.
     fn states<'py>(
         &self,
         py: Python<'py>,
@@ -288,12 +304,14 @@ impl PyFold {
         Ok(found)
     }
 
-    fn count(&self, py: Python, look: u32) -> usize {
-        py.detach(|| self.fold.count(look))
+    fn count(&self, py: Python, condition: u32) -> usize {
+        py.detach(|| self.fold.count_with(condition))
     }
 
-    fn having<'py>(&self, py: Python<'py>, look: u32) -> Found<'py, Vec<i32>> {
-        let found = py.detach(|| self.fold.having(look)).into_iter();
+    fn having<'py>(&self, py: Python<'py>, condition: u32) -> Found<'py, Vec<i32>> {
+        let found = py
+            .detach(|| self.fold.partitions_with(condition))
+            .into_iter();
         Ok(found
             .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
             .collect())
@@ -325,12 +343,13 @@ impl PyFold {
             .collect())
     }
 
-    fn holdings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(name = "holdings")]
+    fn replica_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         let mut batches = Batches::new(py, &self.fetch);
-        for (broker, held) in self.fold.holdings(&mut batches)? {
+        for (broker, counts) in self.fold.replica_counts(&mut batches)? {
             let topics = PyDict::new(py);
-            for (id, count) in held {
+            for (id, count) in counts {
                 topics.set_item(PyBytes::new(py, &id), count)?;
             }
             found.set_item(broker, topics)?;
@@ -342,7 +361,7 @@ impl PyFold {
         let brokers = self.fold.brokers.in_order().into_iter();
         brokers
             .map(|(id, broker)| {
-                let mut addresses: Vec<u64> = broker.said.iter().flatten().copied().collect();
+                let mut addresses: Vec<u64> = broker.changes.iter().flatten().copied().collect();
                 addresses.push(broker.base);
                 addresses.sort_unstable();
                 addresses.dedup();
@@ -352,7 +371,7 @@ impl PyFold {
             .collect()
     }
 
-    /// The fields of `kraftops.engine.metadata_state.Tables` but the second, which it has no records for.
+    /// Return the fields of `kraftops.engine.metadata_state.Tables` but the second: Kafka has no records for it.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let fold = &self.fold;
         let controllers = PyDict::new(py);
@@ -397,7 +416,7 @@ impl PyFold {
 
 fn inner<'py>(
     py: Python<'py>,
-    table: &super::tables::Table<String, u64>,
+    table: &super::ordered_map::OrderedMap<String, u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     for (key, address) in table.in_order() {
@@ -406,6 +425,6 @@ fn inner<'py>(
     Ok(found)
 }
 
-fn entity_of<'py>(py: Python<'py>, entity: &Entity) -> PyResult<Bound<'py, PyTuple>> {
+fn entity_of<'py>(py: Python<'py>, entity: &QuotaEntity) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, entity)
 }

@@ -1,15 +1,15 @@
-//! What records do to the state: operations, and which fields of which messages they take.
+//! The operations of records on the state, and the fields that they take.
 //!
-//! Which record does what, and what its fields are called, the description says.
+//! The description from Python gives each type of record its operation and its fields.
 use crate::batch::Record;
 use crate::decode::{Framing, item, refuse_large};
-use crate::plan::{Captured, Changes, Message, Plan};
-use crate::read::Reader;
+use crate::plan::{LocatedFields, Message, Plan, PlanOptions};
+use crate::reader::Reader;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What a record does; the slots of its fields are in the modules that do it.
+/// The operation of a record; the modules of the rules have the slots of its fields.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Op {
     Nothing,
@@ -78,22 +78,22 @@ impl Op {
     }
 }
 
-/// The types of records, by number, and what they do.
+/// The types of records by number, with their operations.
 pub struct Rules {
     types: Vec<Option<Type>>,
 }
 
 /// A record that could be read.
-pub struct Read<'a> {
+pub struct MetadataRecord<'a> {
     pub op: Op,
     pub number: i32,
     pub version: i32,
     pub plan: &'a Plan,
-    pub fields: Captured<'a>,
+    pub fields: LocatedFields<'a>,
 }
 
 impl Rules {
-    /// Take a list of (number, message, operation, fields in the order of their slots).
+    /// Compile a list of dicts: number, message, op, and fields in the order of their slots.
     pub fn compile(described: &Bound<PyAny>) -> PyResult<Rules> {
         let mut types: Vec<Option<Type>> = Vec::new();
         for one in described.try_iter()? {
@@ -106,24 +106,24 @@ impl Rules {
             let op = OPS.iter().find(|(known, _)| *known == name);
             let op = op.ok_or_else(|| PyValueError::new_err(format!("no operation {name}")))?;
             let fields: Vec<String> = item(&one, "fields")?.extract()?;
-            let changes = Changes {
+            let options = PlanOptions {
                 slots: fields.into_iter().zip(0..).collect(),
-                ..Changes::default()
+                ..PlanOptions::default()
             };
             if types.len() <= number {
                 types.resize_with(number + 1, || None);
             }
             types[number] = Some(Type {
                 op: op.1,
-                message: Message::compile(&item(&one, "message")?, &changes)?,
+                message: Message::compile(&item(&one, "message")?, &options)?,
             });
         }
         Ok(Rules { types })
     }
 
-    /// Read a record, or say in Kafka's words why nobody can (`MetadataRecordSerde`).
+    /// Read a record; the error is in Kafka's words (`MetadataRecordSerde`).
     #[inline]
-    pub fn read<'a>(&'a self, record: &Record<'a>) -> Result<Read<'a>, String> {
+    pub fn read<'a>(&'a self, record: &Record<'a>) -> Result<MetadataRecord<'a>, String> {
         if record.key.is_some() || record.headers.count != 0 {
             return Err("a metadata record with a key or headers".into());
         }
@@ -143,7 +143,7 @@ impl Rules {
         let message = &found.message;
         let plan = message.nearest(frame.version).ok_or_else(unreadable)?;
         let mut reader = Reader::new(raw, frame.body);
-        let fields = plan.capture(&mut reader).map_err(|_| unreadable())?;
+        let fields = plan.locate(&mut reader).map_err(|_| unreadable())?;
         if message.plan(frame.version).is_none()
             && frame.version > message.first
             && message.has_structs(plan, &Reader::new(raw, frame.body))
@@ -157,7 +157,7 @@ impl Rules {
                 frame.number
             ));
         }
-        Ok(Read {
+        Ok(MetadataRecord {
             op: found.op,
             number: frame.number,
             version: frame.version,

@@ -1,185 +1,24 @@
-//! Topics and their partitions: where the records are that made them, and what later ones changed.
+//! Topics and their partitions, by id, name and number.
+use super::partition::{Changes, Partition};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub type Id = [u8; 16];
 
-/// Places of a dense list for each partition that is there, and for none, before a number is odd.
-const MOST_PLACES: usize = 4;
-const FREE_PLACES: usize = 64;
-const ADDRESS_BITS: u32 = 56;
-const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
-
-pub const LEADERLESS: u8 = 1;
-pub const ADDING: u8 = 2;
-pub const REMOVING: u8 = 4;
-pub const ELR: u8 = 8;
-pub const LAST_KNOWN_ELR: u8 = 16;
-pub const DIRECTORIES: u8 = 32;
-/// Nobody can tell whether the newest record changed anything.
-pub const UNCERTAIN: u8 = 64;
-const ABSENT: u8 = 128;
-
-/// A partition in 16 bytes: a million of them are to be held.
-#[derive(Clone, Copy)]
-pub struct Partition {
-    /// The flags above the address of its newest record.
-    place: u64,
-    /// One more than the number of its changes, 0 without any.
-    changes: u32,
-    replicas: u16,
-    in_sync: u16,
-}
-
-impl Partition {
-    const NONE: Partition = Partition {
-        place: (ABSENT as u64) << ADDRESS_BITS,
-        changes: 0,
-        replicas: 0,
-        in_sync: 0,
-    };
-
-    pub fn new(address: u64, flags: u8, replicas: usize, in_sync: usize) -> Self {
-        let mut made = Partition::NONE;
-        made.put(address, flags);
-        made.set_replicas(replicas);
-        made.set_in_sync(in_sync);
-        made
-    }
-
-    pub fn put(&mut self, address: u64, flags: u8) {
-        self.place = (flags as u64) << ADDRESS_BITS | (address & ADDRESS);
-    }
-
-    pub fn address(&self) -> u64 {
-        self.place & ADDRESS
-    }
-
-    pub fn flags(&self) -> u8 {
-        (self.place >> ADDRESS_BITS) as u8
-    }
-
-    pub fn has_elr(&self) -> bool {
-        self.flags() & (ELR | LAST_KNOWN_ELR) != 0
-    }
-
-    pub fn is_there(&self) -> bool {
-        self.flags() & ABSENT == 0
-    }
-
-    pub fn changes(&self) -> Option<usize> {
-        (self.changes as usize).checked_sub(1)
-    }
-
-    pub fn set_changes(&mut self, at: usize) {
-        self.changes = at as u32 + 1;
-    }
-
-    /// Tell whether the counts do not fit here; the changes then have the lists.
-    pub fn is_large(&self) -> bool {
-        self.replicas == u16::MAX || self.in_sync == u16::MAX
-    }
-
-    pub fn set_replicas(&mut self, count: usize) {
-        self.replicas = u16::try_from(count).unwrap_or(u16::MAX);
-    }
-
-    pub fn set_in_sync(&mut self, count: usize) {
-        self.in_sync = u16::try_from(count).unwrap_or(u16::MAX);
-    }
-}
-
-const FEW: usize = 5;
-
-/// What changed of a partition after its own record; nothing where no change says it.
-///
-/// Changes come from all over the log: each should cost one line of the processor's cache.
-#[repr(align(64))]
-pub struct Changes {
-    pub base: u64,
-    /// With the partition's own.
-    pub records: u32,
-    /// How often the leader was set, which is how much its epoch has grown.
-    pub leaders: u32,
-    leader: i32,
-    pub recovery: Option<i8>,
-    /// How many are in sync, where that fits here.
-    few: Option<u8>,
-    in_sync: [i32; FEW],
-    pub rare: Option<Box<Rare>>,
-}
-
-/// What few changes say.
-#[derive(Default)]
-pub struct Rare {
-    /// Where it does not fit into `Changes`.
-    isr: Option<Box<[i32]>>,
-    pub replicas: Option<Box<[i32]>>,
-    pub removing: Option<Box<[i32]>>,
-    pub adding: Option<Box<[i32]>>,
-    pub elr: Option<Box<[i32]>>,
-    pub last_known_elr: Option<Box<[i32]>>,
-    pub directories: Option<Box<[Id]>>,
-}
-
-impl Changes {
-    fn of(base: u64) -> Self {
-        Changes {
-            base,
-            records: 1,
-            leaders: 0,
-            leader: 0,
-            recovery: None,
-            few: None,
-            in_sync: [0; FEW],
-            rare: None,
-        }
-    }
-
-    pub fn leader(&self) -> Option<i32> {
-        (self.leaders != 0).then_some(self.leader)
-    }
-
-    pub fn set_leader(&mut self, leader: i32) {
-        self.leader = leader;
-        self.leaders = self.leaders.saturating_add(1);
-    }
-
-    pub fn isr(&self) -> Option<&[i32]> {
-        match self.few {
-            Some(count) => self.in_sync.get(..count as usize),
-            None => self.rare.as_ref()?.isr.as_deref(),
-        }
-    }
-
-    pub fn set_isr(&mut self, count: usize, ids: impl Iterator<Item = i32>) {
-        if count <= FEW {
-            self.few = Some(count as u8);
-            for (place, id) in self.in_sync.iter_mut().zip(ids) {
-                *place = id;
-            }
-        } else {
-            self.few = None;
-            self.rare().isr = Some(ids.collect());
-        }
-    }
-
-    pub fn rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_default()
-    }
-}
-
+/// Entries of a dense list for each partition that is there, and for none.
+const MAX_ENTRIES: usize = 4;
+const FREE_ENTRIES: usize = 64;
 pub struct Topic {
     pub id: Id,
     pub name: Arc<str>,
     pub address: u64,
-    /// Topics come in the order of these.
+    /// The place among all topics in the order in which they came.
     pub since: u64,
     dense: Vec<Partition>,
-    /// How many are in the dense list.
-    there: usize,
-    /// Partitions whose numbers are far from their neighbours'.
-    odd: BTreeMap<i32, Partition>,
+    /// The number of partitions in the dense list.
+    dense_count: usize,
+    /// Partitions with numbers far above the others, or negative.
+    sparse: BTreeMap<i32, Partition>,
 }
 
 impl Topic {
@@ -190,8 +29,8 @@ impl Topic {
             address,
             since,
             dense: Vec::new(),
-            there: 0,
-            odd: BTreeMap::new(),
+            dense_count: 0,
+            sparse: BTreeMap::new(),
         }
     }
 
@@ -201,7 +40,7 @@ impl Topic {
             .and_then(|at| self.dense.get(at));
         dense
             .filter(|one| one.is_there())
-            .or_else(|| self.odd.get(&number))
+            .or_else(|| self.sparse.get(&number))
     }
 
     pub fn get_mut(&mut self, number: i32) -> Option<&mut Partition> {
@@ -211,21 +50,21 @@ impl Topic {
             .filter(|one| one.is_there());
         match dense {
             Some(found) => Some(found),
-            None => self.odd.get_mut(&number),
+            None => self.sparse.get_mut(&number),
         }
     }
 
-    /// Put a partition into its place; return what was there.
+    /// Put a partition in; return the one before.
     pub fn put(&mut self, number: i32, made: Partition) -> Option<Partition> {
         let size = self.dense.len();
-        let most = size.max(FREE_PLACES + MOST_PLACES * self.there);
+        let limit = size.max(FREE_ENTRIES + MAX_ENTRIES * self.dense_count);
         let at = match usize::try_from(number) {
-            Ok(at) if at <= most && !self.odd.contains_key(&number) => at,
-            _ => return self.odd.insert(number, made),
+            Ok(at) if at <= limit && !self.sparse.contains_key(&number) => at,
+            _ => return self.sparse.insert(number, made),
         };
         if at == size {
             self.dense.push(made);
-            self.there += 1;
+            self.dense_count += 1;
             return None;
         }
         if at > size {
@@ -233,15 +72,15 @@ impl Topic {
         }
         let place = self.dense.get_mut(at)?;
         let before = std::mem::replace(place, made);
-        self.there += !before.is_there() as usize;
+        self.dense_count += !before.is_there() as usize;
         before.is_there().then_some(before)
     }
 
     /// The partitions in the order of their numbers.
     pub fn partitions(&self) -> impl Iterator<Item = (i32, &Partition)> {
-        let negative = self.odd.range(..0).map(|(number, one)| (*number, one));
+        let negative = self.sparse.range(..0).map(|(number, one)| (*number, one));
         let mut positive = self
-            .odd
+            .sparse
             .range(0..)
             .map(|(number, one)| (*number, one))
             .peekable();
@@ -259,7 +98,7 @@ impl Topic {
     }
 
     pub fn count(&self) -> usize {
-        self.odd.len() + self.there
+        self.sparse.len() + self.dense_count
     }
 }
 
@@ -269,13 +108,13 @@ pub struct Topics {
     all: Vec<Option<Topic>>,
     free: Vec<usize>,
     by_id: HashMap<Id, usize>,
-    /// The ids of topics that can be named, and since when.
+    /// The ids of topics by name, and the place of the name in the order in which names came.
     names: HashMap<Arc<str>, (u64, Id)>,
     next: u64,
     last: Option<(Id, usize)>,
     changes: Vec<Changes>,
     free_changes: Vec<usize>,
-    /// How many partitions have an ELR, or a last known one.
+    /// The number of partitions with an ELR, or a last known one.
     with_elr: usize,
 }
 
@@ -316,7 +155,7 @@ impl Topics {
         self.names.contains_key(name)
     }
 
-    /// Add a topic that is not there; its name is its own from now on.
+    /// Add a topic that is not there; it takes its name from another.
     pub fn add(&mut self, id: Id, name: Arc<str>, address: u64) {
         let topic = Topic::new(id, Arc::clone(&name), address, self.next);
         let at = match self.free.pop() {
@@ -330,14 +169,14 @@ impl Topics {
             }
         };
         self.by_id.insert(id, at);
-        // As in a dict, who takes a name that is there takes its place.
+        // As in a dict, a name that is there keeps its place in the order.
         let since = self.names.get(&name).map_or(self.next, |(since, _)| *since);
         self.names.insert(name, (since, id));
         self.next += 1;
         self.last = Some((id, at));
     }
 
-    /// Take a topic out, with its name unless that is another's.
+    /// Remove a topic, and its name unless another topic has taken that.
     pub fn remove(&mut self, id: &Id) -> Option<Topic> {
         let at = self.by_id.remove(id)?;
         self.last = None;
@@ -374,7 +213,7 @@ impl Topics {
         self.changes.get(partition.changes()?)
     }
 
-    /// Put a partition into its place in the topic at *at*; return what was there.
+    /// Put a partition into the topic at *at*; return the one before.
     pub fn put(&mut self, at: usize, number: i32, made: Partition) -> Option<Partition> {
         let before = self.at_mut(at)?.put(number, made);
         self.with_elr += made.has_elr() as usize;
@@ -385,7 +224,7 @@ impl Topics {
         before
     }
 
-    /// Note that flags of a partition were others before.
+    /// Count a partition whose ELR came or went.
     pub fn note_elr(&mut self, had: bool, has: bool) {
         self.with_elr = self.with_elr + has as usize - had as usize;
     }
@@ -413,7 +252,7 @@ impl Topics {
         in_sync.map_or(partition.in_sync as usize, <[i32]>::len) < self.replicas(partition)
     }
 
-    /// The changes of a partition, which may have none so far.
+    /// The changes of a partition, which are made if there are none.
     pub fn changes_for(
         &mut self,
         at: usize,
@@ -423,7 +262,7 @@ impl Topics {
         let place = match partition.changes() {
             Some(place) => place,
             None => {
-                let fresh = Changes::of(partition.address());
+                let fresh = Changes::new(partition.address());
                 let place = match self.free_changes.pop() {
                     Some(place) => {
                         self.changes[place] = fresh;

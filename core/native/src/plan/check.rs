@@ -1,6 +1,6 @@
 //! Why bytes are no message, in the words of Kafka's readers.
 use super::{Field, Kind, Plan, Shown};
-use crate::read::{Odd, Reader};
+use crate::reader::{Malformed, Reader};
 
 /// What is wrong; Kafka has no words of its own for bytes that end too early.
 pub struct Reason {
@@ -148,11 +148,11 @@ fn uvarint(reader: &mut Reader) -> Result<u32, Reason> {
     let mut copy = *reader;
     match reader.uvarint() {
         Ok(value) => Ok(value),
-        Err(Odd) if copy.left() < 5 => Err(Reason {
+        Err(Malformed) if copy.left() < 5 => Err(Reason {
             text: "the varint is cut short".into(),
             is_underflow: true,
         }),
-        Err(Odd) => {
+        Err(Malformed) => {
             let mut value = 0u32;
             for shift in [0, 7, 14, 21, 28] {
                 value |= ((copy.u8().unwrap_or(0) & 127) as u32) << shift;

@@ -1,6 +1,6 @@
 //! Kafka's JSON of a struct, as its generated `…JsonConverter` classes write it.
 use super::{Field, Kind, Message, Plan, Shown, Slots};
-use crate::read::{Odd, Reader, Res};
+use crate::reader::{Malformed, ReadResult, Reader};
 use crate::text::{self, put, truth};
 
 /// Members of a struct from the first tagged one on.
@@ -9,7 +9,12 @@ pub(super) const MOST_PLACES: usize = 24;
 impl Plan {
     /// Append the struct at the reader as JSON; tell whether it has tags that the table has not.
     #[inline]
-    pub fn json(&self, reader: &mut Reader, out: &mut Vec<u8>, slots: &mut Slots) -> Res<bool> {
+    pub fn json(
+        &self,
+        reader: &mut Reader,
+        out: &mut Vec<u8>,
+        slots: &mut Slots,
+    ) -> ReadResult<bool> {
         let start = *reader;
         out.push(b'{');
         let begin = out.len();
@@ -34,7 +39,7 @@ impl Plan {
                 let size = reader.uvarint()? as i32;
                 let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) else {
                     if self.absent.contains(&tag) || size < 0 {
-                        return Err(Odd);
+                        return Err(Malformed);
                     }
                     reader.take(size as usize)?;
                     has_unknown = true;
@@ -57,7 +62,7 @@ impl Plan {
                     continue;
                 }
                 if count == places.len() {
-                    return Err(Odd);
+                    return Err(Malformed);
                 }
                 let size = out.len() - at;
                 let next = (0..count)
@@ -81,7 +86,12 @@ impl Plan {
 
     /// Do the rest of `json` behind its `{` where a tag comes again: of those the last one counts.
     #[cold]
-    fn json_of_last(&self, reader: &mut Reader, out: &mut Vec<u8>, slots: &mut Slots) -> Res<bool> {
+    fn json_of_last(
+        &self,
+        reader: &mut Reader,
+        out: &mut Vec<u8>,
+        slots: &mut Slots,
+    ) -> ReadResult<bool> {
         let mut ahead = *reader;
         for field in &self.wire {
             field.skip(&mut ahead, self.flexible)?;
@@ -95,16 +105,16 @@ impl Plan {
                 found[at] = Some(ahead);
                 self.tagged[at].skip(&mut ahead, true)?;
             } else if self.absent.contains(&tag) {
-                return Err(Odd);
+                return Err(Malformed);
             } else {
-                ahead.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                ahead.take(usize::try_from(size).map_err(|_| Malformed)?)?;
                 has_unknown = true;
             }
         }
         let mut tagged: Vec<_> = self.tagged.iter().zip(found).collect();
         tagged.sort_by_key(|(field, _)| field.order);
         let mut tagged = tagged.into_iter().peekable();
-        let mut show_tagged = |out: &mut Vec<u8>, before: u16| -> Res<()> {
+        let mut show_tagged = |out: &mut Vec<u8>, before: u16| -> ReadResult<()> {
             while let Some((field, at)) = tagged.next_if(|(field, _)| field.order < before) {
                 let Some(mut at) = at else { continue };
                 let from = out.len();
@@ -144,7 +154,7 @@ fn close(out: &mut Vec<u8>) {
 impl Field {
     /// Tell whether a struct follows, for one that may be null (KIP-893).
     #[inline(always)]
-    pub(super) fn follows(&self, reader: &mut Reader) -> Res<bool> {
+    pub(super) fn follows(&self, reader: &mut Reader) -> ReadResult<bool> {
         if self.tag.is_some() {
             Ok(reader.uvarint()? as i32 > 0)
         } else {
@@ -153,7 +163,12 @@ impl Field {
     }
 
     #[inline]
-    pub(super) fn json(&self, reader: &mut Reader, out: &mut Vec<u8>, flexible: bool) -> Res<bool> {
+    pub(super) fn json(
+        &self,
+        reader: &mut Reader,
+        out: &mut Vec<u8>,
+        flexible: bool,
+    ) -> ReadResult<bool> {
         if matches!(self.shown, Shown::Default) {
             out.extend_from_slice(&self.default);
             return Ok(false);
@@ -170,7 +185,7 @@ impl Field {
             Some(0) => put!(out, "[]"),
             Some(count) => {
                 if self.kind.width() * count > reader.left() {
-                    return Err(Odd);
+                    return Err(Malformed);
                 }
                 out.push(b'[');
                 for at in 0..count {
@@ -192,7 +207,7 @@ impl Field {
         out: &mut Vec<u8>,
         flexible: bool,
         nullable: bool,
-    ) -> Res<bool> {
+    ) -> ReadResult<bool> {
         match self.kind {
             Kind::Int32 => text::int(out, reader.i32()? as i64),
             Kind::Uuid => {
@@ -210,7 +225,7 @@ impl Field {
             Kind::Float64 => text::double(out, f64::from_bits(reader.i64()? as u64)),
             Kind::String => match length(reader, flexible, true, nullable)? {
                 None => put!(out, "null"),
-                Some(size) if size > 0x7FFF => return Err(Odd),
+                Some(size) if size > 0x7FFF => return Err(Malformed),
                 Some(size) => {
                     let raw = reader.take(size)?;
                     match &self.shown {
@@ -224,7 +239,7 @@ impl Field {
                 Some(size) => self.bytes(reader.take(size)?, out),
             },
             Kind::Struct => {
-                let plan = self.inner.as_ref().ok_or(Odd)?;
+                let plan = self.inner.as_ref().ok_or(Malformed)?;
                 return plan.json(reader, out, &mut Slots::default());
             }
         }
@@ -255,11 +270,11 @@ pub(super) fn length(
     flexible: bool,
     short: bool,
     nullable: bool,
-) -> Res<Option<usize>> {
+) -> ReadResult<Option<usize>> {
     let size = if flexible {
         let size = reader.uvarint()? as i32;
         if size == i32::MIN {
-            return Err(Odd);
+            return Err(Malformed);
         }
         size - 1
     } else if short {
@@ -268,23 +283,23 @@ pub(super) fn length(
         reader.i32()?
     };
     if size < 0 {
-        return if nullable { Ok(None) } else { Err(Odd) };
+        return if nullable { Ok(None) } else { Err(Malformed) };
     }
     if size as usize > reader.left() {
-        Err(Odd)
+        Err(Malformed)
     } else {
         Ok(Some(size as usize))
     }
 }
 
 /// Append a message whose version comes first, as `ConsumerProtocol` has it.
-fn embedded(message: &Message, raw: &[u8], out: &mut Vec<u8>) -> Res<()> {
+fn embedded(message: &Message, raw: &[u8], out: &mut Vec<u8>) -> ReadResult<()> {
     let mut reader = Reader::new(raw, 0);
     let stated = reader.i16()? as i32;
     let version = stated.clamp(0, message.plans.len() as i32 - 1);
-    let plan = message.plan(version).ok_or(Odd)?;
+    let plan = message.plan(version).ok_or(Malformed)?;
     if stated > version && message.has_structs(plan, &reader) {
-        return Err(Odd); // Kafka reads the message, but no struct in it
+        return Err(Malformed); // Kafka reads the message, but no struct in it
     }
     plan.json(&mut reader, out, &mut Slots::default())?;
     Ok(())

@@ -1,15 +1,15 @@
 //! What a message version looks like on the wire and in Kafka's JSON, and what reads it.
 //!
 //! Plans are made from the message tables (`kraftops.schema.message`); nothing here knows a message.
-mod capture;
 mod check;
 mod json;
-mod walk;
+mod locate;
+mod values;
 
-use crate::read::Reader;
+use crate::reader::Reader;
 use crate::text::{self, Fixed, put, truth};
-pub use capture::Captured;
 pub use check::Reason;
+pub use locate::LocatedFields;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::HashSet;
@@ -138,7 +138,7 @@ impl Kind {
 
 /// What differs from Kafka's JSON: secrets by field, and messages inside fields.
 #[derive(Default)]
-pub struct Changes<'py> {
+pub struct PlanOptions<'py> {
     pub secret: HashSet<String>,
     pub redacted: String,
     pub embedded: Vec<(String, Bound<'py, PyAny>)>,
@@ -148,14 +148,14 @@ pub struct Changes<'py> {
 
 impl Message {
     /// Make the plans of all versions of a message of the tables.
-    pub fn compile(message: &Bound<PyAny>, changes: &Changes) -> PyResult<Message> {
+    pub fn compile(message: &Bound<PyAny>, options: &PlanOptions) -> PyResult<Message> {
         let (first, last): Versions = message.getattr("versions")?.extract()?;
         let fields = message.getattr("fields")?;
         let mut plans = Vec::new();
         for version in first..=last.unwrap_or(first) {
             let flexible = is_flexible(message, version)?;
             plans.push(Plan::compile(
-                &fields, version, version, flexible, changes, true,
+                &fields, version, version, flexible, options, true,
             )?);
         }
         let mut structs = HashSet::new();
@@ -186,7 +186,7 @@ impl Message {
                 0,
                 shown,
                 flexible,
-                &Changes::default(),
+                &PlanOptions::default(),
                 true,
             )?);
         }
@@ -240,7 +240,7 @@ impl Plan {
         version: i32,
         shown_version: i32,
         flexible: bool,
-        changes: &Changes,
+        options: &PlanOptions,
         is_top: bool,
     ) -> PyResult<Plan> {
         let mut wire = Vec::new();
@@ -267,7 +267,7 @@ impl Plan {
                     version,
                     shown_version,
                     flexible,
-                    changes,
+                    options,
                     false,
                 )?)
             } else {
@@ -275,14 +275,17 @@ impl Plan {
             };
             let shown = if !is_read {
                 Shown::Default
-            } else if changes.secret.contains(&name) {
-                Shown::Redacted(changes.redacted.as_bytes().into())
-            } else if let Some((_, message)) = changes.embedded.iter().find(|(of, _)| *of == name) {
-                Shown::Embedded(Box::new(Message::compile(message, &Changes::default())?))
+            } else if options.secret.contains(&name) {
+                Shown::Redacted(options.redacted.as_bytes().into())
+            } else if let Some((_, message)) = options.embedded.iter().find(|(of, _)| *of == name) {
+                Shown::Embedded(Box::new(Message::compile(
+                    message,
+                    &PlanOptions::default(),
+                )?))
             } else {
                 Shown::Plain
             };
-            let slot = changes.slots.iter().find(|(of, _)| is_top && *of == name);
+            let slot = options.slots.iter().find(|(of, _)| is_top && *of == name);
             let compiled = Field {
                 prefix: Fixed::new(format!("\"{name}\":").as_bytes()),
                 name: name.into(),

@@ -1,11 +1,12 @@
-//! The whole state of a partition: what its record says, and what later ones changed.
+//! The state of a partition: from its record, with the later changes.
 use super::Fold;
-use super::changing::slot;
+use super::partition::slot;
+use super::partition::{Changes, Partition};
 use super::rules::{Op, Rules};
-use super::topics::{Changes, Id, Partition};
+use super::topics::Id;
 use crate::batch::{Header, read_record};
-use crate::plan::Captured;
-use crate::read::Reader;
+use crate::plan::LocatedFields;
+use crate::reader::Reader;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
@@ -16,7 +17,7 @@ pub const POSITION_BITS: u32 = 28;
 const POSITION: u64 = (1 << POSITION_BITS) - 1;
 
 /// See `kraftops.engine.metadata_state.PartitionState`.
-pub struct State {
+pub struct PartitionState {
     pub replicas: Box<[i32]>,
     pub directories: Box<[Id]>,
     pub isr: Box<[i32]>,
@@ -30,9 +31,9 @@ pub struct State {
     partition_epoch: i32,
 }
 
-impl State {
-    /// Read the record at a position as one that makes a partition.
-    fn read(rules: &Rules, data: &[u8], position: usize) -> Option<State> {
+impl PartitionState {
+    /// Read the PartitionRecord at a position.
+    fn read(rules: &Rules, data: &[u8], position: usize) -> Option<PartitionState> {
         let record = read_record(&mut Reader::new(data, position), &Header::bare(0)).ok()?;
         let read = rules.read(&record).ok()?;
         if read.op != Op::PutPartition {
@@ -40,7 +41,7 @@ impl State {
         }
         let fields = read.fields;
         let list = |at: usize| fields.ids(at).collect();
-        let mut made = State {
+        let mut made = PartitionState {
             replicas: list(slot::REPLICAS),
             directories: fields.uuids(slot::DIRECTORIES).collect(),
             isr: list(slot::ISR),
@@ -57,7 +58,7 @@ impl State {
         Some(made)
     }
 
-    /// Have a directory for each replica, where none is said to be anything but migrating.
+    /// Have one directory a replica: `MIGRATING` if no other is given.
     fn fill_directories(&mut self) {
         if self.directories.iter().flatten().all(|byte| *byte == 0) {
             self.directories = vec![[0; 16]; self.replicas.len()].into();
@@ -132,7 +133,7 @@ impl State {
     }
 }
 
-/// The fields of a partition that are lists of brokers, in the order of a digest.
+/// The slots of lists of brokers, in the order of a digest.
 const LISTS: [usize; 6] = [
     slot::REPLICAS,
     slot::ISR,
@@ -152,8 +153,8 @@ fn feed(hasher: &mut impl Hasher, list: &[u8]) {
     hasher.write(list);
 }
 
-/// The digest of the state that a record makes, without making the state.
-fn digest_of_record(fields: &Captured) -> u64 {
+/// The digest of a PartitionRecord's state, computed without the state.
+fn digest_of_record(fields: &LocatedFields) -> u64 {
     let mut hasher = digester();
     for at in LISTS {
         feed(&mut hasher, fields.bytes(at, 4));
@@ -170,7 +171,7 @@ fn digest_of_record(fields: &Captured) -> u64 {
     hasher.finish()
 }
 
-/// Gives batches by their numbers, the last of which it keeps.
+/// Batches by number, fetched on demand; the last one is kept.
 pub struct Batches<'a, 'py> {
     py: Python<'py>,
     fetch: &'a Py<PyAny>,
@@ -205,7 +206,7 @@ fn gone() -> PyErr {
 }
 
 impl Fold {
-    /// The address of the record that made a partition.
+    /// The address of a partition's PartitionRecord.
     pub(super) fn base_of(&self, partition: &Partition) -> u64 {
         match self.topics.changes_of(partition) {
             Some(changes) => changes.base,
@@ -213,10 +214,14 @@ impl Fold {
         }
     }
 
-    pub(super) fn state_of(&self, partition: &Partition, batches: &mut Batches) -> PyResult<State> {
+    pub(super) fn state_of(
+        &self,
+        partition: &Partition,
+        batches: &mut Batches,
+    ) -> PyResult<PartitionState> {
         let base = self.base_of(partition);
         let data = batches.get(base >> POSITION_BITS)?.as_bytes();
-        let made = State::read(&self.rules, data, (base & POSITION) as usize);
+        let made = PartitionState::read(&self.rules, data, (base & POSITION) as usize);
         let mut state = made.ok_or_else(gone)?;
         if let Some(changes) = self.topics.changes_of(partition) {
             state.change(changes);
@@ -224,7 +229,7 @@ impl Fold {
         Ok(state)
     }
 
-    /// A number that two states have in common if they are equal, and else by a rare chance.
+    /// A hash of the state: equal for equal states, different (but for a rare chance) for others.
     fn digest_of(&self, partition: &Partition, batches: &mut Batches) -> PyResult<u64> {
         if self.topics.changes_of(partition).is_some() {
             return Ok(self.state_of(partition, batches)?.digest());
@@ -237,7 +242,7 @@ impl Fold {
         Ok(digest_of_record(&read.fields))
     }
 
-    /// The digests of all partitions as topics and partitions are in order.
+    /// The digests of all partitions, in the order of topics and numbers.
     pub(super) fn digests(&self, batches: &mut Batches) -> PyResult<Vec<u64>> {
         let mut found = vec![0; self.partition_count(None)];
         self.each_partition(|_, _, count, partition| {
@@ -249,25 +254,25 @@ impl Fold {
         Ok(found)
     }
 
-    /// Look at the states of all partitions; see `each_partition`.
+    /// Visit the states of all partitions; see `each_partition`.
     pub(super) fn each_state(
         &self,
         batches: &mut Batches,
-        mut see: impl FnMut(usize, i32, usize, &State),
+        mut visit: impl FnMut(usize, i32, usize, &PartitionState),
     ) -> PyResult<()> {
         self.each_partition(|topic, number, count, partition| {
-            see(topic, number, count, &self.state_of(partition, batches)?);
+            visit(topic, number, count, &self.state_of(partition, batches)?);
             Ok(())
         })
     }
 
-    /// Look at all partitions in the order of their records, which is the files'.
+    /// Visit all partitions in the order of their records in the log.
     ///
-    /// *see* is given the number of the topic among those in order, and that of the partition among
-    /// all, as topics and partitions are in order.
+    /// *visit* takes the index of the topic, the partition's number and its index among all
+    /// partitions; indexes are in the order of topics and numbers.
     fn each_partition(
         &self,
-        mut see: impl FnMut(usize, i32, usize, &Partition) -> PyResult<()>,
+        mut visit: impl FnMut(usize, i32, usize, &Partition) -> PyResult<()>,
     ) -> PyResult<()> {
         let topics = self.topics.in_order();
         let mut places: Vec<(u64, u32, i32, u32)> = Vec::new();
@@ -285,7 +290,7 @@ impl Fold {
                 continue;
             };
             if let Some(partition) = topic.get(number) {
-                see(at as usize, number, count as usize, partition)?;
+                visit(at as usize, number, count as usize, partition)?;
             }
         }
         Ok(())

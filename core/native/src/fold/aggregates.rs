@@ -1,24 +1,37 @@
-//! What is to be said of all partitions together.
+//! Questions about all partitions together.
 use super::Fold;
-use super::state::{Batches, State};
-use super::topics::{self, Id, Partition};
+use super::partition::{Partition, flag};
+use super::partition_state::{Batches, PartitionState};
+use super::topics::{Id, Topic};
 use pyo3::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-const LEADERLESS: u32 = 1;
-const UNDER_REPLICATED: u32 = 2;
-const REASSIGNING: u32 = 4;
-const WITH_ELR: u32 = 8;
-const WITH_DIRECTORIES: u32 = 16;
+/// The bits of `kraftops.engine.metadata_state.PartitionCondition`.
+pub mod condition {
+    pub const LEADERLESS: u32 = 1;
+    pub const UNDER_REPLICATED: u32 = 2;
+    pub const REASSIGNING: u32 = 4;
+    pub const WITH_ELR: u32 = 8;
+    pub const WITH_DIRECTORIES: u32 = 16;
+    pub const ALL: [(&str, u32); 5] = [
+        ("LEADERLESS", LEADERLESS),
+        ("UNDER_REPLICATED", UNDER_REPLICATED),
+        ("REASSIGNING", REASSIGNING),
+        ("WITH_ELR", WITH_ELR),
+        ("WITH_DIRECTORIES", WITH_DIRECTORIES),
+    ];
+}
+
+/// The directory of a replica that its broker has lost (`DirectoryId`).
 const LOST: Id = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
 /// Ids below this are reserved (`DirectoryId`).
 const RESERVED: u128 = 100;
 
 type Numbers = Vec<(Id, Vec<i32>)>;
-/// Of each broker: topics, and how many replicas it has.
-type Holdings = Vec<(i32, Vec<(Id, u64)>)>;
+/// For each broker, the topics and the numbers of their replicas.
+type ReplicaCounts = Vec<(i32, Vec<(Id, u64)>)>;
 
-/// Brokers of a list; a hostile one can be long.
+/// The brokers of a list, which can be long in a hostile log.
 enum Ids<'a> {
     Few(&'a [i32]),
     Many(HashSet<i32>),
@@ -52,7 +65,8 @@ impl<'a> Ids<'a> {
     }
 }
 
-fn is_suspect(state: &State, known: &HashMap<i32, HashSet<Id>>) -> bool {
+/// Tell whether no server makes this state; *known* are the directories of brokers.
+fn is_suspect(state: &PartitionState, known: &HashMap<i32, HashSet<Id>>) -> bool {
     let replicas = Ids::of(&state.replicas);
     let isr = Ids::of(&state.isr);
     if state.replicas.is_empty()
@@ -79,19 +93,20 @@ fn is_suspect(state: &State, known: &HashMap<i32, HashSet<Id>>) -> bool {
 }
 
 impl Fold {
-    /// Tell whether a partition has one of the looks in a mask (`kraftops.engine.metadata_state.PartitionCondition`).
-    fn has(&self, partition: &Partition, mask: u32) -> bool {
+    /// Tell whether a partition meets one of the conditions in a mask.
+    fn meets(&self, partition: &Partition, mask: u32) -> bool {
         let flags = partition.flags();
-        (mask & LEADERLESS != 0 && flags & topics::LEADERLESS != 0)
-            || (mask & UNDER_REPLICATED != 0 && self.topics.is_under_replicated(partition))
-            || (mask & REASSIGNING != 0 && flags & (topics::ADDING | topics::REMOVING) != 0)
-            || (mask & WITH_ELR != 0 && flags & topics::ELR != 0)
-            || (mask & WITH_DIRECTORIES != 0 && flags & topics::DIRECTORIES != 0)
+        let asks = |condition: u32| mask & condition != 0;
+        (asks(condition::LEADERLESS) && flags & flag::LEADERLESS != 0)
+            || (asks(condition::UNDER_REPLICATED) && self.topics.is_under_replicated(partition))
+            || (asks(condition::REASSIGNING) && flags & (flag::ADDING | flag::REMOVING) != 0)
+            || (asks(condition::WITH_ELR) && flags & flag::ELR != 0)
+            || (asks(condition::WITH_DIRECTORIES) && flags & flag::DIRECTORIES != 0)
     }
 
     pub(super) fn partition_count(&self, id: Option<&Id>) -> usize {
         match id {
-            Some(id) => self.topics.get(id).map_or(0, topics::Topic::count),
+            Some(id) => self.topics.get(id).map_or(0, Topic::count),
             None => self
                 .topics
                 .in_order()
@@ -101,17 +116,17 @@ impl Fold {
         }
     }
 
-    pub(super) fn count(&self, mask: u32) -> usize {
+    pub(super) fn count_with(&self, mask: u32) -> usize {
         let topics = self.topics.in_order();
         let all = topics.iter().flat_map(|topic| topic.partitions());
-        all.filter(|(_, partition)| self.has(partition, mask))
+        all.filter(|(_, partition)| self.meets(partition, mask))
             .count()
     }
 
-    pub(super) fn having(&self, mask: u32) -> Numbers {
+    pub(super) fn partitions_with(&self, mask: u32) -> Numbers {
         let mut found = Vec::new();
         for topic in self.topics.in_order() {
-            let some = topic.partitions().filter(|(_, one)| self.has(one, mask));
+            let some = topic.partitions().filter(|(_, one)| self.meets(one, mask));
             let numbers: Vec<i32> = some.map(|(number, _)| number).collect();
             if !numbers.is_empty() {
                 found.push((topic.id, numbers));
@@ -120,7 +135,7 @@ impl Fold {
         found
     }
 
-    /// The newest change of a topic and its partitions, or of all; its address is that in *exact*.
+    /// The newest change of a topic and its partitions, or of all; *exact* gives the addresses.
     pub(super) fn newest_below(
         &self,
         id: Option<&Id>,
@@ -156,13 +171,13 @@ impl Fold {
         newest
     }
 
-    /// The address of the newest record of a partition, how many there were, and whether it is sure.
+    /// The fields of a `NewestRecord` for a partition.
     pub(super) fn newest_of(&self, partition: &Partition) -> (u64, u32, bool) {
         let records = self
             .topics
             .changes_of(partition)
             .map_or(1, |changes| changes.records);
-        let is_certain = partition.flags() & topics::UNCERTAIN == 0;
+        let is_certain = partition.flags() & flag::UNCERTAIN == 0;
         (partition.address(), records, is_certain)
     }
 
@@ -171,16 +186,16 @@ impl Fold {
         batches: &mut Batches,
         known: &HashMap<i32, HashSet<Id>>,
     ) -> PyResult<Numbers> {
-        let mut odd: Vec<(usize, i32)> = Vec::new();
+        let mut suspects: Vec<(usize, i32)> = Vec::new();
         self.each_state(batches, |topic, number, _, state| {
             if is_suspect(state, known) {
-                odd.push((topic, number));
+                suspects.push((topic, number));
             }
         })?;
-        odd.sort_unstable();
+        suspects.sort_unstable();
         let topics = self.topics.in_order();
         let mut found: Numbers = Vec::new();
-        for (at, number) in odd {
+        for (at, number) in suspects {
             let Some(topic) = topics.get(at) else {
                 continue;
             };
@@ -243,8 +258,8 @@ impl Fold {
         found
     }
 
-    /// How many replicas of which topics brokers have.
-    pub(super) fn holdings(&self, batches: &mut Batches) -> PyResult<Holdings> {
+    /// The number of replicas on each broker, by topic.
+    pub(super) fn replica_counts(&self, batches: &mut Batches) -> PyResult<ReplicaCounts> {
         let mut counts: HashMap<(i32, usize), u64> = HashMap::new();
         self.each_state(batches, |topic, _, _, state| {
             for id in &state.replicas {
@@ -254,13 +269,13 @@ impl Fold {
         let topics = self.topics.in_order();
         let mut all: Vec<_> = counts.into_iter().collect();
         all.sort_unstable();
-        let mut found: Holdings = Vec::new();
+        let mut found: ReplicaCounts = Vec::new();
         for ((broker, at), count) in all {
             let Some(topic) = topics.get(at) else {
                 continue;
             };
             match found.last_mut() {
-                Some((last, held)) if *last == broker => held.push((topic.id, count)),
+                Some((last, topics)) if *last == broker => topics.push((topic.id, count)),
                 _ => found.push((broker, vec![(topic.id, count)])),
             }
         }

@@ -1,9 +1,9 @@
 //! Where in a message the fields with slots are, without reading more of them than their lengths.
 use super::json::length;
 use super::{Field, Kind, Plan, Value};
-use crate::read::{Odd, Reader, Res};
+use crate::reader::{Malformed, ReadResult, Reader};
 
-pub const MOST_SLOTS: usize = 13;
+pub const MAX_SLOTS: usize = 13;
 const ABSENT: i32 = i32::MIN;
 const NULL: i32 = -1;
 
@@ -11,58 +11,58 @@ type Member<'a> = (&'a str, Value<'a>);
 
 /// A field: where its value, or the first of several, begins; how many there are, or bytes of text.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct Location {
     at: u32,
     count: i32,
 }
 
-/// The fields of a record that have slots, in the bytes that they were captured from.
-pub struct Captured<'a> {
+/// The fields of a record that have slots, in the bytes that they were located from.
+pub struct LocatedFields<'a> {
     raw: &'a [u8],
-    places: [Place; MOST_SLOTS],
+    locations: [Location; MAX_SLOTS],
 }
 
 impl Plan {
     /// Go over the struct at the reader, and note where the fields are that have slots.
     #[inline]
-    pub fn capture<'a>(&self, reader: &mut Reader<'a>) -> Res<Captured<'a>> {
-        let nowhere = Place {
+    pub fn locate<'a>(&self, reader: &mut Reader<'a>) -> ReadResult<LocatedFields<'a>> {
+        let nowhere = Location {
             at: 0,
             count: ABSENT,
         };
-        let mut places = [nowhere; MOST_SLOTS];
+        let mut locations = [nowhere; MAX_SLOTS];
         for field in &self.wire {
-            field.capture(reader, self.flexible, &mut places)?;
+            field.locate(reader, self.flexible, &mut locations)?;
         }
         if self.flexible {
             for _ in 0..reader.uvarint()? as i32 {
                 let tag = reader.uvarint()?;
                 let size = reader.uvarint()? as i32;
                 if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
-                    field.capture(reader, true, &mut places)?;
+                    field.locate(reader, true, &mut locations)?;
                 } else if self.absent.contains(&tag) {
-                    return Err(Odd);
+                    return Err(Malformed);
                 } else {
-                    reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                    reader.take(usize::try_from(size).map_err(|_| Malformed)?)?;
                 }
             }
         }
-        Ok(Captured {
+        Ok(LocatedFields {
             raw: reader.bytes,
-            places,
+            locations,
         })
     }
 
-    /// Look at the structs of a list that `capture` found in a slot, one by one.
-    pub fn each_struct(&self, captured: &Captured, slot: u8, mut see: impl FnMut(&[Member])) {
+    /// Look at the structs of a list that `locate` found in a slot, one by one.
+    pub fn each_struct(&self, located: &LocatedFields, slot: u8, mut see: impl FnMut(&[Member])) {
         let all = self.wire.iter().chain(&self.tagged);
         let Some(field) = all.into_iter().find(|field| field.slot == Some(slot)) else {
             return;
         };
-        let Some(place) = captured.place(slot as usize) else {
+        let Some(location) = located.location(slot as usize) else {
             return;
         };
-        let mut reader = Reader::new(captured.raw, place.at as usize);
+        let mut reader = Reader::new(located.raw, location.at as usize);
         let Ok(Some(count)) = length(&mut reader, self.flexible, false, field.nullable) else {
             return;
         };
@@ -77,17 +77,17 @@ impl Plan {
 
 impl Field {
     #[inline(always)]
-    fn capture(
+    fn locate(
         &self,
         reader: &mut Reader,
         flexible: bool,
-        places: &mut [Place; MOST_SLOTS],
-    ) -> Res<()> {
-        let Some(place) = self.slot.and_then(|slot| places.get_mut(slot as usize)) else {
+        locations: &mut [Location; MAX_SLOTS],
+    ) -> ReadResult<()> {
+        let Some(location) = self.slot.and_then(|slot| locations.get_mut(slot as usize)) else {
             return self.skip(reader, flexible);
         };
-        place.at = reader.at as u32;
-        place.count = 1;
+        location.at = reader.at as u32;
+        location.count = 1;
         let width = self.kind.width();
         if self.kind == Kind::Struct || (self.array && width == 0) {
             return self.skip(reader, flexible);
@@ -95,46 +95,46 @@ impl Field {
         if self.array || width == 0 {
             let is_text = !self.array && self.kind == Kind::String;
             let Some(size) = length(reader, flexible, is_text, self.nullable)? else {
-                place.count = NULL;
+                location.count = NULL;
                 return Ok(());
             };
             if is_text && size > 0x7FFF {
-                return Err(Odd);
+                return Err(Malformed);
             }
-            place.at = reader.at as u32;
-            place.count = size as i32;
+            location.at = reader.at as u32;
+            location.count = size as i32;
             return reader.take(size * width.max(1)).map(|_| ());
         }
         reader.take(width).map(|_| ())
     }
 }
 
-impl<'a> Captured<'a> {
+impl<'a> LocatedFields<'a> {
     #[inline(always)]
-    fn place(&self, slot: usize) -> Option<Place> {
-        let place = *self.places.get(slot)?;
-        (place.count >= 0).then_some(place)
+    fn location(&self, slot: usize) -> Option<Location> {
+        let location = *self.locations.get(slot)?;
+        (location.count >= 0).then_some(location)
     }
 
     #[inline(always)]
     fn reader(&self, slot: usize) -> Option<(Reader<'a>, usize)> {
-        let place = self.place(slot)?;
+        let location = self.location(slot)?;
         Some((
-            Reader::new(self.raw, place.at as usize),
-            place.count as usize,
+            Reader::new(self.raw, location.at as usize),
+            location.count as usize,
         ))
     }
 
     /// Tell whether a field is there, and not null.
     #[inline(always)]
     pub fn has(&self, slot: usize) -> bool {
-        self.place(slot).is_some()
+        self.location(slot).is_some()
     }
 
     /// The size of a list that is there.
     #[inline(always)]
     pub fn size(&self, slot: usize) -> Option<usize> {
-        self.place(slot).map(|place| place.count as usize)
+        self.location(slot).map(|location| location.count as usize)
     }
 
     #[inline(always)]

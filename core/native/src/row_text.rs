@@ -1,43 +1,43 @@
 //! A row as a line of JSON or CSV.
 use crate::batch::{Header, Record};
 use crate::decode::{Part, Shown, TypeName};
-use crate::output::{Form, Output};
+use crate::output::{Encoding, Output};
 use crate::row::{Cell, Column, Row};
 use crate::text::{self, put, truth};
 
 /// The name of the file as forms have it.
-pub struct File {
+pub struct FileName {
     json: Vec<u8>,
     csv: Vec<u8>,
     pub plain: Vec<u8>,
 }
 
-impl File {
+impl FileName {
     pub fn of(plain: Vec<u8>) -> Self {
         let (mut json, mut csv) = (Vec::new(), Vec::new());
         crate::json::put_string(&mut json, &plain);
         text::csv(&mut csv, &plain);
-        File { json, csv, plain }
+        FileName { json, csv, plain }
     }
 }
 
 /// What the lines of a batch have in common: before the offset, between time and sequence, and
 /// between that and the sizes.
 #[derive(Default)]
-pub struct Shared {
+pub struct CommonParts {
     head: Vec<u8>,
     middle: Vec<u8>,
     last: Vec<u8>,
 }
 
-impl Shared {
-    pub fn json(file: &File, position: i64, header: &Header) -> Self {
-        let mut shared = Shared::default();
-        let out = &mut shared.head;
+impl CommonParts {
+    pub fn json(file: &FileName, position: i64, header: &Header) -> Self {
+        let mut common = CommonParts::default();
+        let out = &mut common.head;
         put!(out, "{\"file\":", &file.json[..], ",\"position\":");
         or_null(out, position);
         put!(out, ",\"baseOffset\":", header.base_offset, ",\"offset\":");
-        let out = &mut shared.middle;
+        let out = &mut common.middle;
         put!(
             out,
             ",\"timestampType\":\"",
@@ -50,25 +50,25 @@ impl Shared {
         put!(out, ",\"producerEpoch\":");
         or_null(out, header.producer_epoch as i64);
         put!(out, ",\"sequence\":");
-        let out = &mut shared.last;
+        let out = &mut common.last;
         put!(out, ",\"transactional\":", truth(header.is_transactional()));
         put!(out, ",\"control\":", truth(header.is_control()));
         put!(out, ",\"codec\":\"", header.codec_name(), "\",\"keySize\":");
-        shared
+        common
     }
 
-    pub fn csv(file: &File, position: i64, header: &Header) -> Self {
-        let mut shared = Shared::default();
-        let out = &mut shared.head;
+    pub fn csv(file: &FileName, position: i64, header: &Header) -> Self {
+        let mut common = CommonParts::default();
+        let out = &mut common.head;
         put!(out, &file.csv[..]);
         optional(out, position);
         put!(out, ",", header.base_offset, ",");
-        let out = &mut shared.middle;
+        let out = &mut common.middle;
         put!(out, ",", header.time_type());
         optional(out, header.leader_epoch as i64);
         optional(out, header.producer_id);
         optional(out, header.producer_epoch as i64);
-        let out = &mut shared.last;
+        let out = &mut common.last;
         put!(
             out,
             ",",
@@ -77,7 +77,7 @@ impl Shared {
             truth(header.is_control())
         );
         put!(out, ",", header.codec_name());
-        shared
+        common
     }
 }
 
@@ -97,25 +97,25 @@ fn or_null(out: &mut Vec<u8>, number: i64) {
     }
 }
 
-pub fn json_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8]) {
+pub fn json_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[u8]) {
     let (header, record, meaning) = (row.header, row.record, row.meaning);
     let out = &mut output.bytes;
     put!(
         out,
-        &shared.head[..],
+        &common.head[..],
         record.offset,
         ",\"timestamp\":",
         record.time,
-        &shared.middle[..]
+        &common.middle[..]
     );
     or_null(out, header.sequence_of(record.offset) as i64);
-    put!(out, &shared.last[..]);
+    put!(out, &common.last[..]);
     or_null(out, record.key.map_or(-1, |raw| raw.len() as i64));
     put!(out, ",\"valueSize\":");
     or_null(out, record.value.map_or(-1, |raw| raw.len() as i64));
     put!(out, ",\"headers\":[");
     if record.headers.count > 0 {
-        put_headers(output, record, records, Form::Json);
+        put_headers(output, record, records, Encoding::Json);
     }
     let out = &mut output.bytes;
     put!(out, "],\"kind\":\"", meaning.kind, "\",\"type\":");
@@ -169,21 +169,21 @@ pub fn json_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8])
 }
 
 fn json_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
-    let (form, raw) = match shown {
+    let (encoding, raw) = match shown {
         Shown::Null => return put!(&mut output.bytes, "null"),
-        Shown::Json => return output.made(Form::Plain, part, row.scratch),
-        Shown::Owned(text) => (Form::Json, &text[..]),
-        Shown::Text(raw) => (Form::Json, *raw),
-        Shown::Base64(raw) => (Form::Base64, *raw),
+        Shown::Json => return output.made(Encoding::Plain, part, row.scratch),
+        Shown::Owned(text) => (Encoding::Json, &text[..]),
+        Shown::Text(raw) => (Encoding::Json, *raw),
+        Shown::Base64(raw) => (Encoding::Base64, *raw),
     };
     output.bytes.push(b'"');
-    output.value(form, raw, records);
+    output.value(encoding, raw, records);
     output.bytes.push(b'"');
 }
 
 /// Append what stands between the brackets of a row's headers.
-fn put_headers(output: &mut Output, record: &Record, records: &[u8], form: Form) {
-    let quote = if matches!(form, Form::CsvJson) {
+fn put_headers(output: &mut Output, record: &Record, records: &[u8], encoding: Encoding) {
+    let quote = if matches!(encoding, Encoding::CsvJson) {
         "\"\""
     } else {
         "\""
@@ -192,14 +192,14 @@ fn put_headers(output: &mut Output, record: &Record, records: &[u8], form: Form)
         let out = &mut output.bytes;
         put!(out, if number > 0 { "," } else { "" });
         put!(out, "{", quote, "key", quote, ":", quote);
-        output.value(form, key, records);
+        output.value(encoding, key, records);
         let out = &mut output.bytes;
         put!(out, quote, ",", quote, "value", quote, ":");
         match value {
             None => put!(out, "null"),
             Some(raw) => {
                 put!(out, quote);
-                output.value(Form::Base64, raw, records);
+                output.value(Encoding::Base64, raw, records);
                 put!(&mut output.bytes, quote);
             }
         }
@@ -207,25 +207,25 @@ fn put_headers(output: &mut Output, record: &Record, records: &[u8], form: Form)
     }
 }
 
-pub fn csv_row(output: &mut Output, shared: &Shared, row: &Row, records: &[u8]) {
+pub fn csv_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[u8]) {
     let (header, record, meaning) = (row.header, row.record, row.meaning);
     let out = &mut output.bytes;
     put!(
         out,
-        &shared.head[..],
+        &common.head[..],
         record.offset,
         ",",
         record.time,
-        &shared.middle[..]
+        &common.middle[..]
     );
     optional(out, header.sequence_of(record.offset) as i64);
-    put!(out, &shared.last[..]);
+    put!(out, &common.last[..]);
     optional(out, record.key.map_or(-1, |raw| raw.len() as i64));
     optional(out, record.value.map_or(-1, |raw| raw.len() as i64));
     out.push(b',');
     if record.headers.count > 0 {
         put!(out, "\"[");
-        put_headers(output, record, records, Form::CsvJson);
+        put_headers(output, record, records, Encoding::CsvJson);
         put!(&mut output.bytes, "]\"");
     }
     let out = &mut output.bytes;
@@ -276,17 +276,17 @@ fn csv_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records:
         Shown::Null => {}
         Shown::Json if text::is_quoted(row.scratch.part(part)) => {
             out.push(b'"');
-            output.made(Form::Csv, part, row.scratch);
+            output.made(Encoding::Csv, part, row.scratch);
             output.bytes.push(b'"');
         }
-        Shown::Json => output.made(Form::Plain, part, row.scratch),
+        Shown::Json => output.made(Encoding::Plain, part, row.scratch),
         Shown::Owned(text) => text::csv(out, text),
-        Shown::Base64(raw) => output.value(Form::Base64, raw, records),
+        Shown::Base64(raw) => output.value(Encoding::Base64, raw, records),
         Shown::Text(raw) if text::is_quoted(raw) => {
             out.push(b'"');
-            output.value(Form::Csv, raw, records);
+            output.value(Encoding::Csv, raw, records);
             output.bytes.push(b'"');
         }
-        Shown::Text(raw) => output.value(Form::Csv, raw, records),
+        Shown::Text(raw) => output.value(Encoding::Csv, raw, records),
     }
 }

@@ -1,12 +1,12 @@
-//! Many batches at once: those of which nothing is to be said but what they do.
+//! The ordinary batches of a window, applied at once.
+use super::partition_state::POSITION_BITS;
 use super::rules::Op;
-use super::state::POSITION_BITS;
-use super::{Fold, Stop};
+use super::{Fold, FoldProgress};
 use crate::batch::{HEADER_SIZE, Header, Next, next_batch};
 
-/// Which batches are ordinary: what they must follow, and the offsets and times that count.
-pub struct Bounds {
-    /// The offset that the next batch of a log is to have; none for snapshots.
+/// The limits of ordinary batches; see `kraftops.engine.fold_contract.BatchBounds`.
+pub struct BatchBounds {
+    /// The base offset of the next batch of a log; none for snapshots.
     pub expected: Option<i64>,
     pub epoch: i32,
     pub after: i64,
@@ -14,26 +14,29 @@ pub struct Bounds {
     pub time: i64,
 }
 
-/// Of a batch: base offset, last offset, epoch, newest time, count of records.
+/// The numbers for each batch in `WindowResult::batches`.
+pub const BATCH_FIELDS: usize = 6;
+
+/// Fields of a batch header: base offset, last offset, epoch, newest time, number of records.
 type Head = (i64, i64, i32, i64, i32);
 
-/// What was done; see `kraftops.engine.fold_contract.WindowResult`.
+/// The batches that were applied; see `kraftops.engine.fold_contract.WindowResult`.
 #[derive(Default)]
-pub struct Ran {
-    /// Behind the last batch that was applied.
+pub struct WindowResult {
+    /// The end of the last batch that was applied.
     pub next: usize,
-    /// Of each batch: position behind the start, checksum, count of records, and how many of these
-    /// were applied, dropped, and such as nobody can read.
-    pub batches: Vec<i64>,
-    /// Of each marker that was heeded: type, address, and records that an end applied and dropped.
+    /// For each batch: position after the start, checksum, number of records, and
+    /// how many of these were applied, dropped and unreadable.
+    pub batches: Vec<[i64; BATCH_FIELDS]>,
+    /// Each marker that took effect: type, address, and the numbers that an end applied and dropped.
     pub transactions: Vec<(i32, u64, u64, u64)>,
     pub last: Option<Head>,
-    /// Where the fold stopped inside the batch at `next`, if it did.
-    pub inside: Option<Stop>,
+    /// The place inside the batch at `next` where the fold stopped, if it did.
+    pub inside: Option<FoldProgress>,
 }
 
-/// Records that wait for the end of their transaction, in the batch at *start* of the window.
-struct Waiting {
+/// Records of an open transaction, in the batch at *start* of the window.
+struct WaitingRecords {
     start: usize,
     size: usize,
     address: u64,
@@ -42,19 +45,19 @@ struct Waiting {
     stop: i64,
 }
 
-/// A transaction, and how to take back what was done since it was opened.
-struct Open {
-    waiting: Vec<Waiting>,
+/// An open transaction, and the result at its beginning, to return to.
+struct OpenTransaction {
+    waiting: Vec<WaitingRecords>,
     next: usize,
     batches: usize,
     transactions: usize,
     dropped: usize,
     last: Option<Head>,
-    inside: Stop,
+    inside: FoldProgress,
 }
 
-impl Bounds {
-    fn take(&self, header: &Header) -> bool {
+impl BatchBounds {
+    fn admit(&self, header: &Header) -> bool {
         let last = header.last_offset();
         let follows = match self.expected {
             None => true,
@@ -72,7 +75,7 @@ impl Bounds {
             && header.max_time <= self.time
     }
 
-    fn pass(&mut self, header: &Header) {
+    fn advance(&mut self, header: &Header) {
         self.epoch = header.leader_epoch;
         let next = header.last_offset().wrapping_add(1);
         self.expected = self.expected.map(|_| next);
@@ -80,81 +83,88 @@ impl Bounds {
 }
 
 impl Fold {
-    /// Apply the ordinary batches of a window, from *start* on; the first has number *first*.
+    /// Apply the ordinary batches of a window from *start* on; the first has number *first*.
     ///
     /// A transaction that does not end in the window is left where it begins.
-    pub fn run(&mut self, window: &[u8], start: usize, first: u64, mut bounds: Bounds) -> Ran {
-        let mut ran = Ran {
+    pub fn apply_window(
+        &mut self,
+        window: &[u8],
+        start: usize,
+        first: u64,
+        mut bounds: BatchBounds,
+    ) -> WindowResult {
+        let mut result = WindowResult {
             next: start,
-            ..Ran::default()
+            ..WindowResult::default()
         };
-        if !self.watches.is_empty() {
-            return ran;
+        if !self.watch.is_empty() {
+            return result;
         }
         let mut open = None;
         let mut number = first;
-        while let Next::Batch(header) = next_batch(window, ran.next) {
-            let Some(batch) = window.get(ran.next..ran.next + header.size) else {
+        while let Next::Batch(header) = next_batch(window, result.next) {
+            let Some(batch) = window.get(result.next..result.next + header.size) else {
                 break;
             };
-            if !bounds.take(&header) || !header.is_valid(batch) {
+            if !bounds.admit(&header) || !header.is_valid(batch) {
                 break;
             }
             let address = number << POSITION_BITS;
-            let done = self.run_batch(window, batch, address, &header, &mut ran, &mut open);
+            let done = self.apply_batch(window, batch, address, &header, &mut result, &mut open);
             if done.number < header.count as i64 || done.position != batch.len() {
-                ran.inside = Some(done);
+                result.inside = Some(done);
                 break;
             }
-            bounds.pass(&header);
-            ran.batches.extend([
-                (ran.next - start) as i64,
+            bounds.advance(&header);
+            result.batches.push([
+                (result.next - start) as i64,
                 header.crc as i64,
                 header.count as i64,
                 done.applied as i64,
                 done.dropped as i64,
                 done.unreadable as i64,
             ]);
-            ran.last = Some((
+            result.last = Some((
                 header.base_offset,
                 header.last_offset(),
                 header.leader_epoch,
                 header.max_time,
                 header.count,
             ));
-            ran.next += header.size;
+            result.next += header.size;
             number += 1;
         }
         if let Some(open) = open {
-            ran.next = open.next;
-            ran.batches.truncate(open.batches);
-            ran.transactions.truncate(open.transactions);
-            ran.last = open.last;
-            ran.inside = Some(open.inside);
-            self.dropped.cut(open.dropped);
+            result.next = open.next;
+            result.batches.truncate(open.batches);
+            result.transactions.truncate(open.transactions);
+            result.last = open.last;
+            result.inside = Some(open.inside);
+            self.dropped.truncate(open.dropped);
         }
-        ran
+        result
     }
 
-    /// Apply the records of a batch, or have them wait; what is told counts all of the batch.
+    /// Apply the records of a batch, or keep them for the end of their transaction.
     ///
-    /// What becomes of transactions is as in `kraftops.image.replay.replay`, which takes over inside them.
-    fn run_batch(
+    /// The result counts the whole batch. `kraftops.image.replay.replay` has the same rules of
+    /// transactions, and goes on inside them.
+    fn apply_batch(
         &mut self,
         window: &[u8],
         batch: &[u8],
         address: u64,
         header: &Header,
-        ran: &mut Ran,
-        open: &mut Option<Open>,
-    ) -> Stop {
+        result: &mut WindowResult,
+        open: &mut Option<OpenTransaction>,
+    ) -> FoldProgress {
         self.begin_unit();
         let count = header.count as i64;
-        let mut sum = Stop {
+        let mut sum = FoldProgress {
             position: HEADER_SIZE,
-            ..Stop::default()
+            ..FoldProgress::default()
         };
-        while sum.number < count && !sum.is_odd {
+        while sum.number < count && !sum.is_malformed {
             let is_open = open.is_some();
             let found = if is_open {
                 self.skim(batch, sum.position, sum.number, count)
@@ -162,8 +172,8 @@ impl Fold {
                 self.apply(batch, address, sum.position, sum.number, count)
             };
             if let Some(open) = open {
-                open.waiting.push(Waiting {
-                    start: ran.next,
+                open.waiting.push(WaitingRecords {
+                    start: result.next,
                     size: batch.len(),
                     address,
                     position: sum.position,
@@ -171,7 +181,7 @@ impl Fold {
                     stop: found.number - found.marker.is_some() as i64,
                 });
             }
-            sum = Stop {
+            sum = FoldProgress {
                 applied: sum.applied + found.applied,
                 dropped: sum.dropped + found.dropped,
                 unreadable: sum.unreadable + found.unreadable,
@@ -183,16 +193,16 @@ impl Fold {
             let marker = address + sum.last as u64;
             match (op, open.take()) {
                 (Op::Begin, None) => {
-                    *open = Some(Open {
+                    *open = Some(OpenTransaction {
                         waiting: Vec::new(),
-                        next: ran.next,
-                        batches: ran.batches.len(),
-                        transactions: ran.transactions.len(),
-                        dropped: self.dropped.addresses.len(),
-                        last: ran.last,
+                        next: result.next,
+                        batches: result.batches.len(),
+                        transactions: result.transactions.len(),
+                        dropped: self.dropped.count(),
+                        last: result.last,
                         inside: sum.clone(),
                     });
-                    ran.transactions.push((kind, marker, 0, 0));
+                    result.transactions.push((kind, marker, 0, 0));
                     self.begin_unit();
                 }
                 (Op::Begin, still) => {
@@ -202,10 +212,10 @@ impl Fold {
                         .add(marker, "a metadata transaction is open already");
                 }
                 (Op::End, Some(ended)) => {
-                    let (applied, dropped) = self.run_waiting(window, &ended.waiting);
-                    ran.transactions.push((kind, marker, applied, dropped));
+                    let (applied, dropped) = self.apply_waiting(window, &ended.waiting);
+                    result.transactions.push((kind, marker, applied, dropped));
                 }
-                (_, Some(_)) => ran.transactions.push((kind, marker, 0, 0)),
+                (_, Some(_)) => result.transactions.push((kind, marker, 0, 0)),
                 (_, None) => {
                     sum.dropped += 1;
                     self.dropped.add(marker, "no metadata transaction is open");
@@ -216,7 +226,7 @@ impl Fold {
         sum
     }
 
-    fn run_waiting(&mut self, window: &[u8], waiting: &[Waiting]) -> (u64, u64) {
+    fn apply_waiting(&mut self, window: &[u8], waiting: &[WaitingRecords]) -> (u64, u64) {
         let (mut applied, mut dropped) = (0, 0);
         for one in waiting {
             let batch = window.get(one.start..one.start + one.size).unwrap_or(b"");

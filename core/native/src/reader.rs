@@ -2,8 +2,8 @@
 
 /// The bytes are not what they should be; why, `Plan::check` finds out.
 #[derive(Debug)]
-pub struct Odd;
-pub type Res<T> = Result<T, Odd>;
+pub struct Malformed;
+pub type ReadResult<T> = Result<T, Malformed>;
 
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
@@ -22,50 +22,50 @@ impl<'a> Reader<'a> {
     }
 
     #[inline(always)]
-    pub fn u8(&mut self) -> Res<u8> {
-        let byte = *self.bytes.get(self.at).ok_or(Odd)?;
+    pub fn u8(&mut self) -> ReadResult<u8> {
+        let byte = *self.bytes.get(self.at).ok_or(Malformed)?;
         self.at += 1;
         Ok(byte)
     }
 
     #[inline(always)]
-    pub fn take(&mut self, size: usize) -> Res<&'a [u8]> {
+    pub fn take(&mut self, size: usize) -> ReadResult<&'a [u8]> {
         let taken = self
             .bytes
             .get(self.at..)
-            .ok_or(Odd)?
+            .ok_or(Malformed)?
             .get(..size)
-            .ok_or(Odd)?;
+            .ok_or(Malformed)?;
         self.at += size;
         Ok(taken)
     }
 
     #[inline(always)]
-    pub fn array<const N: usize>(&mut self) -> Res<[u8; N]> {
-        let rest = self.bytes.get(self.at..).ok_or(Odd)?;
-        let taken = rest.first_chunk::<N>().ok_or(Odd)?;
+    pub fn array<const N: usize>(&mut self) -> ReadResult<[u8; N]> {
+        let rest = self.bytes.get(self.at..).ok_or(Malformed)?;
+        let taken = rest.first_chunk::<N>().ok_or(Malformed)?;
         self.at += N;
         Ok(*taken)
     }
 
     #[inline(always)]
-    pub fn i16(&mut self) -> Res<i16> {
+    pub fn i16(&mut self) -> ReadResult<i16> {
         Ok(i16::from_be_bytes(self.array()?))
     }
 
     #[inline(always)]
-    pub fn i32(&mut self) -> Res<i32> {
+    pub fn i32(&mut self) -> ReadResult<i32> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
     #[inline(always)]
-    pub fn i64(&mut self) -> Res<i64> {
+    pub fn i64(&mut self) -> ReadResult<i64> {
         Ok(i64::from_be_bytes(self.array()?))
     }
 
     /// An unsigned varint; as Java's int, the fifth byte can make it negative.
     #[inline(always)]
-    pub fn uvarint(&mut self) -> Res<u32> {
+    pub fn uvarint(&mut self) -> ReadResult<u32> {
         let first = self.u8()?;
         if first < 128 {
             return Ok(first as u32);
@@ -78,17 +78,17 @@ impl<'a> Reader<'a> {
                 return Ok(value);
             }
         }
-        Err(Odd)
+        Err(Malformed)
     }
 
     #[inline(always)]
-    pub fn varint(&mut self) -> Res<i32> {
+    pub fn varint(&mut self) -> ReadResult<i32> {
         let value = self.uvarint()?;
         Ok((value >> 1) as i32 ^ -((value & 1) as i32))
     }
 
     #[inline(always)]
-    pub fn varlong(&mut self) -> Res<i64> {
+    pub fn varlong(&mut self) -> ReadResult<i64> {
         let first = self.u8()?;
         let mut value = (first & 127) as u64;
         let mut shift = 0;
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         while byte > 127 {
             shift += 7;
             if shift == 70 {
-                return Err(Odd);
+                return Err(Malformed);
             }
             byte = self.u8()?;
             value |= ((byte & 127) as u64) << shift;
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
 
     /// Bytes behind their length as a varint; a negative one is null.
     #[inline(always)]
-    pub fn sized(&mut self) -> Res<Option<&'a [u8]>> {
+    pub fn sized(&mut self) -> ReadResult<Option<&'a [u8]>> {
         let size = self.varint()?;
         if size < 0 {
             Ok(None)

@@ -1,7 +1,7 @@
 //! Reading over values, and reading some of them without making JSON.
 use super::json::length;
 use super::{Field, Kind, Plan, Shown, Value};
-use crate::read::{Odd, Reader, Res};
+use crate::reader::{Malformed, ReadResult, Reader};
 use crate::text::{self, put};
 
 impl Plan {
@@ -10,7 +10,7 @@ impl Plan {
         &self,
         reader: &mut Reader<'a>,
         name: &str,
-    ) -> Res<Option<(&Field, Reader<'a>)>> {
+    ) -> ReadResult<Option<(&Field, Reader<'a>)>> {
         for field in &self.wire {
             field.skip(reader, self.flexible)?;
         }
@@ -24,14 +24,14 @@ impl Plan {
                 }
                 field.skip(reader, true)?;
             } else {
-                reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                reader.take(usize::try_from(size).map_err(|_| Malformed)?)?;
             }
         }
         Ok(found)
     }
 
     /// Read the struct at the reader; tagged fields that are not there have no value.
-    pub fn value<'a>(&'a self, reader: &mut Reader<'a>) -> Res<Value<'a>> {
+    pub fn value<'a>(&'a self, reader: &mut Reader<'a>) -> ReadResult<Value<'a>> {
         let mut members = Vec::with_capacity(self.wire.len());
         for field in &self.wire {
             members.push((&*field.name, field.value(reader, self.flexible)?));
@@ -45,7 +45,7 @@ impl Plan {
                     members.retain(|(name, _)| *name != &*field.name);
                     members.push((&*field.name, value));
                 } else {
-                    reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                    reader.take(usize::try_from(size).map_err(|_| Malformed)?)?;
                 }
             }
         }
@@ -54,14 +54,14 @@ impl Plan {
 
     /// Go to the wire field at *index*.
     #[inline]
-    pub fn seek(&self, reader: &mut Reader, index: usize) -> Res<&Field> {
-        for field in self.wire.get(..index).ok_or(Odd)? {
+    pub fn seek(&self, reader: &mut Reader, index: usize) -> ReadResult<&Field> {
+        for field in self.wire.get(..index).ok_or(Malformed)? {
             field.skip(reader, self.flexible)?;
         }
-        self.wire.get(index).ok_or(Odd)
+        self.wire.get(index).ok_or(Malformed)
     }
 
-    pub(super) fn skip(&self, reader: &mut Reader) -> Res<()> {
+    pub(super) fn skip(&self, reader: &mut Reader) -> ReadResult<()> {
         for field in &self.wire {
             field.skip(reader, self.flexible)?;
         }
@@ -72,7 +72,7 @@ impl Plan {
                 if let Some(field) = self.tagged.iter().find(|field| field.tag == Some(tag)) {
                     field.skip(reader, true)?;
                 } else {
-                    reader.take(usize::try_from(size).map_err(|_| Odd)?)?;
+                    reader.take(usize::try_from(size).map_err(|_| Malformed)?)?;
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Plan {
 
 impl Field {
     #[inline(always)]
-    pub(super) fn skip(&self, reader: &mut Reader, flexible: bool) -> Res<()> {
+    pub(super) fn skip(&self, reader: &mut Reader, flexible: bool) -> ReadResult<()> {
         let mut count = 1;
         if self.array {
             match length(reader, flexible, false, self.nullable)? {
@@ -106,7 +106,7 @@ impl Field {
                 for _ in 0..count {
                     if let Some(size) = length(reader, flexible, is_text, nullable)? {
                         if is_text && size > 0x7FFF {
-                            return Err(Odd);
+                            return Err(Malformed);
                         }
                         reader.take(size)?;
                     }
@@ -114,7 +114,7 @@ impl Field {
             }
             Kind::Struct => {
                 for _ in 0..count {
-                    self.inner.as_ref().ok_or(Odd)?.skip(reader)?;
+                    self.inner.as_ref().ok_or(Malformed)?.skip(reader)?;
                 }
             }
             kind => {
@@ -124,7 +124,11 @@ impl Field {
         Ok(())
     }
 
-    pub(super) fn value<'a>(&'a self, reader: &mut Reader<'a>, flexible: bool) -> Res<Value<'a>> {
+    pub(super) fn value<'a>(
+        &'a self,
+        reader: &mut Reader<'a>,
+        flexible: bool,
+    ) -> ReadResult<Value<'a>> {
         if !self.array {
             if self.kind == Kind::Struct && self.nullable && !self.follows(reader)? {
                 return Ok(Value::Null);
@@ -136,7 +140,7 @@ impl Field {
         };
         (0..count)
             .map(|_| self.one_value(reader, flexible, false))
-            .collect::<Res<_>>()
+            .collect::<ReadResult<_>>()
             .map(Value::Array)
     }
 
@@ -145,7 +149,7 @@ impl Field {
         reader: &mut Reader<'a>,
         flexible: bool,
         nullable: bool,
-    ) -> Res<Value<'a>> {
+    ) -> ReadResult<Value<'a>> {
         Ok(match self.kind {
             Kind::Bool => Value::Bool(reader.u8()? != 0),
             Kind::Int8 => Value::Int(reader.u8()? as i8 as i64),
@@ -162,12 +166,17 @@ impl Field {
                     Some(size) => Value::Bytes(reader.take(size)?),
                 }
             }
-            Kind::Struct => return self.inner.as_ref().ok_or(Odd)?.value(reader),
+            Kind::Struct => return self.inner.as_ref().ok_or(Malformed)?.value(reader),
         })
     }
 
     /// The scalar at the reader as `--where` compares it, or nothing where that takes a closer look.
-    pub fn scalar(&self, reader: &mut Reader, flexible: bool, out: &mut Vec<u8>) -> Res<bool> {
+    pub fn scalar(
+        &self,
+        reader: &mut Reader,
+        flexible: bool,
+        out: &mut Vec<u8>,
+    ) -> ReadResult<bool> {
         if self.array || matches!(self.kind, Kind::Struct | Kind::Float64) {
             return Ok(false);
         }

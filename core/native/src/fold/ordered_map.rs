@@ -1,23 +1,23 @@
-//! Entries by key, in the order in which they came, as Python's dicts have them.
+//! Maps that keep the order of insertion, as Python's dicts do.
 use std::collections::HashMap;
 use std::hash::Hash;
 
-pub struct Table<K, V> {
+pub struct OrderedMap<K, V> {
     entries: HashMap<K, (u64, V)>,
     next: u64,
 }
 
-impl<K, V> Default for Table<K, V> {
+impl<K, V> Default for OrderedMap<K, V> {
     fn default() -> Self {
-        Table {
+        OrderedMap {
             entries: HashMap::new(),
             next: 0,
         }
     }
 }
 
-impl<K: Eq + Hash, V> Table<K, V> {
-    /// Put an entry in; one that is there keeps its place. Return what was there.
+impl<K: Eq + Hash, V> OrderedMap<K, V> {
+    /// Put a value in, and return the old one; a known key keeps its place.
     pub fn put(&mut self, key: K, value: V) -> Option<V> {
         match self.entries.get_mut(&key) {
             Some((_, place)) => Some(std::mem::replace(place, value)),
@@ -55,15 +55,15 @@ impl<K: Eq + Hash, V> Table<K, V> {
     }
 }
 
-/// Tables of tables, of which none is empty.
-pub type Nested<K, L> = Table<K, Table<L, u64>>;
+/// Maps of maps; a map that gets empty is removed.
+pub type NestedMap<K, L> = OrderedMap<K, OrderedMap<L, u64>>;
 
-impl<K: Eq + Hash + Clone, L: Eq + Hash> Table<K, Table<L, u64>> {
+impl<K: Eq + Hash + Clone, L: Eq + Hash> OrderedMap<K, OrderedMap<L, u64>> {
     pub fn put_in(&mut self, outer: &K, inner: L, address: u64) -> Option<u64> {
         if let Some(table) = self.get_mut(outer) {
             return table.put(inner, address);
         }
-        let mut table = Table::default();
+        let mut table = OrderedMap::default();
         table.put(inner, address);
         self.put(outer.clone(), table);
         None

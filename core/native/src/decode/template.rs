@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
 /// A text that is put together from some values, and when there is none.
-pub struct Form {
+pub struct Template {
     pieces: Vec<Piece>,
     refusals: Vec<Refusal>,
 }
@@ -23,14 +23,14 @@ pub struct Refusal {
     reason: Vec<Piece>,
 }
 
-impl Form {
+impl Template {
     /// Take a text over, or none.
-    pub fn compile(described: &Described) -> PyResult<Option<Form>> {
+    pub fn compile(described: &Described) -> PyResult<Option<Template>> {
         if described.is_none() {
             return Ok(None);
         }
         let (text, refused): (Described, Described) = described.extract()?;
-        Ok(Some(Form {
+        Ok(Some(Template {
             pieces: pieces(&text)?,
             refusals: refusals(&refused)?,
         }))
@@ -61,9 +61,9 @@ fn at<'a>(data: &'a Value<'a>, path: &[String]) -> Option<&'a Value<'a>> {
 
 const SEGMENT_STATES: &str = "segment state";
 
-/// The names of states by number come as a piece's form: `NAME,NAME,…` behind a colon.
-fn state(form: &str, number: i64) -> Option<&str> {
-    let (_, names) = form.split_once(':')?;
+/// The names of states by number come as a piece's template: `NAME,NAME,…` behind a colon.
+fn state(template: &str, number: i64) -> Option<&str> {
+    let (_, names) = template.split_once(':')?;
     usize::try_from(number)
         .ok()
         .and_then(|at| names.split(',').nth(at))
@@ -71,14 +71,17 @@ fn state(form: &str, number: i64) -> Option<&str> {
 
 fn show_pieces(pieces: &[Piece], data: &Value, out: &mut Vec<u8>) {
     for piece in pieces {
-        let (path, form) = match piece {
+        let (path, template) = match piece {
             Piece::Literal(text) => {
                 put!(out, text.as_str());
                 continue;
             }
-            Piece::Value(path, form) => (path, form.as_str()),
+            Piece::Value(path, template) => (path, template.as_str()),
         };
-        match (form.split(':').next().unwrap_or(form), at(data, path)) {
+        match (
+            template.split(':').next().unwrap_or(template),
+            at(data, path),
+        ) {
             ("plain", Some(Value::Int(number))) => text::int(out, *number),
             ("plain", Some(Value::Bool(flag))) => put!(out, text::truth(*flag)),
             ("plain", Some(Value::Text(raw))) => text::java_utf8(out, raw),
@@ -90,7 +93,7 @@ fn show_pieces(pieces: &[Piece], data: &Value, out: &mut Vec<u8>) {
             ("custom", _) => put!(out, "Optional.empty"),
             ("epochs", Some(Value::Array(items))) => show_epochs(items, out),
             (SEGMENT_STATES | "partition state", Some(Value::Int(number))) => {
-                put!(out, state(form, *number).unwrap_or("null"));
+                put!(out, state(template, *number).unwrap_or("null"));
             }
             _ => put!(out, "null"),
         }
@@ -141,8 +144,8 @@ fn pieces(described: &Described) -> PyResult<Vec<Piece>> {
             if let Ok(text) = piece.extract::<String>() {
                 return Ok(Piece::Literal(text));
             }
-            let (path, form) = piece.extract::<(Vec<String>, String)>()?;
-            Ok(Piece::Value(path, form))
+            let (path, template) = piece.extract::<(Vec<String>, String)>()?;
+            Ok(Piece::Value(path, template))
         })
         .collect()
 }

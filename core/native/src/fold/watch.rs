@@ -1,10 +1,10 @@
-//! What records did to the entries of the state that somebody watches.
+//! The watched entries of the state, and the changes of them by a record.
 use super::topics::Id;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-pub type Entity = Vec<(String, Option<String>)>;
+pub type QuotaEntity = Vec<(String, Option<String>)>;
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum TableName {
@@ -39,53 +39,53 @@ const NAMES: [(&str, TableName); 12] = [
 
 /// A part of a key.
 #[derive(Clone, PartialEq)]
-pub enum Part {
+pub enum KeyPart {
     Int(i64),
     Text(String),
     Id(Id),
-    Entity(Entity),
+    Entity(QuotaEntity),
 }
 
-impl Part {
-    pub fn text(text: &str) -> Part {
-        Part::Text(text.into())
+impl KeyPart {
+    pub fn text(text: &str) -> KeyPart {
+        KeyPart::Text(text.into())
     }
 
-    fn of(value: &Bound<PyAny>) -> PyResult<Part> {
+    fn of(value: &Bound<PyAny>) -> PyResult<KeyPart> {
         if let Ok(number) = value.extract::<i64>() {
-            return Ok(Part::Int(number));
+            return Ok(KeyPart::Int(number));
         }
         if let Ok(text) = value.extract::<String>() {
-            return Ok(Part::Text(text));
+            return Ok(KeyPart::Text(text));
         }
         if let Ok(raw) = value.cast::<PyBytes>() {
             let id = raw.as_bytes().try_into();
             return id
-                .map(Part::Id)
+                .map(KeyPart::Id)
                 .map_err(|_| PyValueError::new_err("an id has 16 bytes"));
         }
-        value.extract::<Entity>().map(Part::Entity)
+        value.extract::<QuotaEntity>().map(KeyPart::Entity)
     }
 
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
-            Part::Int(number) => number.into_pyobject(py)?.into_any(),
-            Part::Text(text) => text.into_pyobject(py)?.into_any(),
-            Part::Id(id) => PyBytes::new(py, id).into_any(),
-            Part::Entity(entity) => PyTuple::new(py, entity)?.into_any(),
+            KeyPart::Int(number) => number.into_pyobject(py)?.into_any(),
+            KeyPart::Text(text) => text.into_pyobject(py)?.into_any(),
+            KeyPart::Id(id) => PyBytes::new(py, id).into_any(),
+            KeyPart::Entity(entity) => PyTuple::new(py, entity)?.into_any(),
         })
     }
 }
 
-/// What a record did to an entry: the addresses that were the newest before it, and are now.
-pub struct Touch {
+/// A record's change of an entry: the addresses of its newest records before and after.
+pub struct EntryChange {
     table: TableName,
-    key: Vec<Part>,
+    key: Vec<KeyPart>,
     before: Option<u64>,
     after: Option<u64>,
 }
 
-impl Touch {
+impl EntryChange {
     pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let parts: Vec<_> = self
             .key
@@ -98,24 +98,24 @@ impl Touch {
     }
 }
 
-/// What is watched: tables, and how keys in them begin.
+/// The watched entries, by table and the beginning of the key.
 #[derive(Default)]
-pub struct Watches {
-    all: Vec<(TableName, Vec<Part>)>,
-    pub touched: Vec<Touch>,
+pub struct Watch {
+    all: Vec<(TableName, Vec<KeyPart>)>,
+    pub changes: Vec<EntryChange>,
 }
 
-impl Watches {
-    pub fn set(&mut self, watches: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
+impl Watch {
+    pub fn set(&mut self, keys: Vec<(String, Bound<PyTuple>)>) -> PyResult<()> {
         self.all.clear();
-        for (name, key) in watches {
-            // What this engine has no records for, nothing touches.
+        for (name, key) in keys {
+            // No record of this engine changes other tables.
             let Some((_, table)) = NAMES.iter().find(|(known, _)| *known == name) else {
                 continue;
             };
             let parts = key
                 .iter()
-                .map(|part| Part::of(&part))
+                .map(|part| KeyPart::of(&part))
                 .collect::<PyResult<_>>()?;
             self.all.push((*table, parts));
         }
@@ -131,13 +131,38 @@ impl Watches {
         !self.all.is_empty() && self.all.iter().any(|(watched, _)| *watched == table)
     }
 
+    /// Return the key of an entry if its table is watched.
+    #[inline(always)]
+    pub fn key(
+        &self,
+        table: TableName,
+        key: impl FnOnce() -> Vec<KeyPart>,
+    ) -> Option<Vec<KeyPart>> {
+        self.has(table).then(key)
+    }
+
+    /// Note a change as `note` does, of an entry with a key from `key`.
+    #[inline(always)]
+    pub fn note_key(
+        &mut self,
+        table: TableName,
+        before: Option<u64>,
+        after: Option<u64>,
+        key: Option<Vec<KeyPart>>,
+    ) {
+        if let Some(key) = key {
+            self.note(table, before, after, || key);
+        }
+    }
+
+    /// Note a change of an entry, if that is watched; without addresses there is none.
     #[inline(always)]
     pub fn note(
         &mut self,
         table: TableName,
         before: Option<u64>,
         after: Option<u64>,
-        key: impl FnOnce() -> Vec<Part>,
+        key: impl FnOnce() -> Vec<KeyPart>,
     ) {
         if !self.has(table) || (before.is_none() && after.is_none()) {
             return;
@@ -150,15 +175,14 @@ impl Watches {
         if !is_watched {
             return;
         }
-        // A record that takes a topic's place takes it out first.
-        let same = self
-            .touched
-            .iter_mut()
-            .find(|one| table == TableName::TopicNames && one.table == table && one.key == key);
-        if let Some(same) = same {
-            same.after = after;
+        // A TopicRecord with a known id removes the old topic first.
+        let earlier = self.changes.iter_mut().find(|change| {
+            table == TableName::TopicNames && change.table == table && change.key == key
+        });
+        if let Some(earlier) = earlier {
+            earlier.after = after;
         } else {
-            self.touched.push(Touch {
+            self.changes.push(EntryChange {
                 table,
                 key,
                 before,

@@ -1,0 +1,71 @@
+//! Records that were left out, and the reasons.
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Why a record cannot apply.
+pub enum Reason {
+    Fixed(&'static str),
+    Made(String),
+}
+
+impl From<&'static str> for Reason {
+    fn from(text: &'static str) -> Self {
+        Reason::Fixed(text)
+    }
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        Reason::Made(text)
+    }
+}
+
+impl Reason {
+    pub fn text(&self) -> &str {
+        match self {
+            Reason::Fixed(text) => text,
+            Reason::Made(text) => text,
+        }
+    }
+}
+
+/// Records that were left out, in 12 bytes for each: a hostile log can have millions.
+#[derive(Default)]
+pub struct Dropped {
+    addresses: Vec<u64>,
+    reasons: Vec<u32>,
+    texts: Vec<Arc<str>>,
+    known: HashMap<Arc<str>, u32>,
+}
+
+impl Dropped {
+    pub fn count(&self) -> usize {
+        self.addresses.len()
+    }
+
+    pub fn add(&mut self, address: u64, reason: &str) {
+        let at = match self.known.get(reason) {
+            Some(at) => *at,
+            None => {
+                let text: Arc<str> = reason.into();
+                let at = self.texts.len() as u32;
+                self.texts.push(Arc::clone(&text));
+                self.known.insert(text, at);
+                at
+            }
+        };
+        self.addresses.push(address);
+        self.reasons.push(at);
+    }
+
+    /// Remove all but the first *count* records.
+    pub fn truncate(&mut self, count: usize) {
+        self.addresses.truncate(count);
+        self.reasons.truncate(count);
+    }
+
+    pub fn get(&self, at: usize) -> Option<(u64, &str)> {
+        let reason = *self.reasons.get(at)? as usize;
+        Some((*self.addresses.get(at)?, self.texts.get(reason)?))
+    }
+}
