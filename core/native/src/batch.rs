@@ -6,8 +6,8 @@ pub const HEADER_SIZE: usize = 61;
 const LOG_OVERHEAD: usize = 12;
 const CRC_START: usize = 21;
 const MAGIC_AT: usize = 16;
-/// Headers of a record: a few bytes can promise millions.
-const MOST_HEADERS: i32 = 1 << 16;
+/// The largest number of headers of a record; a few bytes can promise millions.
+const MAX_HEADERS: i32 = 1 << 16;
 
 const APPEND_TIME: i16 = 0x08;
 const TRANSACTIONAL: i16 = 0x10;
@@ -18,7 +18,7 @@ pub const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];
 #[derive(Clone)]
 pub struct Header {
     pub base_offset: i64,
-    /// Of the whole batch, in bytes.
+    /// The size of the whole batch, in bytes.
     pub size: usize,
     pub leader_epoch: i32,
     pub magic: u8,
@@ -33,16 +33,16 @@ pub struct Header {
     pub count: i32,
 }
 
-/// What the next bytes of a source are.
+/// The next bytes of a source.
 pub enum Next {
     Batch(Header),
-    /// They do not hold a whole batch, or no length that a batch of magic 2 can have.
+    /// Less than a whole batch, or a length that no batch of magic 2 has.
     More,
-    /// A batch that an engine does not read.
+    /// A batch that this engine does not read.
     Other,
 }
 
-/// Look at the batch that begins at *at*.
+/// Read the header of the batch at *at*.
 pub fn next_batch(bytes: &[u8], at: usize) -> Next {
     let mut reader = Reader::new(bytes, at);
     if reader.left() < HEADER_SIZE {
@@ -85,7 +85,7 @@ pub fn next_batch(bytes: &[u8], at: usize) -> Next {
     }
 }
 
-/// A producer's sequence number *increment* later (`DefaultRecordBatch.incrementSequence`).
+/// Return a producer's sequence number after *increment* records (`DefaultRecordBatch.incrementSequence`).
 pub fn add_sequence(sequence: i32, increment: i32) -> i32 {
     let room = i32::MAX.wrapping_sub(increment);
     if sequence > room {
@@ -129,7 +129,7 @@ impl Header {
         self.base_offset.wrapping_add(self.last_delta as i64)
     }
 
-    /// Tell whether the checksum is that of the bytes, of a whole batch.
+    /// Tell whether the checksum matches the bytes of the batch.
     pub fn is_valid(&self, batch: &[u8]) -> bool {
         batch
             .get(CRC_START..)
@@ -229,7 +229,7 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// Read the record at the reader; its time is the batch's where that was appended.
+/// Read the record at the reader; it has the batch's time if that is the append time.
 #[inline(always)]
 pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> ReadResult<Record<'a>> {
     let size = reader.varint()?;
@@ -245,7 +245,7 @@ pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> ReadResult<R
         reader: *reader,
     };
     if count != 0 {
-        if !(0..=MOST_HEADERS).contains(&count) {
+        if !(0..=MAX_HEADERS).contains(&count) {
             return Err(Malformed);
         }
         for _ in 0..count {
@@ -270,7 +270,7 @@ pub fn read_record<'a>(reader: &mut Reader<'a>, header: &Header) -> ReadResult<R
     })
 }
 
-/// Tell whether the bytes from *at* on are exactly the records that a batch counts.
+/// Tell whether the bytes from *at* on are exactly the number of records in the header.
 pub fn holds_its_records(bytes: &[u8], at: usize, header: &Header) -> bool {
     let mut reader = Reader::new(bytes, at);
     for _ in 0..header.count {
@@ -282,7 +282,7 @@ pub fn holds_its_records(bytes: &[u8], at: usize, header: &Header) -> bool {
 }
 
 impl Header {
-    /// A header of records of which only the framing counts.
+    /// A header to read the framing of records with.
     pub fn bare(count: i32) -> Header {
         Header {
             base_offset: 0,

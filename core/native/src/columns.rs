@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// A bit a row, lowest first.
+/// One bit a row, the lowest first.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -48,7 +48,7 @@ impl Bits {
     }
 }
 
-/// One column while it grows.
+/// The buffers of a column that grows.
 #[derive(Default)]
 pub struct ColumnBuilder {
     pub data: Vec<u8>,
@@ -183,7 +183,7 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// The buffers of all columns by name; none are left behind.
+    /// Take the buffers of all columns out, by name.
     pub fn take(&mut self) -> Vec<(&'static str, Buffers)> {
         let wanted: Vec<Column> = self.columns.iter().map(|named| named.column).collect();
         let full = std::mem::replace(self, Columns::new(&wanted));

@@ -1,4 +1,4 @@
-//! JSON that this crate wrote itself, looked into for conditions.
+//! A parser of the JSON that this crate writes, for conditions.
 use crate::text::{self, put, truth};
 use std::borrow::Cow;
 
@@ -12,15 +12,15 @@ pub enum Json<'a> {
     Object(Vec<(Cow<'a, [u8]>, Json<'a>)>),
 }
 
-/// Return what a text holds, if it is JSON as a whole.
+/// Parse a text that is JSON as a whole.
 pub fn parse(text: &[u8]) -> Option<Json<'_>> {
     let mut parser = Parser { text, at: 0 };
     let found = parser.value(0)?;
     (parser.at == text.len()).then_some(found)
 }
 
-/// Deeper than any message; what is nested further is not looked into.
-const DEEPEST: usize = 64;
+/// The deepest nesting; no message has more.
+const MAX_DEPTH: usize = 64;
 
 struct Parser<'a> {
     text: &'a [u8],
@@ -47,7 +47,7 @@ impl<'a> Parser<'a> {
     }
 
     fn value(&mut self, depth: usize) -> Option<Json<'a>> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         match self.peek()? {
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
 impl<'a> Json<'a> {
     pub fn member(&self, name: &[u8]) -> Option<&Json<'a>> {
         match self {
-            // Of several of one name, the last counts.
+            // Of several members with one name, the last counts.
             Json::Object(members) => members
                 .iter()
                 .rev()
@@ -163,7 +163,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// What is at a path of names and numbers.
+    /// Return the value at a path of names and numbers.
     pub fn at(&self, path: &[Vec<u8>]) -> Option<&Json<'a>> {
         path.iter().try_fold(self, |found, part| match found {
             Json::Object(_) => found.member(part),
@@ -174,7 +174,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// Append a text as it is, all else as Python's `json` writes it without blanks.
+    /// Append a text as it is, other values as Python's `json` writes them without blanks.
     pub fn put_text(&self, out: &mut Vec<u8>) {
         match self {
             Json::Text(text) => out.extend_from_slice(text),

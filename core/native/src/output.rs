@@ -1,25 +1,25 @@
-//! Output that is handed on by size, also in the middle of a long value.
+//! Output of a limited size a call; it may end in the middle of a long value.
 use crate::decode::{Part, Scratch};
 use crate::text;
 use std::ops::Range;
 
-/// Bytes of a value beyond which it is written piece by piece.
+/// The size in bytes from which a value is written in pieces.
 const LONG: usize = 256 << 10;
-/// Bytes of a value that are written at once; a multiple of three, for base64.
+/// The size of a piece in bytes; a multiple of three, for base64.
 const PIECE: usize = 96 << 10;
 
-/// How a long value is written.
+/// The encoding of a value in the output.
 #[derive(Clone, Copy)]
 pub enum Encoding {
     Java,
     Hex,
     Base64,
-    /// The inside of a JSON string as Python writes it; bad UTF-8 as Python replaces it.
+    /// A JSON string as Python writes it, without the quotes; bad UTF-8 is replaced as in Python.
     Json,
-    /// The same inside of a quoted field of CSV.
+    /// The same in a quoted field of CSV.
     CsvJson,
     Csv,
-    /// As it is.
+    /// The bytes themselves.
     Plain,
 }
 
@@ -40,8 +40,8 @@ impl Encoding {
         }
     }
 
-    /// Where a piece that begins a value may end: not inside of a character.
-    fn piece(self, raw: &[u8]) -> usize {
+    /// The size of a piece at the beginning of a value: it does not cut a character.
+    fn piece_size(self, raw: &[u8]) -> usize {
         if raw.len() <= PIECE {
             return raw.len();
         }
@@ -56,18 +56,19 @@ impl Encoding {
     }
 }
 
+/// A long value that is still to be written at *at* of a line.
 struct LongValue {
     at: usize,
     encoding: Encoding,
-    /// Of what was made; nothing where it is of the records.
+    /// The part of the scratch, or None for the records.
     part: Option<Part>,
     range: Range<usize>,
 }
 
-/// What is left of a record's line, and the texts that were made for it.
+/// The rest of a record's line, and the texts that were rendered for it.
 struct UnfinishedLine {
     literal: Vec<u8>,
-    made: Scratch,
+    scratch: Scratch,
     done: usize,
     long_values: std::vec::IntoIter<LongValue>,
     current: Option<LongValue>,
@@ -78,7 +79,7 @@ pub struct Output {
     pub bytes: Vec<u8>,
     long_values: Vec<LongValue>,
     rest: Option<UnfinishedLine>,
-    /// Whether lines must stay in one piece.
+    /// Whether lines are written in one piece.
     is_whole: bool,
 }
 
@@ -90,7 +91,7 @@ impl Output {
         }
     }
 
-    /// Append a value that lies in *records*, or remember to do so by and by.
+    /// Append a value inside *records*, or note a long one for `go_on`.
     #[inline]
     pub fn value(&mut self, encoding: Encoding, raw: &[u8], records: &[u8]) {
         if raw.len() <= LONG || self.is_whole {
@@ -106,9 +107,9 @@ impl Output {
         self.long_value(encoding, None, start..start + raw.len());
     }
 
-    /// Append a text that was made, and lies in the scratch, as `value` does one of the records.
+    /// Append a text in the scratch, or note a long one for `go_on`.
     #[inline]
-    pub fn made(&mut self, encoding: Encoding, part: Part, scratch: &Scratch) {
+    pub fn rendered(&mut self, encoding: Encoding, part: Part, scratch: &Scratch) {
         let text = scratch.part(part);
         if text.len() <= LONG || self.is_whole {
             return encoding.put(&mut self.bytes, text);
@@ -125,14 +126,14 @@ impl Output {
         });
     }
 
-    /// Forget what was appended since there were so many bytes.
+    /// Remove the output after *size* bytes.
     pub fn truncate(&mut self, size: usize) {
         self.bytes.truncate(size);
         self.long_values
             .retain(|long_value| long_value.at <= size && long_value.at < size);
     }
 
-    /// End a line; its long values are written by `go_on`, those in the scratch are taken away.
+    /// End a line; `go_on` writes its long values, with the scratch that it takes.
     #[inline]
     pub fn end_line(&mut self, scratch: &mut Scratch) {
         let Some(first) = self.long_values.first() else {
@@ -148,7 +149,7 @@ impl Output {
         let current = long_values.next();
         self.rest = Some(UnfinishedLine {
             literal,
-            made: std::mem::take(scratch),
+            scratch: std::mem::take(scratch),
             done: 0,
             long_values,
             current,
@@ -159,9 +160,9 @@ impl Output {
         self.rest.is_some()
     }
 
-    /// Write more of a line's long values, up to about *most* bytes in all.
-    pub fn go_on(&mut self, records: &[u8], most: usize) {
-        while self.bytes.len() < most {
+    /// Write more of a line's long values, up to about *limit* bytes of output.
+    pub fn go_on(&mut self, records: &[u8], limit: usize) {
+        while self.bytes.len() < limit {
             let Some(rest) = &mut self.rest else { return };
             let Some(long_value) = &mut rest.current else {
                 self.bytes
@@ -174,9 +175,11 @@ impl Output {
                     .extend_from_slice(rest.literal.get(rest.done..long_value.at).unwrap_or(b""));
                 rest.done = long_value.at;
             }
-            let whole = long_value.part.map_or(records, |part| rest.made.part(part));
+            let whole = long_value
+                .part
+                .map_or(records, |part| rest.scratch.part(part));
             let raw = whole.get(long_value.range.clone()).unwrap_or(b"");
-            let size = long_value.encoding.piece(raw);
+            let size = long_value.encoding.piece_size(raw);
             long_value
                 .encoding
                 .put(&mut self.bytes, raw.get(..size).unwrap_or(b""));
@@ -217,7 +220,7 @@ mod tests {
                 value: records.clone(),
                 ..Scratch::default()
             };
-            output.made(Encoding::Plain, Part::Value, &scratch);
+            output.rendered(Encoding::Plain, Part::Value, &scratch);
             output.bytes.extend_from_slice(b">\n");
             output.end_line(&mut scratch);
             let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! Checked reading of Kafka's primitive encodings (`ByteUtils`, `ByteBufferAccessor`).
 
-/// The bytes are not what they should be; why, `Plan::check` finds out.
+/// The error of bytes that cannot be read; `Plan::check` finds the reason.
 #[derive(Debug)]
 pub struct Malformed;
 pub type ReadResult<T> = Result<T, Malformed>;
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         Ok(i64::from_be_bytes(self.array()?))
     }
 
-    /// An unsigned varint; as Java's int, the fifth byte can make it negative.
+    /// Read an unsigned varint; the fifth byte can make it negative as Java's int.
     #[inline(always)]
     pub fn uvarint(&mut self) -> ReadResult<u32> {
         let first = self.u8()?;
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Bytes behind their length as a varint; a negative one is null.
+    /// Read bytes after their length, a varint; a negative length is null.
     #[inline(always)]
     pub fn sized(&mut self) -> ReadResult<Option<&'a [u8]>> {
         let size = self.varint()?;

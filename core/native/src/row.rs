@@ -75,7 +75,7 @@ impl Column {
             .map(|(_, column)| *column)
     }
 
-    /// Whether it takes more of a record than what kind and type it is.
+    /// Tell whether the column needs more of a record than its kind and type.
     pub fn is_deep(self) -> bool {
         self as usize >= Column::Key as usize
     }
@@ -98,7 +98,7 @@ pub struct Row<'a> {
     pub scratch: &'a Scratch,
 }
 
-/// A number that is not there where it is negative.
+/// The cell of a number; a negative one is null.
 pub fn present(number: i64) -> Cell<'static> {
     if number < 0 {
         Cell::Null

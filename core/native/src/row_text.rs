@@ -2,10 +2,10 @@
 use crate::batch::{Header, Record};
 use crate::decode::{Part, Shown, TypeName};
 use crate::output::{Encoding, Output};
-use crate::row::{Cell, Column, Row};
+use crate::row::Row;
 use crate::text::{self, put, truth};
 
-/// The name of the file as forms have it.
+/// The name of the file in each form.
 pub struct FileName {
     json: Vec<u8>,
     csv: Vec<u8>,
@@ -21,8 +21,9 @@ impl FileName {
     }
 }
 
-/// What the lines of a batch have in common: before the offset, between time and sequence, and
-/// between that and the sizes.
+/// The parts that all rows of a batch have in common.
+///
+/// They come before the offset, between time and sequence, and between sequence and key size.
 #[derive(Default)]
 pub struct CommonParts {
     head: Vec<u8>,
@@ -35,7 +36,7 @@ impl CommonParts {
         let mut common = CommonParts::default();
         let out = &mut common.head;
         put!(out, "{\"file\":", &file.json[..], ",\"position\":");
-        or_null(out, position);
+        JSON.present(out, position);
         put!(out, ",\"baseOffset\":", header.base_offset, ",\"offset\":");
         let out = &mut common.middle;
         put!(
@@ -44,11 +45,11 @@ impl CommonParts {
             header.time_type(),
             "\",\"leaderEpoch\":"
         );
-        or_null(out, header.leader_epoch as i64);
+        JSON.present(out, header.leader_epoch as i64);
         put!(out, ",\"producerId\":");
-        or_null(out, header.producer_id);
+        JSON.present(out, header.producer_id);
         put!(out, ",\"producerEpoch\":");
-        or_null(out, header.producer_epoch as i64);
+        JSON.present(out, header.producer_epoch as i64);
         put!(out, ",\"sequence\":");
         let out = &mut common.last;
         put!(out, ",\"transactional\":", truth(header.is_transactional()));
@@ -60,14 +61,16 @@ impl CommonParts {
     pub fn csv(file: &FileName, position: i64, header: &Header) -> Self {
         let mut common = CommonParts::default();
         let out = &mut common.head;
-        put!(out, &file.csv[..]);
-        optional(out, position);
+        put!(out, &file.csv[..], ",");
+        CSV.present(out, position);
         put!(out, ",", header.base_offset, ",");
         let out = &mut common.middle;
-        put!(out, ",", header.time_type());
-        optional(out, header.leader_epoch as i64);
-        optional(out, header.producer_id);
-        optional(out, header.producer_epoch as i64);
+        put!(out, ",", header.time_type(), ",");
+        CSV.present(out, header.leader_epoch as i64);
+        out.push(b',');
+        CSV.present(out, header.producer_id);
+        out.push(b',');
+        CSV.present(out, header.producer_epoch as i64);
         let out = &mut common.last;
         put!(
             out,
@@ -81,19 +84,72 @@ impl CommonParts {
     }
 }
 
-/// Append a field of CSV: a number, or nothing where it is negative.
-fn optional(out: &mut Vec<u8>, number: i64) {
-    out.push(b',');
-    if number >= 0 {
-        text::int(out, number);
-    }
+/// The marks of JSON or CSV: for null, and around texts.
+struct Form {
+    null: &'static str,
+    quote: &'static str,
 }
 
-fn or_null(out: &mut Vec<u8>, number: i64) {
-    if number < 0 {
-        put!(out, "null")
-    } else {
-        put!(out, number)
+const JSON: Form = Form {
+    null: "null",
+    quote: "\"",
+};
+const CSV: Form = Form {
+    null: "",
+    quote: "",
+};
+
+impl Form {
+    /// Append a number; a negative one is null.
+    #[inline(always)]
+    fn present(&self, out: &mut Vec<u8>, number: i64) {
+        if number < 0 {
+            put!(out, self.null);
+        } else {
+            text::int(out, number);
+        }
+    }
+
+    #[inline(always)]
+    fn size(&self, out: &mut Vec<u8>, raw: Option<&[u8]>) {
+        self.present(out, raw.map_or(-1, |raw| raw.len() as i64));
+    }
+
+    #[inline(always)]
+    fn number(&self, out: &mut Vec<u8>, number: Option<i32>) {
+        match number {
+            None => put!(out, self.null),
+            Some(number) => put!(out, number),
+        }
+    }
+
+    #[inline(always)]
+    fn type_name(&self, out: &mut Vec<u8>, name: TypeName) {
+        match name {
+            TypeName::None => put!(out, self.null),
+            TypeName::Name(name) => put!(out, self.quote, name, self.quote),
+            TypeName::Number(number) => put!(out, self.quote, number, self.quote),
+        }
+    }
+
+    #[inline(always)]
+    fn uuid(&self, out: &mut Vec<u8>, id: Option<[u8; 16]>) {
+        match id {
+            None => put!(out, self.null),
+            Some(raw) => {
+                put!(out, self.quote);
+                text::uuid(out, &raw);
+                put!(out, self.quote);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn encoding(&self, out: &mut Vec<u8>, shown: &Shown) {
+        match shown {
+            Shown::Base64(_) => put!(out, self.quote, "base64", self.quote),
+            _ => put!(out, self.null),
+        }
     }
 }
 
@@ -108,58 +164,35 @@ pub fn json_row(output: &mut Output, common: &CommonParts, row: &Row, records: &
         record.time,
         &common.middle[..]
     );
-    or_null(out, header.sequence_of(record.offset) as i64);
+    JSON.present(out, header.sequence_of(record.offset) as i64);
     put!(out, &common.last[..]);
-    or_null(out, record.key.map_or(-1, |raw| raw.len() as i64));
+    JSON.size(out, record.key);
     put!(out, ",\"valueSize\":");
-    or_null(out, record.value.map_or(-1, |raw| raw.len() as i64));
+    JSON.size(out, record.value);
     put!(out, ",\"headers\":[");
     if record.headers.count > 0 {
         put_headers(output, record, records, Encoding::Json);
     }
     let out = &mut output.bytes;
     put!(out, "],\"kind\":\"", meaning.kind, "\",\"type\":");
-    match meaning.type_name {
-        TypeName::None => put!(out, "null"),
-        TypeName::Name(name) => put!(out, "\"", name, "\""),
-        TypeName::Number(number) => put!(out, "\"", number, "\""),
-    }
+    JSON.type_name(out, meaning.type_name);
     put!(out, ",\"version\":");
-    match meaning.version {
-        None => put!(out, "null"),
-        Some(version) => put!(out, version),
-    }
+    JSON.number(out, meaning.version);
     put!(out, ",\"key\":");
     json_value(output, &meaning.key, Part::Key, row, records);
     put!(&mut output.bytes, ",\"value\":");
     json_value(output, &meaning.value, Part::Value, row, records);
     let out = &mut output.bytes;
     put!(out, ",\"topicId\":");
-    match &meaning.topic {
-        None => put!(out, "null"),
-        Some(raw) => {
-            out.push(b'"');
-            text::uuid(out, raw);
-            out.push(b'"');
-        }
-    }
-    for (name, number) in [
-        (",\"partitionId\":", meaning.partition),
-        (",\"brokerId\":", meaning.broker),
-    ] {
-        put!(out, name);
-        match number {
-            None => put!(out, "null"),
-            Some(number) => put!(out, number),
-        }
-    }
-    for (name, shown) in [
-        (",\"keyEncoding\":", &meaning.key),
-        (",\"valueEncoding\":", &meaning.value),
-    ] {
-        let is_base64 = matches!(shown, Shown::Base64(_));
-        put!(out, name, if is_base64 { "\"base64\"" } else { "null" });
-    }
+    JSON.uuid(out, meaning.topic);
+    put!(out, ",\"partitionId\":");
+    JSON.number(out, meaning.partition);
+    put!(out, ",\"brokerId\":");
+    JSON.number(out, meaning.broker);
+    put!(out, ",\"keyEncoding\":");
+    JSON.encoding(out, &meaning.key);
+    put!(out, ",\"valueEncoding\":");
+    JSON.encoding(out, &meaning.value);
     put!(out, ",\"error\":");
     match &meaning.error {
         None => put!(out, "null"),
@@ -171,7 +204,7 @@ pub fn json_row(output: &mut Output, common: &CommonParts, row: &Row, records: &
 fn json_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
     let (encoding, raw) = match shown {
         Shown::Null => return put!(&mut output.bytes, "null"),
-        Shown::Json => return output.made(Encoding::Plain, part, row.scratch),
+        Shown::Json => return output.rendered(Encoding::Plain, part, row.scratch),
         Shown::Owned(text) => (Encoding::Json, &text[..]),
         Shown::Text(raw) => (Encoding::Json, *raw),
         Shown::Base64(raw) => (Encoding::Base64, *raw),
@@ -181,7 +214,7 @@ fn json_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records
     output.bytes.push(b'"');
 }
 
-/// Append what stands between the brackets of a row's headers.
+/// Append the headers of a row, without the brackets around them.
 fn put_headers(output: &mut Output, record: &Record, records: &[u8], encoding: Encoding) {
     let quote = if matches!(encoding, Encoding::CsvJson) {
         "\"\""
@@ -216,12 +249,14 @@ pub fn csv_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[
         record.offset,
         ",",
         record.time,
-        &common.middle[..]
+        &common.middle[..],
+        ","
     );
-    optional(out, header.sequence_of(record.offset) as i64);
-    put!(out, &common.last[..]);
-    optional(out, record.key.map_or(-1, |raw| raw.len() as i64));
-    optional(out, record.value.map_or(-1, |raw| raw.len() as i64));
+    CSV.present(out, header.sequence_of(record.offset) as i64);
+    put!(out, &common.last[..], ",");
+    CSV.size(out, record.key);
+    out.push(b',');
+    CSV.size(out, record.value);
     out.push(b',');
     if record.headers.count > 0 {
         put!(out, "\"[");
@@ -230,56 +265,41 @@ pub fn csv_row(output: &mut Output, common: &CommonParts, row: &Row, records: &[
     }
     let out = &mut output.bytes;
     put!(out, ",", meaning.kind, ",");
-    match meaning.type_name {
-        TypeName::None => {}
-        TypeName::Name(name) => put!(out, name),
-        TypeName::Number(number) => put!(out, number),
-    }
+    CSV.type_name(out, meaning.type_name);
     out.push(b',');
-    if let Some(version) = meaning.version {
-        put!(out, version);
-    }
+    CSV.number(out, meaning.version);
+    out.push(b',');
     csv_value(output, &meaning.key, Part::Key, row, records);
+    output.bytes.push(b',');
     csv_value(output, &meaning.value, Part::Value, row, records);
     let out = &mut output.bytes;
     out.push(b',');
-    if let Some(raw) = &meaning.topic {
-        text::uuid(out, raw);
-    }
-    for number in [meaning.partition, meaning.broker] {
-        out.push(b',');
-        if let Some(number) = number {
-            put!(out, number);
-        }
-    }
-    for shown in [&meaning.key, &meaning.value] {
-        put!(
-            out,
-            if matches!(shown, Shown::Base64(_)) {
-                ",base64"
-            } else {
-                ","
-            }
-        );
-    }
+    CSV.uuid(out, meaning.topic);
     out.push(b',');
-    if let Cell::Text(error) = row.cell(Column::Error) {
-        text::csv(out, &error);
+    CSV.number(out, meaning.partition);
+    out.push(b',');
+    CSV.number(out, meaning.broker);
+    out.push(b',');
+    CSV.encoding(out, &meaning.key);
+    out.push(b',');
+    CSV.encoding(out, &meaning.value);
+    out.push(b',');
+    if let Some(error) = &meaning.error {
+        text::csv(out, error.as_bytes());
     }
     out.push(b'\n');
 }
 
 fn csv_value(output: &mut Output, shown: &Shown, part: Part, row: &Row, records: &[u8]) {
     let out = &mut output.bytes;
-    out.push(b',');
     match shown {
         Shown::Null => {}
         Shown::Json if text::is_quoted(row.scratch.part(part)) => {
             out.push(b'"');
-            output.made(Encoding::Csv, part, row.scratch);
+            output.rendered(Encoding::Csv, part, row.scratch);
             output.bytes.push(b'"');
         }
-        Shown::Json => output.made(Encoding::Plain, part, row.scratch),
+        Shown::Json => output.rendered(Encoding::Plain, part, row.scratch),
         Shown::Owned(text) => text::csv(out, text),
         Shown::Base64(raw) => output.value(Encoding::Base64, raw, records),
         Shown::Text(raw) if text::is_quoted(raw) => {

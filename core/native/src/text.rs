@@ -1,4 +1,4 @@
-//! Values as text: as Java and Jackson write them, and as Python's `json` and `csv` do.
+//! Values as text, as Java, Jackson, and Python's `json` and `csv` write them.
 use std::borrow::Cow;
 
 const PAIRS: &[u8; 200] = b"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
@@ -6,7 +6,7 @@ const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
-/// What can be appended to output as it stands in a line.
+/// A value that `put!` appends to output.
 pub trait Put {
     fn put(&self, out: &mut Vec<u8>);
 }
@@ -38,7 +38,7 @@ macro_rules! put_numbers {
 }
 put_numbers!(i64, i32, i16, u32, usize);
 
-/// A boolean as both Java and JSON have it.
+/// Return a boolean as Java and JSON write it.
 #[inline(always)]
 pub fn truth(value: bool) -> &'static str {
     if value { "true" } else { "false" }
@@ -73,7 +73,7 @@ pub fn int(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// A short text that is appended often: a copy of a fixed size is quicker than one of any size.
+/// A short text for many appends: copying a fixed size is faster than copying any size.
 pub struct Fixed {
     bytes: [u8; Fixed::SIZE],
     size: usize,
@@ -190,7 +190,7 @@ fn or_zero(digits: &str) -> &str {
     if digits.is_empty() { "0" } else { digits }
 }
 
-/// A double as Java's `Double.toString`, quoted where it is no number.
+/// A double as Java's `Double.toString`; NaN and infinities are quoted.
 pub fn double(out: &mut Vec<u8>, number: f64) {
     if number.is_nan() {
         return put!(out, "\"NaN\"");
@@ -284,7 +284,7 @@ const PLAIN: [bool; 256] = {
     table
 };
 
-/// A JSON string in quotes as Jackson writes it: only what JSON demands is escaped, hex in capitals.
+/// A JSON string in quotes as Jackson writes it: with the fewest escapes, hex in capitals.
 #[inline]
 pub fn json_string(out: &mut Vec<u8>, raw: &[u8]) {
     out.push(b'"');
@@ -298,7 +298,7 @@ pub fn json_string(out: &mut Vec<u8>, raw: &[u8]) {
     out.push(b'"');
 }
 
-/// The inside of a JSON string as Python's `json` writes it without `ensure_ascii`.
+/// A JSON string without quotes as Python's `json` writes it without `ensure_ascii`.
 pub fn python_json(out: &mut Vec<u8>, text: &[u8]) {
     if text.iter().all(|c| PLAIN[*c as usize]) {
         out.extend_from_slice(text);
@@ -351,7 +351,7 @@ pub fn is_quoted(field: &[u8]) -> bool {
         .any(|c| matches!(c, b',' | b'"' | b'\r' | b'\n'))
 }
 
-/// The inside of a quoted field of CSV.
+/// The text between the quotes of a field of CSV.
 pub fn csv_quoted(out: &mut Vec<u8>, field: &[u8]) {
     for piece in field.split_inclusive(|c| *c == b'"') {
         out.extend_from_slice(piece);

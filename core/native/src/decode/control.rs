@@ -7,14 +7,14 @@ use crate::text::put;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 
-/// Control records; all logs may have them.
+/// The decoder of control records, which all logs may have.
 pub struct Control {
     types: HashMap<i32, ControlType>,
 }
 
 struct ControlType {
     name: Box<str>,
-    /// Before the text; a transaction marker has none.
+    /// The text before the JSON; a transaction marker has none.
     label: Option<Box<str>>,
     message: Message,
     shown: Message,
@@ -34,7 +34,7 @@ impl Control {
         Ok(number)
     }
 
-    /// Append what Kafka's tool prints; the error is what it dies of.
+    /// Append the text that Kafka's tool prints; it dies of the error.
     pub fn text(&self, record: &Record, out: &mut Vec<u8>) -> Result<(), String> {
         refuse_large(record)?;
         let number = Control::number(record.key)?;

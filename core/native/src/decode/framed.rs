@@ -1,4 +1,6 @@
-//! Values with type and version in front, as in the metadata log and in `__remote_log_metadata`.
+//! Values with a frame before the body: metadata records and `__remote_log_metadata`.
+use super::frame::{Frame, Framing, read_body, unknown_type, unreadable};
+use super::secrets::Secrets;
 use super::template::Template;
 use super::{Meaning, Printed, Scratch, Shown, Texts, TypeName, Unknown, item};
 use crate::batch::Record;
@@ -9,13 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-pub enum Framing {
-    Kafka,
-    Kip631,
-    Draft,
-}
-
-/// Values with their type and version in front, as in the metadata log.
+/// The decoder of values with a frame.
 pub struct Framed {
     pub kind: Box<str>,
     framing: Framing,
@@ -26,21 +22,9 @@ pub struct Type {
     pub name: Box<str>,
     pub message: Message,
     redacted: Option<Message>,
-    /// Whether the value is secret only where the name in slot 3 is.
+    /// Whether the value is secret only if the name in slot 3 is.
     by_name: bool,
     template: Option<Template>,
-}
-
-/// The names of configurations whose values are secret.
-pub struct Secrets {
-    words: Vec<Vec<u8>>,
-    public: Vec<Vec<u8>>,
-}
-
-pub struct Frame {
-    pub number: i32,
-    pub version: i32,
-    pub body: usize,
 }
 
 impl Type {
@@ -49,75 +33,8 @@ impl Type {
     }
 }
 
-impl Secrets {
-    pub fn new(words: Vec<String>, public: Vec<String>) -> Self {
-        let bytes = |texts: Vec<String>| texts.into_iter().map(String::into_bytes).collect();
-        Secrets {
-            words: bytes(words),
-            public: bytes(public),
-        }
-    }
-
-    fn has(&self, name: &[u8]) -> bool {
-        let is_named = self.words.iter().any(|word| {
-            name.windows(word.len().max(1))
-                .any(|part| part.eq_ignore_ascii_case(word))
-        });
-        is_named && !self.public.iter().any(|end| name.ends_with(end))
-    }
-}
-
-/// Read a number of a frame: a varint that is cast to Java's short.
-#[inline(always)]
-fn frame_number(reader: &mut Reader, what: &str) -> Result<i32, String> {
-    match reader.uvarint() {
-        Err(_) => Err(format!("Error while reading {what}")),
-        Ok(number) if number as i32 > 0x7FFF => Err(format!("Value for {what} was too large.")),
-        Ok(number) => Ok(number as i16 as i32),
-    }
-}
-
-impl Framing {
-    /// Read what is before a record's body; the error is in Kafka's words.
-    #[inline(always)]
-    pub fn frame(&self, value: &[u8]) -> Result<Frame, String> {
-        let mut reader = Reader::new(value, 0);
-        match self {
-            Framing::Kafka => match frame_number(&mut reader, "frame version")? {
-                1 => {}
-                0 => {
-                    return Err(
-                        "Could not deserialize metadata record with frame version 0. Note \
-                        that upgrades from the preview release of KRaft in 2.8 to newer versions \
-                        are not supported."
-                            .into(),
-                    );
-                }
-                frame => {
-                    return Err(format!(
-                        "Could not deserialize metadata record due to unknown frame version \
-                         {frame}(only frame version 1 is supported)"
-                    ));
-                }
-            },
-            Framing::Kip631 => match frame_number(&mut reader, "frame type")? {
-                0 => {}
-                frame => return Err(format!("unknown frame type {frame} (KIP-631 has only 0)")),
-            },
-            Framing::Draft => {}
-        }
-        let number = frame_number(&mut reader, "type")?;
-        let version = frame_number(&mut reader, "version")?;
-        Ok(Frame {
-            number,
-            version,
-            body: reader.at,
-        })
-    }
-}
-
 impl Framed {
-    /// The types that it knows, by number.
+    /// The names of the known types, by number.
     pub fn type_names(&self) -> Vec<(i32, String)> {
         let known = self.types.iter().enumerate();
         known
@@ -133,13 +50,13 @@ impl Framed {
             .as_ref()
     }
 
-    /// Read what is before a record's body; the error is in Kafka's words.
+    /// Read the frame of a value; the error is in Kafka's words.
     #[inline(always)]
     pub fn frame(&self, value: &[u8]) -> Result<Frame, String> {
         self.framing.frame(value)
     }
 
-    /// What a value has for `--where`, without more of it than that: a plan and its body.
+    /// Return the parts of a value that `--where` needs: number, version, type, plan, body.
     pub fn plan_of(&self, value: &[u8]) -> Option<(i32, i32, &Type, &Plan, usize)> {
         let frame = self.frame(value).ok()?;
         let found = self.type_of(frame.number)?;
@@ -152,7 +69,7 @@ impl Framed {
         ))
     }
 
-    /// Append the JSON of a value's body (`MetadataRecordSerde`); the error is in Kafka's words.
+    /// Append the JSON of a value's body; *before* appends text before it.
     fn json(
         &self,
         value: Option<&[u8]>,
@@ -162,51 +79,19 @@ impl Framed {
     ) -> Result<(&Type, Frame), Unknown> {
         let raw = value.unwrap_or(b"");
         let frame = self.frame(raw).map_err(Unknown::of)?;
-        let Some(found) = self.type_of(frame.number) else {
-            return Err(Unknown {
-                reason: format!(
-                    "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata \
-                     id {}",
-                    frame.number
-                ),
-                number: Some(frame.number),
-                version: Some(frame.version),
-            });
-        };
         let failed = |reason: String| Unknown {
             reason,
             number: Some(frame.number),
             version: Some(frame.version),
         };
-        let unreadable = || {
-            failed(format!(
-                "Failed to deserialize record with type {}",
-                frame.number
-            ))
+        let Some(found) = self.type_of(frame.number) else {
+            return Err(failed(unknown_type(frame.number)));
         };
-        let plan = found
-            .message
-            .nearest(frame.version)
-            .ok_or_else(unreadable)?;
-        let mut reader = Reader::new(raw, frame.body);
-        before(out, found, &frame);
-        plan.json(&mut reader, out, slots)
-            .map_err(|_| unreadable())?;
-        if found.message.plan(frame.version).is_none()
-            && frame.version > found.message.first
-            && found
-                .message
-                .has_structs(plan, &Reader::new(raw, frame.body))
-        {
-            return Err(unreadable());
-        }
-        if reader.left() > 0 {
-            return Err(failed(format!(
-                "Found {} byte(s) of garbage after {}",
-                reader.left(),
-                frame.number
-            )));
-        }
+        read_body(&found.message, &frame, raw, |plan, reader| {
+            before(out, found, &frame);
+            plan.json(reader, out, slots)
+        })
+        .map_err(failed)?;
         Ok((found, frame))
     }
 
@@ -270,7 +155,7 @@ impl Framed {
             return Ok(());
         };
         out.clear();
-        let failed = || format!("Failed to deserialize record with type {}", frame.number);
+        let failed = || unreadable(frame.number);
         let plan = found.message.nearest(frame.version).ok_or_else(failed)?;
         let mut reader = Reader::new(record.value.unwrap_or(b""), frame.body);
         let data = plan.value(&mut reader).map_err(|_| failed())?;
@@ -323,7 +208,7 @@ impl Framed {
                 scratch.value.clear();
                 let mut reader = Reader::new(raw, frame.body);
                 let plan = redacted.nearest(frame.version);
-                // What could be read once can be read again.
+                // A body that was read once can be read again.
                 plan.map(|plan| plan.json(&mut reader, &mut scratch.value, &mut Slots::default()));
             }
         }

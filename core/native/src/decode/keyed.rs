@@ -1,4 +1,4 @@
-//! Keys with their type in front, values with their version, as coordinators have them.
+//! Keys that begin with a type and values that begin with a version, as coordinators write them.
 use super::{Meaning, Printed, Scratch, Shown, Texts, TypeName, Unknown, int16, item};
 use crate::batch::Record;
 use crate::plan::{Message, Plan, PlanOptions, Reason, Slots};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
 
-/// Keys with their type in front, values with their version, as coordinators have them.
+/// The decoder of the keys and values of a coordinator.
 pub struct Keyed {
     pub kind: Box<str>,
     types: HashMap<i32, KeyedType>,
@@ -18,12 +18,12 @@ struct KeyedType {
     name: Box<str>,
     key: Message,
     value: Message,
-    /// What a value begins with that is shown by another message.
+    /// The beginning of a value's JSON that another message renders, and that message.
     other: Option<(Vec<u8>, Message)>,
 }
 
 impl Keyed {
-    /// The types that it knows, by number.
+    /// The names of the known types, by number.
     pub fn type_names(&self) -> Vec<(i32, String)> {
         self.types
             .iter()

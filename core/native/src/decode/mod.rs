@@ -1,20 +1,24 @@
-//! What decoders make of a record: Kafka's text of it, or its meaning as a row.
+//! Decoders of keys and values: to the text of Kafka's tool, or to the columns of a row.
 mod control;
+mod frame;
 mod framed;
 mod keyed;
+mod secrets;
 mod template;
 mod user;
 
 use crate::batch::Record;
 pub use control::Control;
-pub use framed::{Framed, Framing, Secrets};
+pub use frame::{Framing, read_body, unknown_type};
+pub use framed::Framed;
 pub use keyed::Keyed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+pub use secrets::Secrets;
 use user::UserForm;
 
-/// Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`).
+/// The largest key and value, in bytes; a batch of KRaft metadata has no more (`KafkaRaftClient`).
 const LARGEST_DECODED: usize = 8 * 1024 * 1024;
 
 pub enum Decoder {
@@ -30,7 +34,7 @@ pub enum TypeName<'a> {
     Number(i32),
 }
 
-/// How a key or value is shown; JSON is in the scratch of its column.
+/// A key or value as a row shows it; JSON is in the scratch of its column.
 #[derive(PartialEq)]
 pub enum Shown<'a> {
     Null,
@@ -75,11 +79,11 @@ impl Scratch {
     }
 }
 
-/// What Kafka's tool prints of a record's key and value.
+/// A record's key and value as Kafka's tool prints them.
 pub struct Texts<'a> {
     pub key: Printed<'a>,
     pub value: Printed<'a>,
-    /// Why the record could not be read, though the tool goes on.
+    /// The reason why the record could not be read; the tool goes on.
     pub trouble: Option<String>,
 }
 
@@ -148,13 +152,13 @@ fn int16(raw: &[u8]) -> Option<i32> {
         .map(|two| i16::from_be_bytes(*two) as i32)
 }
 
-/// The bytes of a record whose fields could take a hundred times as many, if they are too many.
+/// The size of a record that is too large: decoded, it could take a hundred times its bytes.
 fn excess(record: &Record) -> Option<usize> {
     let size = record.key.map_or(0, <[u8]>::len) + record.value.map_or(0, <[u8]>::len);
     (size > LARGEST_DECODED).then_some(size)
 }
 
-/// Say why a record is not decoded, if its fields could take a hundred times its bytes.
+/// Fail for a record that is too large.
 pub fn refuse_large(record: &Record) -> Result<(), String> {
     excess(record).map_or(Ok(()), |size| {
         Err(format!(
@@ -176,9 +180,7 @@ impl Decoder {
         !matches!(self, Decoder::User(..))
     }
 
-    /// The type of a record that is in no control batch, from as few bytes as can be.
-    ///
-    /// Nothing where it is unknown.
+    /// The known type of a record outside control batches, from as few bytes as possible.
     #[inline]
     pub fn peek(&self, record: &Record) -> Option<(i32, &str)> {
         match self {
@@ -196,9 +198,7 @@ impl Decoder {
         }
     }
 
-    /// The meaning of a record that is in no control batch.
-    ///
-    /// Where it is not *deep*, without what is in key and value.
+    /// The meaning of a record outside control batches; only a *deep* one has key and value.
     pub fn meaning<'a>(
         &'a self,
         record: &Record<'a>,
@@ -218,7 +218,7 @@ impl Decoder {
         }
     }
 
-    /// What Kafka's tool prints; the error is what it dies of.
+    /// The texts that Kafka's tool prints; it dies of the error.
     pub fn texts<'a>(
         &self,
         record: &Record<'a>,
@@ -238,7 +238,7 @@ impl Decoder {
         }
     }
 
-    /// The types that it knows, by number.
+    /// The names of the known types, by number.
     pub fn type_names(&self) -> Vec<(i32, String)> {
         match self {
             Decoder::User(..) => Vec::new(),
@@ -259,7 +259,7 @@ impl Decoder {
     }
 }
 
-// What follows takes the tables over from Python.
+// The functions below compile the tables from Python.
 
 type Described<'py> = Bound<'py, PyAny>;
 
@@ -269,7 +269,7 @@ pub fn item<'py>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Described<'py>
 }
 
 impl Decoder {
-    /// Make a decoder of a description; see `kraftops.engine.native`.
+    /// Compile a decoder from a description; see `kraftops.engine.native`.
     pub fn compile(described: &Bound<PyDict>) -> PyResult<Decoder> {
         match item(described, "form")?.extract::<String>()?.as_str() {
             "user" => Ok(Decoder::User(

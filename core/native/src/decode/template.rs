@@ -1,11 +1,11 @@
-//! Texts that are put together from some values, and when there is none: Kafka's `toString`.
+//! Texts made from a template and some values: Kafka's `toString`.
 use super::Described;
 use crate::plan::Value;
 use crate::text::{self, put};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
-/// A text that is put together from some values, and when there is none.
+/// A template of a text, and the conditions under which Kafka refuses to make it.
 pub struct Template {
     pieces: Vec<Piece>,
     refusals: Vec<Refusal>,
@@ -24,7 +24,7 @@ pub struct Refusal {
 }
 
 impl Template {
-    /// Take a text over, or none.
+    /// Compile a template; None without one.
     pub fn compile(described: &Described) -> PyResult<Option<Template>> {
         if described.is_none() {
             return Ok(None);
@@ -61,7 +61,7 @@ fn at<'a>(data: &'a Value<'a>, path: &[String]) -> Option<&'a Value<'a>> {
 
 const SEGMENT_STATES: &str = "segment state";
 
-/// The names of states by number come as a piece's template: `NAME,NAME,…` behind a colon.
+/// The name of a state by number; a piece's template has the names after a colon: `NAME,NAME,…`.
 fn state(template: &str, number: i64) -> Option<&str> {
     let (_, names) = template.split_once(':')?;
     usize::try_from(number)

@@ -1,4 +1,4 @@
-//! Keys and values by a decoder that the user names (`org.apache.kafka.tools.api`).
+//! Keys and values of user topics, by a decoder class of Kafka (`org.apache.kafka.tools.api`).
 use super::{Meaning, Printed, Shown};
 use crate::batch::Record;
 use crate::text;

@@ -6,7 +6,7 @@ use super::topics::Id;
 use super::watch::QuotaEntity;
 use super::window::BatchBounds;
 use super::{Fold, FoldProgress};
-use crate::guarded;
+use crate::python::guarded;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};

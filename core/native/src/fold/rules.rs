@@ -2,9 +2,8 @@
 //!
 //! The description from Python gives each type of record its operation and its fields.
 use crate::batch::Record;
-use crate::decode::{Framing, item, refuse_large};
+use crate::decode::{Framing, item, read_body, refuse_large, unknown_type};
 use crate::plan::{LocatedFields, Message, Plan, PlanOptions};
-use crate::reader::Reader;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -133,30 +132,10 @@ impl Rules {
         let found = usize::try_from(frame.number)
             .ok()
             .and_then(|at| self.types.get(at)?.as_ref());
-        let Some(found) = found else {
-            return Err(format!(
-                "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id {}",
-                frame.number
-            ));
-        };
-        let unreadable = || format!("Failed to deserialize record with type {}", frame.number);
-        let message = &found.message;
-        let plan = message.nearest(frame.version).ok_or_else(unreadable)?;
-        let mut reader = Reader::new(raw, frame.body);
-        let fields = plan.locate(&mut reader).map_err(|_| unreadable())?;
-        if message.plan(frame.version).is_none()
-            && frame.version > message.first
-            && message.has_structs(plan, &Reader::new(raw, frame.body))
-        {
-            return Err(unreadable());
-        }
-        if reader.left() > 0 {
-            return Err(format!(
-                "Found {} byte(s) of garbage after {}",
-                reader.left(),
-                frame.number
-            ));
-        }
+        let found = found.ok_or_else(|| unknown_type(frame.number))?;
+        let (plan, fields) = read_body(&found.message, &frame, raw, |plan, reader| {
+            Ok((plan, plan.locate(reader)?))
+        })?;
         Ok(MetadataRecord {
             op: found.op,
             number: frame.number,

@@ -1,17 +1,17 @@
-//! Why bytes are no message, in the words of Kafka's readers.
+//! The reason why bytes are no message, in the words of Kafka's readers.
 use super::{Field, Kind, Plan, Shown};
 use crate::reader::{Malformed, Reader};
 
-/// What is wrong; Kafka has no words of its own for bytes that end too early.
+/// The reason; Kafka has no words of its own for bytes that end too early.
 pub struct Reason {
     pub text: String,
     pub is_underflow: bool,
 }
 
 impl Plan {
-    /// Read over the struct at the reader.
+    /// Skip the struct at the reader; the error is the reason why it cannot be read.
     ///
-    /// Says why where that is no message, in the words of Kafka's readers; *name* is the message's.
+    /// *name* is the message's.
     pub fn check(&self, reader: &mut Reader, name: &str) -> Result<(), Reason> {
         for field in &self.wire {
             if !matches!(field.shown, Shown::Default) {
@@ -56,7 +56,7 @@ impl Field {
         };
         let mut count = 1;
         if self.array {
-            match self.stated(reader, plan.flexible, false, &short)? {
+            match self.read_length(reader, plan.flexible, false, &short)? {
                 size if size < 0 && self.nullable => return Ok(()),
                 size if size < 0 => return Err(null(&self.name)),
                 size => count = size as usize,
@@ -97,7 +97,7 @@ impl Field {
             Kind::String | Kind::Bytes => {
                 let is_text = self.kind == Kind::String;
                 for _ in 0..count {
-                    let size = self.stated(reader, plan.flexible, is_text, &short)?;
+                    let size = self.read_length(reader, plan.flexible, is_text, &short)?;
                     if size < 0 {
                         if nullable {
                             continue;
@@ -126,8 +126,8 @@ impl Field {
         Ok(())
     }
 
-    /// A length as it is written, less one where that is compact; the largest wraps as Java's int.
-    pub(super) fn stated(
+    /// Read a length, less one if it is compact; the largest wraps as Java's int.
+    pub(super) fn read_length(
         &self,
         reader: &mut Reader,
         flexible: bool,

@@ -3,11 +3,11 @@ use super::{Field, Kind, Message, Plan, Shown, Slots};
 use crate::reader::{Malformed, ReadResult, Reader};
 use crate::text::{self, put, truth};
 
-/// Members of a struct from the first tagged one on.
-pub(super) const MOST_PLACES: usize = 24;
+/// The largest number of members of a struct from the first tagged one on.
+pub(super) const MAX_PLACES: usize = 24;
 
 impl Plan {
-    /// Append the struct at the reader as JSON; tell whether it has tags that the table has not.
+    /// Append the struct at the reader as JSON; tell whether it has unknown tags.
     #[inline]
     pub fn json(
         &self,
@@ -19,7 +19,7 @@ impl Plan {
         out.push(b'{');
         let begin = out.len();
         // Where members begin that a tagged field may have to come before.
-        let mut places = [(0u16, 0usize); MOST_PLACES];
+        let mut places = [(0u16, 0usize); MAX_PLACES];
         let mut count = 0;
         for field in &self.wire {
             if field.order > self.first_tagged && count < places.len() {
@@ -49,7 +49,7 @@ impl Plan {
                 if seen & bit != 0 || bit == 0 {
                     out.truncate(begin);
                     *reader = start;
-                    return self.json_of_last(reader, out, slots);
+                    return self.json_with_repeated_tags(reader, out, slots);
                 }
                 seen |= bit;
                 let at = out.len();
@@ -84,9 +84,9 @@ impl Plan {
         Ok(has_unknown)
     }
 
-    /// Do the rest of `json` behind its `{` where a tag comes again: of those the last one counts.
+    /// Go on after the `{` of a struct in which a tag is repeated: the last of them counts.
     #[cold]
-    fn json_of_last(
+    fn json_with_repeated_tags(
         &self,
         reader: &mut Reader,
         out: &mut Vec<u8>,
@@ -143,7 +143,7 @@ impl Plan {
     }
 }
 
-/// End an object whose last member, if there is one, has its comma.
+/// End an object; a comma after the last member is replaced.
 fn close(out: &mut Vec<u8>) {
     match out.last_mut() {
         Some(last) if *last == b',' => *last = b'}',
@@ -152,7 +152,7 @@ fn close(out: &mut Vec<u8>) {
 }
 
 impl Field {
-    /// Tell whether a struct follows, for one that may be null (KIP-893).
+    /// Read whether a nullable struct follows (KIP-893).
     #[inline(always)]
     pub(super) fn follows(&self, reader: &mut Reader) -> ReadResult<bool> {
         if self.tag.is_some() {
@@ -292,7 +292,7 @@ pub(super) fn length(
     }
 }
 
-/// Append a message whose version comes first, as `ConsumerProtocol` has it.
+/// Append a message that begins with its version, as in `ConsumerProtocol`.
 fn embedded(message: &Message, raw: &[u8], out: &mut Vec<u8>) -> ReadResult<()> {
     let mut reader = Reader::new(raw, 0);
     let stated = reader.i16()? as i32;

@@ -1,4 +1,4 @@
-//! Where in a message the fields with slots are, without reading more of them than their lengths.
+//! The location of fields in a message: only their lengths are read.
 use super::json::length;
 use super::{Field, Kind, Plan, Value};
 use crate::reader::{Malformed, ReadResult, Reader};
@@ -9,28 +9,28 @@ const NULL: i32 = -1;
 
 type Member<'a> = (&'a str, Value<'a>);
 
-/// A field: where its value, or the first of several, begins; how many there are, or bytes of text.
+/// The begin of a field's value, or first value, and the number of values or bytes of text.
 #[derive(Clone, Copy)]
 pub struct Location {
     at: u32,
     count: i32,
 }
 
-/// The fields of a record that have slots, in the bytes that they were located from.
+/// The fields with slots of a record, and the bytes that they are in.
 pub struct LocatedFields<'a> {
     raw: &'a [u8],
     locations: [Location; MAX_SLOTS],
 }
 
 impl Plan {
-    /// Go over the struct at the reader, and note where the fields are that have slots.
+    /// Skip the struct at the reader, and note the location of the fields with slots.
     #[inline]
     pub fn locate<'a>(&self, reader: &mut Reader<'a>) -> ReadResult<LocatedFields<'a>> {
-        let nowhere = Location {
+        let absent = Location {
             at: 0,
             count: ABSENT,
         };
-        let mut locations = [nowhere; MAX_SLOTS];
+        let mut locations = [absent; MAX_SLOTS];
         for field in &self.wire {
             field.locate(reader, self.flexible, &mut locations)?;
         }
@@ -53,8 +53,8 @@ impl Plan {
         })
     }
 
-    /// Look at the structs of a list that `locate` found in a slot, one by one.
-    pub fn each_struct(&self, located: &LocatedFields, slot: u8, mut see: impl FnMut(&[Member])) {
+    /// Visit the structs of a list in a slot.
+    pub fn each_struct(&self, located: &LocatedFields, slot: u8, mut visit: impl FnMut(&[Member])) {
         let all = self.wire.iter().chain(&self.tagged);
         let Some(field) = all.into_iter().find(|field| field.slot == Some(slot)) else {
             return;
@@ -68,7 +68,7 @@ impl Plan {
         };
         for _ in 0..count {
             match field.one_value(&mut reader, self.flexible, false) {
-                Ok(Value::Struct(members)) => see(&members),
+                Ok(Value::Struct(members)) => visit(&members),
                 _ => return,
             }
         }
@@ -168,7 +168,7 @@ impl<'a> LocatedFields<'a> {
         reader.take(size).ok()
     }
 
-    /// The bytes of a list whose values have a width; none where there is no list.
+    /// The bytes of a list of values of a width; empty without the list.
     #[inline(always)]
     pub fn bytes(&self, slot: usize, width: usize) -> &'a [u8] {
         let listed = self.reader(slot);
@@ -182,7 +182,7 @@ impl<'a> LocatedFields<'a> {
         chunks.filter_map(|raw| raw.try_into().ok())
     }
 
-    /// A list of brokers; it is empty where there is none.
+    /// The brokers of a list; empty without the list.
     #[inline(always)]
     pub fn ids(&self, slot: usize) -> impl Iterator<Item = i32> + use<'a> {
         self.chunks(slot).map(i32::from_be_bytes)
@@ -192,7 +192,7 @@ impl<'a> LocatedFields<'a> {
         self.chunks(slot)
     }
 
-    /// Tell whether a list of UUIDs has one that is not zero.
+    /// Tell whether a list of UUIDs has one other than zero.
     #[inline(always)]
     pub fn has_nonzero_uuid(&self, slot: usize) -> bool {
         let Some((mut reader, count)) = self.reader(slot) else {

@@ -1,6 +1,6 @@
-//! What a message version looks like on the wire and in Kafka's JSON, and what reads it.
+//! Plans of message versions: their fields on the wire and in Kafka's JSON.
 //!
-//! Plans are made from the message tables (`kraftops.schema.message`); nothing here knows a message.
+//! Plans are compiled from the message tables (`kraftops.schema.message`); no message is named here.
 mod check;
 mod json;
 mod locate;
@@ -30,15 +30,15 @@ pub enum Kind {
     Struct,
 }
 
-/// How a value is shown.
+/// The rendering of a value.
 pub enum Shown {
-    /// As Kafka's JSON has it.
+    /// As in Kafka's JSON.
     Plain,
-    /// As a text in quotes, unless it is null: a secret.
+    /// A secret: this text in quotes, unless it is null.
     Redacted(Box<[u8]>),
-    /// As a message of its own whose version comes first, or in base64 where it is none.
+    /// A message of its own that begins with its version; other bytes are in base64.
     Embedded(Box<Message>),
-    /// Not read at all: the default of a version that was not read.
+    /// The default: the version that is read has no such field.
     Default,
 }
 
@@ -49,7 +49,7 @@ pub struct Field {
     pub array: bool,
     nullable: bool,
     tag: Option<u32>,
-    /// The place in the definition, which is that in JSON.
+    /// The place in the definition and in JSON.
     order: u16,
     slot: Option<u8>,
     shown: Shown,
@@ -62,12 +62,12 @@ pub struct Plan {
     version: i32,
     pub wire: Vec<Field>,
     tagged: Vec<Field>,
-    /// Wire fields from this place on may come behind a tagged one in JSON.
+    /// The place of the first tagged field; wire fields may follow it in JSON.
     first_tagged: u16,
     absent: Vec<u32>,
 }
 
-/// Where the values of some fields of a message begin: topic id, partition id, broker id, name.
+/// The positions of some fields of a message: topic id, partition id, broker id, name.
 #[derive(Default, Clone, Copy)]
 pub struct Slots(pub [Option<(u32, Kind)>; 4]);
 
@@ -80,7 +80,7 @@ impl Slots {
     }
 }
 
-/// A value that was read whole, for texts that are put together from some of them.
+/// A decoded value.
 pub enum Value<'a> {
     Null,
     Bool(bool),
@@ -136,7 +136,7 @@ impl Kind {
     }
 }
 
-/// What differs from Kafka's JSON: secrets by field, and messages inside fields.
+/// The differences from Kafka's JSON: secret fields, and fields with messages inside.
 #[derive(Default)]
 pub struct PlanOptions<'py> {
     pub secret: HashSet<String>,
@@ -147,7 +147,7 @@ pub struct PlanOptions<'py> {
 }
 
 impl Message {
-    /// Make the plans of all versions of a message of the tables.
+    /// Compile the plans of all versions of a message.
     pub fn compile(message: &Bound<PyAny>, options: &PlanOptions) -> PyResult<Message> {
         let (first, last): Versions = message.getattr("versions")?.extract()?;
         let fields = message.getattr("fields")?;
@@ -174,7 +174,7 @@ impl Message {
         })
     }
 
-    /// Make plans that read version 0 and show each version.
+    /// Compile plans that read version 0 and render each version.
     pub fn compile_shown(message: &Bound<PyAny>) -> PyResult<Message> {
         let (_, last): Versions = message.getattr("versions")?.extract()?;
         let fields = message.getattr("fields")?;
@@ -206,13 +206,13 @@ impl Message {
             .and_then(|at| self.plans.get(at))
     }
 
-    /// The plan of the version next to one that may not exist, as Kafka's readers take it.
+    /// The plan of the nearest known version, which Kafka's readers use.
     pub fn nearest(&self, version: i32) -> Option<&Plan> {
         let last = self.first + self.plans.len() as i32 - 1;
         self.plan(version.clamp(self.first, last.max(self.first)))
     }
 
-    /// Tell whether a struct is in a message that was read: Kafka then looks at the version.
+    /// Tell whether a message has a struct: Kafka then checks the version.
     pub fn has_structs(&self, plan: &Plan, reader: &Reader) -> bool {
         let Ok(Value::Struct(members)) = plan.value(&mut reader.clone()) else {
             return false;
@@ -311,7 +311,7 @@ impl Plan {
             .min()
             .unwrap_or(u16::MAX);
         let behind = wire.iter().filter(|field| field.order > first_tagged);
-        if behind.count() + tagged.len() > json::MOST_PLACES {
+        if behind.count() + tagged.len() > json::MAX_PLACES {
             return Err(PyValueError::new_err(
                 "a message with too many tagged fields",
             ));
@@ -326,7 +326,7 @@ impl Plan {
         })
     }
 
-    /// Where among the wire fields one is.
+    /// The index of a wire field.
     pub fn wire_field(&self, name: &str) -> Option<usize> {
         self.wire.iter().position(|field| &*field.name == name)
     }

@@ -1,11 +1,11 @@
-//! Reading over values, and reading some of them without making JSON.
+//! Values without JSON: skip them, seek a field, or decode them.
 use super::json::length;
 use super::{Field, Kind, Plan, Shown, Value};
 use crate::reader::{Malformed, ReadResult, Reader};
 use crate::text::{self, put};
 
 impl Plan {
-    /// Go to a tagged field of the struct at the reader, of several of one tag to the last.
+    /// Seek a tagged field of the struct at the reader; of a repeated tag, the last.
     pub fn seek_tagged<'a>(
         &self,
         reader: &mut Reader<'a>,
@@ -30,7 +30,7 @@ impl Plan {
         Ok(found)
     }
 
-    /// Read the struct at the reader; tagged fields that are not there have no value.
+    /// Decode the struct at the reader; absent tagged fields have no value.
     pub fn value<'a>(&'a self, reader: &mut Reader<'a>) -> ReadResult<Value<'a>> {
         let mut members = Vec::with_capacity(self.wire.len());
         for field in &self.wire {
@@ -52,7 +52,7 @@ impl Plan {
         Ok(Value::Struct(members))
     }
 
-    /// Go to the wire field at *index*.
+    /// Seek the wire field at *index*.
     #[inline]
     pub fn seek(&self, reader: &mut Reader, index: usize) -> ReadResult<&Field> {
         for field in self.wire.get(..index).ok_or(Malformed)? {
@@ -79,7 +79,7 @@ impl Plan {
         Ok(())
     }
 
-    /// A string field at *at*, as a slot has it.
+    /// The string field at *at*.
     pub fn string_at<'a>(&self, bytes: &'a [u8], at: u32) -> Option<&'a [u8]> {
         let mut reader = Reader::new(bytes, at as usize);
         let size = length(&mut reader, self.flexible, true, true).ok()??;
@@ -170,7 +170,7 @@ impl Field {
         })
     }
 
-    /// The scalar at the reader as `--where` compares it, or nothing where that takes a closer look.
+    /// Append the scalar at the reader as `--where` compares it; false if only its row can tell.
     pub fn scalar(
         &self,
         reader: &mut Reader,

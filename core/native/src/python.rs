@@ -1,0 +1,243 @@
+//! The classes `Decoder`, `Control` and `Scan` for Python; `kraftops.engine.native` uses them.
+use crate::batch::{Header, read_record};
+use crate::decode::{Control, Decoder, Secrets, item};
+use crate::reader::Reader;
+use crate::row::Column;
+use crate::row_text::FileName;
+use crate::scan::{OutputForm, Scan, ScanRequest, Step};
+use crate::select::Select;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// The decoder of a topic's keys and values; made once, shared by scans.
+#[pyclass(frozen, name = "Decoder")]
+pub struct PyDecoder(Arc<Decoder>);
+
+#[pymethods]
+impl PyDecoder {
+    #[new]
+    fn new(described: &Bound<PyDict>) -> PyResult<Self> {
+        Ok(PyDecoder(Arc::new(Decoder::compile(described)?)))
+    }
+
+    /// Count records by type and version: (type, version, count, bytes).
+    ///
+    /// It returns None if the bytes from *start* on are not exactly *count* records.
+    fn count(&self, py: Python, data: &[u8], start: usize, count: i32) -> PyResult<Option<Counts>> {
+        guarded(|| py.detach(|| count_types(&self.0, data, start, count)))
+    }
+}
+
+type Counts = Vec<(Option<i32>, Option<i32>, u64, u64)>;
+
+fn count_types(decoder: &Decoder, data: &[u8], start: usize, count: i32) -> Option<Counts> {
+    let header = Header::bare(count);
+    let mut reader = Reader::new(data, start);
+    let mut order = Vec::new();
+    let mut seen: HashMap<_, (u64, u64)> = HashMap::new();
+    for _ in 0..count {
+        let from = reader.at;
+        let record = read_record(&mut reader, &header).ok()?;
+        let label = decoder.label(&record);
+        let amount = seen.entry(label).or_insert_with(|| {
+            order.push(label);
+            (0, 0)
+        });
+        amount.0 += 1;
+        amount.1 += (reader.at - from) as u64;
+    }
+    if count != 0 && reader.at != data.len() {
+        return None;
+    }
+    let found = |label: (Option<i32>, Option<i32>)| {
+        let (count, size) = seen.get(&label).copied().unwrap_or_default();
+        (label.0, label.1, count, size)
+    };
+    Some(order.into_iter().map(found).collect())
+}
+
+/// The decoder of control records; made once, shared by scans.
+#[pyclass(frozen, name = "Control")]
+pub struct PyControl(Arc<Control>);
+
+#[pymethods]
+impl PyControl {
+    #[new]
+    fn new(described: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(PyControl(Arc::new(Control::compile(described)?)))
+    }
+}
+
+/// The scan of a file, fed with its bytes in order.
+#[pyclass(name = "Scan")]
+pub struct PyScan {
+    scan: Scan,
+    inflate: Py<PyAny>,
+    /// The records of the present batch, if it is compressed.
+    inflated: Option<Py<PyBytes>>,
+}
+
+#[pymethods]
+impl PyScan {
+    #[new]
+    fn new(
+        decoder: &PyDecoder,
+        control: &PyControl,
+        inflate: Py<PyAny>,
+        described: &Bound<PyDict>,
+    ) -> PyResult<Self> {
+        let item = |name: &str| item(described, name);
+        let flag = |name: &str| item(name)?.extract::<bool>();
+        let form = match item("form")?.extract::<String>()?.as_str() {
+            "text" => OutputForm::Text,
+            "json" => OutputForm::Json,
+            "csv" => OutputForm::Csv,
+            "columns" => OutputForm::Columns,
+            other => return Err(PyValueError::new_err(format!("no form {other}"))),
+        };
+        let mut columns = Vec::new();
+        for name in item("columns")?.extract::<Vec<String>>()? {
+            let column = Column::of(&name);
+            columns.push(column.ok_or_else(|| PyValueError::new_err(format!("no column {name}")))?);
+        }
+        let select = Select::compile(described, &decoder.0)?;
+        let check = flag("check")?;
+        let request = ScanRequest {
+            form,
+            deep: flag("deep")?,
+            skip_metadata: flag("skip_metadata")?,
+            payload: flag("payload")?,
+            check,
+            is_chosen: flag("chosen")?,
+            marks: flag("marks")?,
+            file: FileName::of(item("file")?.extract()?),
+            needs_values: form != OutputForm::Columns
+                || check
+                || select.needs_rows
+                || columns.iter().any(|column| column.is_deep()),
+        };
+        let secrets = match item("secrets")? {
+            secrets if secrets.is_none() => None,
+            secrets => {
+                let (words, public) = secrets.extract()?;
+                Some(Arc::new(Secrets::new(words, public)))
+            }
+        };
+        let scan = Scan::new(
+            Arc::clone(&decoder.0),
+            Arc::clone(&control.0),
+            secrets,
+            request,
+            select,
+            &columns,
+        );
+        Ok(PyScan {
+            scan,
+            inflate,
+            inflated: None,
+        })
+    }
+
+    #[getter]
+    fn first_offset(&self) -> Option<i64> {
+        self.scan.first_offset
+    }
+
+    #[setter]
+    fn set_first_offset(&mut self, offset: Option<i64>) {
+        self.scan.first_offset = offset;
+    }
+
+    #[getter]
+    fn last_offset(&self) -> Option<i64> {
+        self.scan.last_offset
+    }
+
+    #[setter]
+    fn set_last_offset(&mut self, offset: Option<i64>) {
+        self.scan.last_offset = offset;
+    }
+
+    /// Return the fields of an `Outcome`; see `kraftops.engine.scan_contract.Scan.feed`.
+    fn feed<'py>(
+        &mut self,
+        py: Python<'py>,
+        data: &[u8],
+        start: usize,
+        position: i64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let base = position.wrapping_sub(start as i64);
+        let mut next = start;
+        let why = loop {
+            let records = self.inflated.take();
+            let inflated: Option<&[u8]> = records.as_ref().map(|bytes| bytes.as_bytes(py));
+            let scan = &mut self.scan;
+            let step = guarded(|| py.detach(|| scan.run(data, &mut next, base, inflated)))?;
+            if self.scan.is_inside() {
+                self.inflated = records;
+            } else {
+                drop(records); // before the next ones are inflated
+            }
+            match step {
+                Step::More => break 0,
+                Step::Full => break 1,
+                Step::Declined => break 2,
+                Step::Inflate(codec, from, to) => {
+                    let raw = PyBytes::new(py, data.get(from..to).unwrap_or(b""));
+                    match self.inflate.bind(py).call1((codec, raw))? {
+                        none if none.is_none() => break 2,
+                        found => self.inflated = Some(found.cast_into::<PyBytes>()?.unbind()),
+                    }
+                }
+            }
+        };
+        if why == 2 {
+            self.inflated = None;
+        }
+        self.outcome(py, next, why)
+    }
+}
+
+impl PyScan {
+    fn outcome<'py>(
+        &mut self,
+        py: Python<'py>,
+        next: usize,
+        why: i32,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let scan = &mut self.scan;
+        let out = PyBytes::new(py, &scan.output.bytes);
+        scan.output.bytes.clear();
+        let notes: Vec<(i32, i64, String, usize)> = scan
+            .notes
+            .drain(..)
+            .map(|note| (!note.is_failure as i32, note.position, note.reason, note.at))
+            .collect();
+        let gaps = PyBytes::new(py, &std::mem::take(&mut scan.gaps));
+        let marks = PyBytes::new(py, &std::mem::take(&mut scan.marks));
+        let rows = scan.columns.rows;
+        let columns = if rows == 0 {
+            None
+        } else {
+            let columns = PyDict::new(py);
+            for (name, (data, offsets, valid)) in scan.columns.take() {
+                let optional = |buffer: Option<Vec<u8>>| buffer.map(|b| PyBytes::new(py, &b));
+                let parts = (PyBytes::new(py, &data), optional(offsets), optional(valid));
+                columns.set_item(name, parts)?;
+            }
+            Some(columns)
+        };
+        (out, next, why, notes, gaps, marks, rows, columns).into_pyobject(py)
+    }
+}
+
+/// Run *work*; turn a panic into an error.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        PyRuntimeError::new_err("the compiled engine failed; this is a bug of kraftops")
+    })
+}

@@ -1,0 +1,93 @@
+//! The rows of records, as JSON, CSV or columns.
+use super::{Note, OutputForm, Scan};
+use crate::batch::{Header, Record};
+use crate::decode::{Meaning, Scratch};
+use crate::row::Row;
+use crate::row_text::{csv_row, json_row};
+
+impl Scan {
+    /// Tell whether a record that is printed as text is selected.
+    pub(super) fn has_row(&mut self, header: &Header, record: &Record, position: i64) -> bool {
+        if !self.select.needs_rows && !self.select.has_types() && !header.is_control() {
+            return true; // offset and time match
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
+        let (file, meaning) = (&self.request.file.plain, &found);
+        let has = self.select.matches_row(&Row {
+            file,
+            position,
+            header,
+            record,
+            meaning,
+            scratch: &scratch,
+        });
+        drop(found);
+        self.scratch = scratch;
+        has
+    }
+
+    /// The meaning of a record; JSON in it is in the scratch.
+    fn meaning<'a>(
+        &'a self,
+        header: &Header,
+        record: &Record<'a>,
+        scratch: &mut Scratch,
+        deep: bool,
+    ) -> Meaning<'a> {
+        if header.is_control() {
+            return self.control.meaning(record, scratch);
+        }
+        self.decoder
+            .meaning(record, scratch, deep, self.secrets.as_deref())
+    }
+
+    /// Append the row of a record, if it is selected.
+    #[inline]
+    pub(super) fn put_row(
+        &mut self,
+        header: &Header,
+        record: &Record,
+        records: &[u8],
+        position: i64,
+        selects: bool,
+    ) {
+        let deep = self.request.needs_values;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let found = if header.is_control() {
+            self.control.meaning(record, &mut scratch)
+        } else {
+            let secrets = self.secrets.as_deref();
+            self.decoder.meaning(record, &mut scratch, deep, secrets)
+        };
+        let row = Row {
+            file: &self.request.file.plain,
+            position,
+            header,
+            record,
+            meaning: &found,
+            scratch: &scratch,
+        };
+        if !selects || self.select.matches_row(&row) {
+            if let Some(reason) = found.error.clone().filter(|_| self.request.check) {
+                let at = self.output_size();
+                self.notes.push(Note {
+                    is_failure: false,
+                    position,
+                    reason,
+                    at,
+                });
+            }
+            match self.request.form {
+                OutputForm::Json => json_row(&mut self.output, &self.common, &row, records),
+                OutputForm::Csv => csv_row(&mut self.output, &self.common, &row, records),
+                OutputForm::Columns | OutputForm::Text => self.columns.add(&row),
+            }
+            if self.request.form != OutputForm::Columns && self.request.marks {
+                self.marks
+                    .extend_from_slice(&(self.output.bytes.len() as i32).to_le_bytes());
+            }
+        }
+        self.scratch = scratch;
+    }
+}
