@@ -1,5 +1,6 @@
-"""The one seam on the bytes of records: a contract, and two engines that keep it.
+"""The seam on the bytes of records: contracts, and two engines that keep them.
 
-`contract` says what an engine does with batches, `native` is the compiled one, `reference` the same
-in plain Python, and `choice` takes the one that is there.
+`scan_contract`, `fold_contract` and `index_contract` say what an engine does with batches. `native`
+and `native_fold` use the compiled engine, `reference` is the same in plain Python, and `choice` and
+`scanning` take the one that is there.
 """

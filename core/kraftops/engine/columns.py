@@ -1,4 +1,4 @@
-"""Rows to columns as Arrow lays them out, and back, without Arrow."""
+"""The conversion of rows to columns in Arrow's layout, and back, without Arrow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
 
 
 def rows_of(columns: Columns, count: int) -> Iterator[Row]:
-    """Yield the *count* rows of columns; of a column that is not there, nothing is."""
+    """Yield the *count* rows of columns; an absent column has its default in each row."""
     values = [
         _values(columns, name, count) if name in columns else repeat(default, count)
         for name, default in zip(COLUMNS, _DEFAULTS, strict=True)

@@ -1,7 +1,7 @@
-"""What an engine does: whole batches in, text, JSON, CSV or columns out.
+"""The contract of a scan: whole batches in, text, JSON, CSV or columns out.
 
-An engine makes a `Scan` of a `Request`; a scan is fed the bytes of a source in order. It gives its
-output by size: a call ends in the middle of a batch, or of a value, and the next one goes on there.
+An engine makes a `Scan` from a `Request`; the caller feeds it the bytes of a source in order. A
+call ends after output of a certain size, also inside a batch or a value; the next goes on there.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import NamedTuple, Protocol
 
 from kraftops.query.query import Query
 
-MOST_OUTPUT = 1 << 20
-"""Bytes of output after which a call ends, about."""
-MOST_ROWS = 16384
-"""Rows of columns after which a call ends."""
+MAX_OUTPUT = 1 << 20
+"""The approximate bytes of output after which a call ends."""
+MAX_ROWS = 16384
+"""The rows of columns after which a call ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a scan makes of the batches of one file.
+    """The request for a scan of one file.
 
-    *path* is for messages and for the column `file`. With *marks*, `Outcome.marks` says where
-    records end in the output, and no record is cut.
+    *path* is for messages and the column `file`. With *marks*, `Outcome.marks` has the ends of
+    records in the output, and no record is cut.
     """
 
     path: str
@@ -32,15 +32,15 @@ class Request:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the line of a batch, in text, is there only with a record that is asked for."""
+        """Whether text has the line of a batch only before a selected record."""
         return self.query.salvage or not self.query.filter.is_empty
 
 
 class Why(IntEnum):
-    """Why a call ended."""
+    """The reason why a call ended."""
 
     MORE = 0
-    """The next batch is not whole in these bytes, or has a length that no batch has."""
+    """The next batch is not whole in these bytes, or has an impossible length."""
     FULL = 1
     """There is enough output; call again with the same bytes, from `next`."""
     DECLINED = 2
@@ -48,18 +48,18 @@ class Why(IntEnum):
 
 
 class NoteKind(IntEnum):
-    """What a note is; see `kraftops.dump.report.Report`."""
+    """The kind of a note."""
 
     FAILURE = 0
     """Kafka's tool dies of it."""
     FINDING = 1
-    """Damage that it shows, or does not see."""
+    """Damage that Kafka's tool shows or overlooks."""
 
 
 class Note(NamedTuple):
-    """Something wrong with the batch at *position* of the file (-1: in no file).
+    """A problem of the batch at *position* of the file (-1: not in a file).
 
-    *at* is how many bytes of the output, or rows of columns, the same call had made before it.
+    *at* is the place in the output of the same call, in bytes or rows of columns.
     """
 
     kind: int
@@ -69,10 +69,11 @@ class Note(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column as Arrow lays it out, little-endian.
+    """A column in Arrow's layout, little-endian.
 
-    *data* has the numbers (of bool: a bit each), or the bytes of all texts; *offsets* (int32) where
-    each text begins and the last ends; *valid* a bit a row, lowest first, None where all are there.
+    *data* has the numbers (of bool: a bit each), or the bytes of all texts; *offsets* (int32) the
+    begin of each text and the end of the last; *valid* a bit a row, the lowest first, or None if no
+    value is null.
     """
 
     data: bytes
@@ -85,13 +86,12 @@ Columns = dict[str, Column]
 
 
 class Outcome(NamedTuple):
-    """What a call made.
+    """The output of a call.
 
-    *out* are bytes of text, JSON or CSV; where the form is `parquet`, *columns* are given instead,
-    of *rows* rows. *next* is where in the bytes the next batch begins, or the one that is not done.
-    *gaps* are pairs of int64: an offset, and one that follows it though it is not the next.
-    *marks* (int32): where in *out* a record's line ends, or, negative, that of a batch whose
-    records follow.
+    *out* are bytes of text, JSON or CSV; the form `parquet` has *columns* of *rows* rows instead.
+    *next* is the position in the bytes of the next batch, or of the unfinished one. *gaps* are
+    pairs of int64: an offset, and the following one if it is not the next. *marks* (int32) are the
+    ends in *out* of the lines of records, and, negative, of lines of batches before their records.
     """
 
     out: bytes
@@ -105,14 +105,14 @@ class Outcome(NamedTuple):
 
 
 class Scan(Protocol):
-    """Reads the batches of one file, in order."""
+    """The scan of a file, fed with its bytes in order."""
 
     first_offset: int | None
-    """Of all records that were printed as Kafka's text, in no chosen one, as is the last."""
+    """The first offset in Kafka's text; None if the request is_chosen, as for the last."""
     last_offset: int | None
 
     def feed(self, data: bytes, start: int, position: int) -> Outcome:
-        """Read the whole batches in *data* from *start* on, whose place in the file is *position*.
+        """Read the whole batches in *data* from *start* on, which is at *position* of the file.
 
         After `Why.FULL`, the batch at `Outcome.next` must be the first of the next call.
         """

@@ -1,4 +1,4 @@
-"""A scan by the engine that is used; the reference does what the native one leaves."""
+"""The scan by the engine that is used; the reference reads the batches that it declines."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def count_framed(
 
 
 class EngineScan:
-    """Reads the batches of one file, in order."""
+    """The scan of a file by both engines."""
 
     def __init__(self, request: Request) -> None:
-        """Read as *request* says."""
+        """Begin a scan of a file."""
         self._request = request
         self._is_native = engine_name() == "native"
         if self._is_native:
@@ -59,13 +59,13 @@ class EngineScan:
         else:
             self._scan = self._reference
         self.first_offset: int | None = None
-        """See `Scan`, as for the last."""
+        """The first and last offset; see `Scan`."""
         self.last_offset: int | None = None
         self.position = -1
-        """Up to where the file was read, of what has positions."""
+        """The position up to which the file was read; -1 without positions."""
 
     def outcomes(self, reader: LogReader) -> Iterator[Outcome]:
-        """Yield what is made of the batches of a file; what is in the way ends the reader's walk.
+        """Yield the outcomes of the batches of a file, up to bytes that are no batch.
 
         Raises:
             SourceError: the file cannot be read.
@@ -82,18 +82,18 @@ class EngineScan:
             outcome = self._scan.feed(data, start, position)
             reader.advance(outcome.next)
             self.position = position + outcome.next - start
-            self._see(self._scan)
+            self._note_offsets(self._scan)
             yield outcome
             is_stuck = outcome.why == Why.MORE and outcome.next == start
             if (outcome.why == Why.DECLINED or is_stuck) and (batch := reader.next_batch()):
                 yield from self._add(batch)
 
     def batch(self, batch: Batch) -> Iterator[Outcome]:
-        """Yield what is made of one batch, of any kind."""
+        """Yield the outcomes of one batch, of any kind."""
         if HEADER_SIZE <= batch.size == len(batch.data) and self._is_native:
             while True:
                 outcome = self._scan.feed(batch.data, 0, batch.position)
-                self._see(self._scan)
+                self._note_offsets(self._scan)
                 yield outcome
                 if outcome.next == batch.size:
                     self.position = batch.position + batch.size
@@ -106,16 +106,16 @@ class EngineScan:
         reference = self._reference
         reference.first_offset, reference.last_offset = self.first_offset, self.last_offset
         for outcome in reference.add(batch):
-            self._see(reference)
+            self._note_offsets(reference)
             yield outcome
         self._scan.first_offset, self._scan.last_offset = self.first_offset, self.last_offset
         self.position = batch.position + batch.size
 
     @cached_property
     def _reference(self) -> ReferenceScan:
-        from kraftops.engine.reference.scan import ReferenceScan  # often not needed
+        from kraftops.engine.reference.scan import ReferenceScan
 
         return ReferenceScan(self._request)
 
-    def _see(self, scan: Scan) -> None:
+    def _note_offsets(self, scan: Scan) -> None:
         self.first_offset, self.last_offset = scan.first_offset, scan.last_offset

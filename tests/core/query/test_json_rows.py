@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.engine.scan_contract import MOST_OUTPUT
+from kraftops.engine.scan_contract import MAX_OUTPUT
 from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record, batch_bytes
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
@@ -436,4 +436,4 @@ def test_batch_of_very_many_records_comes_in_pieces(tmp_path: Path) -> None:
         chunks = list(text_chunks(str(path), query, Report()))
 
         assert sum(chunk.count(b"\n") for chunk in chunks) == count
-        assert max(map(len, chunks)) <= MOST_OUTPUT + 1000
+        assert max(map(len, chunks)) <= MAX_OUTPUT + 1000

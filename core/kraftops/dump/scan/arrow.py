@@ -13,7 +13,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import column_outcomes, note_rows
 from kraftops.dump.sources.parts import Found
 from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns_of
-from kraftops.engine.scan_contract import MOST_ROWS, Columns
+from kraftops.engine.scan_contract import MAX_ROWS, Columns
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 _LARGE_BYTES = 8 << 20  # of a record batch, that is written at once
-GROUP_ROWS = MOST_ROWS
+GROUP_ROWS = MAX_ROWS
 """Rows of a Parquet file that are written together, about."""
 
 

@@ -1,1 +1,1 @@
-"""The engine in plain Python, for all that the native one leaves and where there is none."""
+"""The engine in plain Python, for batches that the compiled one declines, and without it."""

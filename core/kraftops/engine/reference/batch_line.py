@@ -7,6 +7,7 @@ from functools import lru_cache
 from kraftops.errors import DecodeError
 from kraftops.java.numbers import to_int32
 from kraftops.log import batch as v2
+from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import CODECS
 
@@ -15,7 +16,7 @@ _LARGEST = 0x7FFFFFFFFFFFFFFF
 
 
 class UndecodableBatch(DecodeError):
-    """A batch whose line Kafka's tool cannot finish; *partial* is what it prints."""
+    """A batch that Kafka's tool dies of in the middle of its line; *partial* is the line so far."""
 
     def __init__(self, partial: str, reason: str) -> None:
         super().__init__(reason)
@@ -34,9 +35,8 @@ def batch_line(batch: Batch, header: Header) -> str:
     ) = header  # fmt: skip
     last_sequence = -1 if base_sequence == -1 else add_sequence(base_sequence, last_delta)
     horizon = base_timestamp if attributes & v2.DELETE_HORIZON else None
-    middle, time_type, codec = _repeating(
-        base_sequence, last_sequence, producer_id, producer_epoch, leader_epoch, attributes, horizon
-    )
+    producer = producer_id, producer_epoch, base_sequence, last_sequence
+    middle, time_type, codec = _middle(producer, leader_epoch, attributes, horizon)
     last_offset = base_offset + last_delta
     if not -_LARGEST <= last_offset <= _LARGEST:
         last_offset = v2.int64(last_offset)
@@ -51,16 +51,14 @@ def batch_line(batch: Batch, header: Header) -> str:
 
 
 @lru_cache(1024)
-def _repeating(
-    base_sequence: int,
-    last_sequence: int,
-    producer_id: int,
-    producer_epoch: int,
-    leader_epoch: int,
-    attributes: int,
-    horizon: int | None,
+def _middle(
+    producer: tuple[int, int, int, int], leader_epoch: int, attributes: int, horizon: int | None
 ) -> tuple[str, str, str | None]:
-    """Return the parts of a line that are often those of the line before, ready made."""
+    """Return the middle of a line, the time type and the codec: many lines have the same.
+
+    *producer* is its id and epoch, and the base and last sequence.
+    """
+    producer_id, producer_epoch, base_sequence, last_sequence = producer
     codec = attributes & v2.CODEC_MASK
     return (
         (
@@ -82,8 +80,6 @@ def legacy_batch_line(batch: Batch) -> str:
     Raises:
         UndecodableBatch: it has a negative magic or an unknown codec.
     """
-    from kraftops.log import legacy
-
     head = legacy.header(batch)
     if head.magic < 0:
         raise UndecodableBatch(f"offset: {head.offset}", f"magic {head.magic}")
@@ -98,14 +94,14 @@ def legacy_batch_line(batch: Batch) -> str:
 
 
 def add_sequence(sequence: int, increment: int) -> int:
-    """Return a producer's sequence number *increment* later (`incrementSequence`), in int32."""
+    """Return a producer's sequence number after *increment* records (`incrementSequence`)."""
     if sequence > to_int32(0x7FFFFFFF - increment):
         return to_int32(increment - (0x7FFFFFFF - sequence) - 1)
     return to_int32(sequence + increment)
 
 
 def subtract_sequence(sequence: int, decrement: int) -> int:
-    """Return a producer's sequence number *decrement* earlier (`decrementSequence`), in int32."""
+    """Return a producer's sequence number *decrement* records before (`decrementSequence`)."""
     if sequence < decrement:
         return to_int32(0x7FFFFFFF - (decrement - sequence) + 1)
     return to_int32(sequence - decrement)

@@ -1,21 +1,21 @@
-"""What a scan has made since its last call ended."""
+"""The output of a scan since its last call."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
 
-from kraftops.engine.scan_contract import MOST_OUTPUT, Note, NoteKind, Outcome, Why
+from kraftops.engine.scan_contract import MAX_OUTPUT, Note, NoteKind, Outcome, Why
 
 
 class Output:
-    """Lines, and notes of what is wrong."""
+    """Lines, and notes of problems."""
 
     def __init__(self, *, marks: bool) -> None:
-        """Begin with nothing; with *marks*, it is kept where lines end."""
+        """Begin without output; *marks* keeps the ends of lines."""
         self._parts: list[bytes] = []
         self._size = 0
-        self._keeps_marks = marks
+        self._has_marks = marks
         self._marks = array("i")
         self.gaps = array("q")
         self.notes: list[Note] = []
@@ -23,33 +23,33 @@ class Output:
     @property
     def is_full(self) -> bool:
         """Whether the call should end."""
-        return self._size >= MOST_OUTPUT
+        return self._size >= MAX_OUTPUT
 
-    def line(self, text: str, *, leads: bool = False) -> None:
-        """Add the line of a record; one that *leads* is of a batch whose records follow."""
+    def line(self, text: str, *, is_batch: bool = False) -> None:
+        """Add the line of a record, or of a batch before its records."""
         part = text.encode()
         self._parts.append(part)
         self._size += len(part)
-        if self._keeps_marks:
-            self._marks.append(-self._size if leads else self._size)
+        if self._has_marks:
+            self._marks.append(-self._size if is_batch else self._size)
 
     def long_line(self, pieces: Iterable[str]) -> Iterator[None]:
-        """Add a line piece by piece; pause where the call should end, unless that cuts a record."""
+        """Add a line piece by piece; pause if the call should end, but not with marks."""
         for text in pieces:
             part = text.encode()
             self._parts.append(part)
             self._size += len(part)
-            if self.is_full and not self._keeps_marks:
+            if self.is_full and not self._has_marks:
                 yield
-        if self._keeps_marks:
+        if self._has_marks:
             self._marks.append(self._size)
 
     def count_row(self) -> None:
-        """Know that a row was made that is no line."""
+        """Count a row of columns."""
         self._size += 1
 
     def failure(self, position: int, reason: str) -> None:
-        """Note what Kafka's tool dies of."""
+        """Note a problem that Kafka's tool dies of."""
         self.notes.append(Note(NoteKind.FAILURE, position, reason, self._size))
 
     def finding(self, position: int, reason: str) -> None:
@@ -57,7 +57,7 @@ class Output:
         self.notes.append(Note(NoteKind.FINDING, position, reason, self._size))
 
     def take(self, following: int, why: Why) -> Outcome:
-        """Return what there is, and begin anew."""
+        """Return the output, and begin again without."""
         taken = Outcome(
             b"".join(self._parts),
             following,

@@ -1,4 +1,4 @@
-"""The records of a batch, one after the other."""
+"""The records of a batch, one by one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kraftops.varint import read_varint
 def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
     """Yield the records of a batch of magic 2 or later.
 
-    Their timestamps are their own, also where the log has appended later. Keys and values of more
+    They have their own timestamps, also in batches with the append time. Keys and values of more
     than 256 KiB are views of the inflated batch.
 
     Raises:
-        DecodeError: the batch does not hold exactly the records that it counts; what is whole
-            before that is given.
+        DecodeError: the batch does not hold exactly the records that it counts; the whole records
+            before the error are yielded.
     """
     count = header.record_count
     if not count and batch.size >= v2.HEADER_SIZE:
@@ -37,7 +37,7 @@ def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
                 # A slice of a view copies nothing.
                 view = cast("bytes", memoryview(buffer))
                 record, pos = read_record(view, pos, base_offset, base_timestamp)
-                yield _held(record)
+                yield _with_short_bytes(record)
             else:
                 record, pos = read_record(buffer, pos, base_offset, base_timestamp)
                 yield record
@@ -49,13 +49,15 @@ def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
         )
 
 
-def _held(record: Record) -> Record:
-    """Return a record that was read from a view: of it, only what is long is left as such."""
+def _with_short_bytes(record: Record) -> Record:
+    """Return a record from a view with all parts as bytes but long keys and values."""
 
-    def held(part: bytes | None) -> bytes | None:
+    def shortened(part: bytes | None) -> bytes | None:
         return part if part is None or len(part) > LONG else bytes(part)
 
     headers = tuple(
         (bytes(key), None if value is None else bytes(value)) for key, value in record.headers
     )
-    return record._replace(key=held(record.key), value=held(record.value), headers=headers)
+    return record._replace(
+        key=shortened(record.key), value=shortened(record.value), headers=headers
+    )

@@ -1,4 +1,4 @@
-"""Rows of records that are asked for, as JSON, CSV or columns; what is damaged is a row too."""
+"""The rows of selected records and of damage, as JSON, CSV or columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kraftops.engine.reference.checks import check_crc
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
 from kraftops.engine.reference.selection import RowMaker
-from kraftops.engine.scan_contract import MOST_ROWS, Outcome, Request
+from kraftops.engine.scan_contract import MAX_ROWS, Outcome, Request
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch
@@ -19,29 +19,29 @@ from kraftops.query.row import COLUMNS, Row, damage_row, file_text
 from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
 
-_MOST_BYTES = 8 << 20  # of columns, after which a call ends
+_MAX_BYTES = 8 << 20  # of columns, after which a call ends
 _ROW_BYTES = 200  # of the columns besides key and value, about
 
 
 class Writer(Protocol):
-    """Takes rows."""
+    """The writer of rows in a form."""
 
     @property
     def is_full(self) -> bool:
         """Whether the call should end."""
 
     def add(self, row: Row) -> Iterator[None] | None:
-        """Take a row; of a long one, what is returned is to be iterated over."""
+        """Write a row; a long one is written while the result is iterated over."""
 
 
 class RowScan:
-    """Makes the rows of the batches of one file, in order."""
+    """The scan of a file that makes rows."""
 
     first_offset: int | None = None
     last_offset: int | None = None
 
     def __init__(self, request: Request, output: Output, writer: Writer) -> None:
-        """Give what *request* asks for to *writer*, and notes to *output*."""
+        """Write rows to *writer*, and notes to *output*."""
         self._query = request.query
         self._file = file_text(request.path)
         self._out = output
@@ -49,7 +49,7 @@ class RowScan:
         self._rows = RowMaker(request.path, request.query)
 
     def batch(self, batch: Batch) -> Iterator[None]:
-        """Make the rows of a batch; pause where the call should end."""
+        """Make the rows of a batch; pause when the call should end."""
         writer, check = self._writer, self._query.check
         try:
             if check:
@@ -91,7 +91,7 @@ class RowScan:
 
 
 class LineWriter:
-    """Writes rows as lines of a format."""
+    """The writer of rows as lines of a format."""
 
     def __init__(self, form: Format, output: Output) -> None:
         """Write lines of *form* to *output*."""
@@ -104,7 +104,7 @@ class LineWriter:
         return self._out.is_full
 
     def add(self, row: Row) -> Iterator[None] | None:
-        """Write a row; what is returned for a long one is to be iterated over."""
+        """Write a row; a long one is written while the result is iterated over."""
         if isinstance(row.value, LongText) or isinstance(row.key, LongText):
             return self._out.long_line(self._pieces(row))
         self._out.line(self._line(row))
@@ -112,10 +112,10 @@ class LineWriter:
 
 
 class ColumnWriter:
-    """Gathers rows as columns."""
+    """The writer of rows as columns."""
 
     def __init__(self, names: frozenset[str] | None, output: Output) -> None:
-        """Gather the columns *names*, or all, beside the notes in *output*."""
+        """Collect the columns *names*, or all; *output* counts the rows."""
         self._out = output
         self._names = [name for name in COLUMNS if names is None or name in names]
         self._rows: list[Row] = []
@@ -123,23 +123,23 @@ class ColumnWriter:
 
     @property
     def is_full(self) -> bool:
-        """See `Writer`."""
-        return len(self._rows) >= MOST_ROWS or self._size >= _MOST_BYTES
+        """Whether the call should end."""
+        return len(self._rows) >= MAX_ROWS or self._size >= _MAX_BYTES
 
     def add(self, row: Row) -> None:
-        """See `Writer`."""
+        """Collect a row."""
         self._rows.append(row)
         self._out.count_row()
         self._size += (row.key_size or 0) + (row.value_size or 0) + _ROW_BYTES
 
     def take(self, outcome: Outcome) -> Outcome:
-        """Return *outcome* with the columns that there are."""
+        """Return *outcome* with the columns so far."""
         rows, self._rows, self._size = self._rows, [], 0
         return outcome._replace(rows=len(rows), columns=columns_of(rows, self._names))
 
 
 def row_scan(request: Request, output: Output) -> tuple[RowScan, ColumnWriter | None]:
-    """Return what makes rows in the format that is asked for, and what gathers columns, if any."""
+    """Return a scan in the format of the request, and its writer of columns, if it has one."""
     form = request.query.format
     if form.is_columns:
         columns = ColumnWriter(request.query.columns, output)

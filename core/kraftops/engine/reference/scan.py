@@ -1,4 +1,4 @@
-"""The reference: reads batches one by one, by plain code that follows the formats."""
+"""The reference's scan: it reads batches one by one, in plain Python."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ _LENGTH = Struct(">i").unpack_from
 
 
 class ReferenceScan:
-    """Reads the batches of one file, in order; see `kraftops.engine.scan_contract.Scan`."""
+    """The scan of a file by the reference; see `kraftops.engine.scan_contract.Scan`."""
 
     def __init__(self, request: Request) -> None:
-        """Make what *request* asks for."""
+        """Begin a scan of a file."""
         self._out = Output(marks=request.marks)
         self._columns: ColumnWriter | None = None
         if request.query.format.is_text:
-            from kraftops.engine.reference.text_scan import TextScan
+            from kraftops.engine.reference.text_scan import TextScan  # rows do not need it
 
-            self._made: TextScan | RowScan = TextScan(request, self._out)
+            self._form: TextScan | RowScan = TextScan(request, self._out)
         else:
-            from kraftops.engine.reference.row_scan import row_scan
+            from kraftops.engine.reference.row_scan import row_scan  # text does not need it
 
-            self._made, self._columns = row_scan(request, self._out)
-        self._going: Iterator[None] | None = None  # on with the batch of the last call
+            self._form, self._columns = row_scan(request, self._out)
+        self._unfinished: Iterator[None] | None = None  # the batch in which the last call ended
 
     @property
     def first_offset(self) -> int | None:
         """See `Scan`."""
-        return self._made.first_offset
+        return self._form.first_offset
 
     @first_offset.setter
     def first_offset(self, offset: int | None) -> None:
-        self._made.first_offset = offset
+        self._form.first_offset = offset
 
     @property
     def last_offset(self) -> int | None:
         """See `Scan`."""
-        return self._made.last_offset
+        return self._form.last_offset
 
     @last_offset.setter
     def last_offset(self, offset: int | None) -> None:
-        self._made.last_offset = offset
+        self._form.last_offset = offset
 
     def feed(self, data: bytes, start: int, position: int) -> Outcome:
         """See `Scan`."""
@@ -60,20 +60,20 @@ class ReferenceScan:
             end = start + LOG_OVERHEAD + length
             if end < start + HEADER_SIZE or end > size:
                 break
-            if self._going is None:
+            if self._unfinished is None:
                 batch = Batch(base + start, end - start, data[start:end])
-                self._going = self._made.batch(batch)
-            for _ in self._going:
+                self._unfinished = self._form.batch(batch)
+            for _ in self._unfinished:
                 return self._outcome(start, Why.FULL)
-            self._going = None
+            self._unfinished = None
             start = end
-            if self._is_full or self._out.notes:  # they are told where they belong
+            if self._is_full or self._out.notes:  # the output ends where a note belongs
                 return self._outcome(start, Why.FULL)
         return self._outcome(start, Why.MORE)
 
     def add(self, batch: Batch) -> Iterator[Outcome]:
-        """Read a batch of any kind: of any magic, damaged, or too large to be held."""
-        for _ in self._made.batch(batch):
+        """Read a batch of any kind: of any magic, damaged, or too large."""
+        for _ in self._form.batch(batch):
             yield self._outcome(0, Why.FULL)
         yield self._outcome(0, Why.MORE)
 

@@ -1,14 +1,13 @@
-"""Kafka's text of batches and records.
+"""The text of Kafka's tool for batches and records.
 
-Where records are chosen, by a filter or by salvage, the line of a batch is there only with one of
-them; without records in the text, the lines of batches are chosen, by what their headers say.
+With a filter or salvage, the line of a batch is there only with a selected record; without records
+in the text, headers decide which batches have a line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kraftops.engine.reference.batch_line import (
     BOOL,
@@ -24,26 +23,25 @@ from kraftops.engine.scan_contract import Request
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log import batch as v2
+from kraftops.log import legacy
 from kraftops.log.batch import Batch, Header, Record
+from kraftops.log.legacy import LegacyRecord
 from kraftops.records.control import control_text
 from kraftops.records.decoder import refuse_large, whole_record
 from kraftops.records.long_text import LongText
 
-if TYPE_CHECKING:
-    from kraftops.log.legacy import LegacyRecord
-
 
 class TextScan:
-    """Prints the batches of one file, in order."""
+    """The scan of a file that makes the text of Kafka's tool."""
 
     def __init__(self, request: Request, output: Output) -> None:
-        """Print what *request* asks for to *output*."""
+        """Write the text and notes to *output*."""
         self._query = query = request.query
         self._out = output
         self._is_chosen = request.is_chosen
         self._texts_of = query.reader.text_reader() if query.decoder is not None else None
         if request.is_chosen:
-            from kraftops.engine.reference.selection import RowMaker
+            from kraftops.engine.reference.selection import RowMaker  # for a choice alone
 
             self._rows = RowMaker(request.path, replace(query, check=False, columns=None))
         self._notes_undecoded = query.check and query.reader.has_types
@@ -52,12 +50,12 @@ class TextScan:
         self._last_gap: tuple[int, int] | None = None
 
     def batch(self, batch: Batch) -> Iterator[None]:
-        """Print a batch; pause where the call should end."""
+        """Write a batch; pause when the call should end."""
         try:
             if batch.is_legacy:
                 yield from self._legacy_batch(batch)
             else:
-                yield from self._batch(batch, batch.header)
+                yield from self._current_batch(batch, batch.header)
         except UndecodableBatch as error:
             if not self._is_chosen or self._query.filter.is_empty:
                 self._batch_line(f"{error.partial} <undecodable: {error.message}>\n")
@@ -67,68 +65,73 @@ class TextScan:
         except MemoryError:
             self._out.failure(batch.position, "the batch needs more memory than there is")
 
-    def _batch(self, batch: Batch, header: Header) -> Iterator[None]:
-        query, asked = self._query, self._query.filter
-        if not self._is_chosen:
-            self._batch_line(batch_line(batch, header))
-            if query.check:
-                check_crc(batch, self._out)
-            if query.deep_iteration:
-                yield from self._records(batch, header)
-            elif query.check:
-                self._check_records(batch, header)
+    def _current_batch(self, batch: Batch, header: Header) -> Iterator[None]:
+        """Write a batch of magic 2 or later."""
+        query = self._query
+        if self._is_chosen:
+            self._check_crc(batch)
+            yield from self._chosen_batch(batch, header)
             return
-        if query.check:
-            check_crc(batch, self._out)
-        if not asked.may_match(header):
+        self._batch_line(batch_line(batch, header))
+        self._check_crc(batch)
+        if query.deep_iteration:
+            yield from self._records(batch, header)
+        elif query.check:
+            self._check_records(batch, header)
+
+    def _chosen_batch(self, batch: Batch, header: Header) -> Iterator[None]:
+        query, selection = self._query, self._query.filter
+        if not selection.may_match(header):
             return
         if query.deep_iteration:
-            if asked.is_empty:
+            if selection.is_empty:
                 self._batch_line(batch_line(batch, header))
-            yield from self._chosen_records(batch, header, is_line_due=not asked.is_empty)
-        elif header.base_timestamp < asked.until:
+            yield from self._chosen_records(batch, header, is_line_due=not selection.is_empty)
+        elif header.base_timestamp < selection.until:
             self._batch_line(batch_line(batch, header))
             if query.check:
                 self._check_records(batch, header)
 
+    def _check_crc(self, batch: Batch) -> None:
+        if self._query.check:
+            check_crc(batch, self._out)
+
     def _batch_line(self, text: str) -> None:
-        self._out.line(text, leads=self._query.deep_iteration)
+        self._out.line(text, is_batch=self._query.deep_iteration)
+
+    def _record_line(self, line: str | Iterator[str]) -> Iterator[None]:
+        """Write the line of a record; pause when the call should end."""
+        out = self._out
+        if isinstance(line, str):
+            out.line(line)
+        else:
+            yield from out.long_line(line)
+        if out.is_full:
+            yield
 
     def _records(self, batch: Batch, header: Header) -> Iterator[None]:
-        out = self._out
         due = None if self.last_offset is None else self.last_offset + 1
         for record in records(batch, header, self._query.max_inflated_bytes):
             offset = record[0]
             if offset != due:
-                self._see(offset)
+                self._note_gap(offset)
             self.last_offset = offset
             due = offset + 1
-            made = self._line(record, self._metadata(record, header), batch.position, header)
-            if isinstance(made, str):
-                out.line(made)
-            else:
-                yield from out.long_line(made)
-            if out.is_full:
-                yield
+            line = self._line(record, self._metadata(record, header), batch.position, header)
+            yield from self._record_line(line)
 
     def _chosen_records(self, batch: Batch, header: Header, *, is_line_due: bool) -> Iterator[None]:
-        out = self._out
         for record in records(batch, header, self._query.max_inflated_bytes):
             if not self._rows.is_asked(batch, header, record):
                 continue
             if is_line_due:
                 self._batch_line(batch_line(batch, header))
                 is_line_due = False
-            made = self._line(record, self._metadata(record, header), batch.position, header)
-            if isinstance(made, str):
-                out.line(made)
-            else:
-                yield from out.long_line(made)
-            if out.is_full:
-                yield
+            line = self._line(record, self._metadata(record, header), batch.position, header)
+            yield from self._record_line(line)
 
-    def _see(self, offset: int) -> None:
-        """Remember where records begin, and where one does not follow the last."""
+    def _note_gap(self, offset: int) -> None:
+        """Note the first offset, or a gap before this one."""
         if self.last_offset is None:
             self.first_offset = offset
         elif offset != v2.int64(self.last_offset + 1):
@@ -138,7 +141,7 @@ class TextScan:
                 self._out.gaps.extend(gap)
 
     def _metadata(self, record: Record, header: Header) -> str:
-        """Return what is said of a record of magic 2 behind its offset."""
+        """Return the part of a record's line before its key, for magic 2 or later."""
         if self._query.skip_record_metadata:
             return ""
         offset, timestamp, key, value, headers = record
@@ -182,10 +185,10 @@ class TextScan:
                 self._out.finding(position, f"offset {offset}: {reason}")
 
     def _check_records(self, batch: Batch, header: Header) -> None:
-        """Look at records that are not printed.
+        """Check records that are not printed.
 
         Raises:
-            DecodeError: they cannot be told apart.
+            DecodeError: the records of the batch cannot be separated.
         """
         for record in records(batch, header, self._query.max_inflated_bytes):
             if header.is_control:
@@ -196,41 +199,40 @@ class TextScan:
                     self._out.failure(batch.position, reason)
 
     def _legacy_batch(self, batch: Batch) -> Iterator[None]:
-        from kraftops.log import legacy
-
-        query, out = self._query, self._out
-        if self._is_chosen and query.check:
-            check_crc(batch, out)
-        head, first = legacy.header(batch), legacy_batch_line(batch)
+        """Write a batch of magic 0 or 1."""
+        if self._is_chosen:
+            self._check_crc(batch)
+        line = legacy_batch_line(batch)
         if not self._is_chosen:
-            self._batch_line(first)
-            if query.check:
-                check_crc(batch, out)
-        if not query.deep_iteration:
-            if self._is_chosen:
-                if not query.filter.fits_place(head.offset, head.timestamp if head.magic else None):
-                    return
-                self._batch_line(first)
-            if query.check:
-                self._check_messages(batch)
+            self._batch_line(line)
+            self._check_crc(batch)
+        if self._query.deep_iteration:
+            yield from self._messages(batch, line)
             return
+        if self._is_chosen:
+            head = legacy.header(batch)
+            time = head.timestamp if head.magic else None
+            if not self._query.filter.fits_place(head.offset, time):
+                return
+            self._batch_line(line)
+        if self._query.check:
+            self._check_messages(batch)
+
+    def _messages(self, batch: Batch, batch_line: str) -> Iterator[None]:
+        """Write the messages of a batch, with its line before the first selected one."""
+        head = legacy.header(batch)
         is_line_due = self._is_chosen
-        for message in legacy.records(batch, query.max_inflated_bytes):
+        for message in legacy.records(batch, self._query.max_inflated_bytes):
             if not self._is_chosen:
-                self._see(message.record.offset)
+                self._note_gap(message.record.offset)
                 self.last_offset = message.record.offset
             elif not self._rows.legacy_row(batch, head, message):
                 continue
             if is_line_due:
-                self._batch_line(first)
+                self._batch_line(batch_line)
                 is_line_due = False
-            made = self._message_line(message, batch.position, head.timestamp_type)
-            if isinstance(made, str):
-                out.line(made)
-            else:
-                yield from out.long_line(made)
-            if out.is_full:
-                yield
+            line = self._message_line(message, batch.position, head.timestamp_type)
+            yield from self._record_line(line)
 
     def _message_line(
         self, message: LegacyRecord, position: int, time_type: str
@@ -246,8 +248,6 @@ class TextScan:
         return self._line(record, text, position, None, message.overrun)
 
     def _check_messages(self, batch: Batch) -> None:
-        from kraftops.log import legacy
-
         for message in legacy.records(batch, self._query.max_inflated_bytes):
             if message.overrun:
                 reason = f"offset {message.record.offset}: {message.overrun}"

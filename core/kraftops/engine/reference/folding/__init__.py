@@ -1,1 +1,1 @@
-"""What records of a metadata log do to the state that they make, rule by rule."""
+"""The rules by which the records of a metadata log change the state."""
