@@ -33,7 +33,7 @@ def run(*args: str) -> Done:
         (["--txn-id", "polygenelubricants", "--partitions=1"], "__transaction_state-0"),
     ],
 )
-def test_partition_is_told(args: list[str], line: str) -> None:
+def test_partition_is_reported(args: list[str], line: str) -> None:
     done = run(*args)
 
     assert (done.code, done.text, done.err) == (0, f"{line}\n", "")

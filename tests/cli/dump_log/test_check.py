@@ -1,4 +1,4 @@
-"""`kafka-dump-log --check`: what is damage and what is not, and that nothing else changes."""
+"""`kafka-dump-log --check`: damage and its exit codes; the output stays the same."""
 
 import gzip
 import shutil
@@ -258,8 +258,8 @@ def test_filter_leaves_the_check_of_what_is_read(form: str, tmp_path: Path) -> N
 
 
 @each_form
-def test_finding_is_told_once(form: str, tmp_path: Path) -> None:
-    """Though with a filter and Kafka's text, a record is read in two ways."""
+def test_finding_is_reported_once(form: str, tmp_path: Path) -> None:
+    """Also with a filter and Kafka's text, where a record is read in two ways."""
     (tmp_path / "0.log").write_bytes(no_ops(0, 1) + UNKNOWN)
 
     done = run_here(
@@ -305,7 +305,7 @@ def test_half_a_batch_at_the_end_has_the_same_code_in_every_form(
 
 
 def test_batches_that_are_asked_for_are_checked_with_their_records(tmp_path: Path) -> None:
-    """Also where only the lines of batches are printed."""
+    """Also if only the lines of batches are printed."""
     bad = batch_around(b"\xff" * 9, 1)
     (tmp_path / "0.log").write_bytes(GOOD + NEXT + patched(bad, 0, (2).to_bytes(8)))
 

@@ -1,4 +1,4 @@
-"""`kafka-dump-log` as a whole; what it prints of real files is the corpus's business."""
+"""`kafka-dump-log` as a whole: damage, exit codes, options; the corpus tests its text."""
 
 import resource
 from pathlib import Path
@@ -25,7 +25,7 @@ def write(directory: Path, **files: bytes) -> None:
 
 
 def test_file_that_cannot_be_read_does_not_stop_the_next(tmp_path: Path) -> None:
-    """Kafka's tool dies of it."""
+    """Kafka's tool ends with an exception."""
     write(tmp_path, _0=GOOD, _9=LAST)
 
     done = run_here("--files", "0.log,5.log,9.log", cwd=tmp_path)
@@ -77,7 +77,7 @@ def test_empty_file_is_fine(tmp_path: Path) -> None:
     assert done.text == "Dumping 0.log\nLog starting offset: 0\n"
 
 
-def test_wrong_decoder_is_told_record_by_record(tmp_path: Path) -> None:
+def test_wrong_decoder_is_reported_record_by_record(tmp_path: Path) -> None:
     write(tmp_path, _0=batch_bytes([Record(n, 0, None, b"v") for n in range(3)]))
 
     done = run_here("--files", "0.log", "--offsets-decoder", cwd=tmp_path)
@@ -89,8 +89,8 @@ def test_wrong_decoder_is_told_record_by_record(tmp_path: Path) -> None:
     assert all("is offsets the right decoder?" in line for line in done.errors)
 
 
-def test_gaps_are_told_behind_all_files(tmp_path: Path) -> None:
-    """But not that the first offset follows -1."""
+def test_gaps_are_reported_behind_all_files(tmp_path: Path) -> None:
+    """Kafka's tool also reports that the first offset follows -1."""
     write(tmp_path, _0=GOOD + LAST, _9=LAST)
 
     done = run_here("--files", "0.log,9.log", "--deep-iteration", cwd=tmp_path)
@@ -120,7 +120,7 @@ def test_limit_of_inflation_can_be_set(tmp_path: Path) -> None:
     assert (read.code, read.text.count("| offset: ")) == (0, 2)
 
 
-def test_bomb_is_refused_within_bounded_memory(tmp_path: Path) -> None:
+def test_batch_that_inflates_too_far_is_refused_within_bounded_memory(tmp_path: Path) -> None:
     """A batch of 1 MB that inflates to 1 GiB: one line, and the next batch is read."""
     members = compress(1, bytes(1 << 20)) * 1024
     bomb = batch_around(members, 1, attributes=1)
@@ -162,7 +162,7 @@ def test_count_that_promises_2_billion_costs_nothing(tmp_path: Path) -> None:
 def test_dialects_of_the_metadata_log(
     name: str, folder: str, before: bytes, tmp_path: Path
 ) -> None:
-    """Each is read by its own name, and by no other."""
+    """Each dialect reads its own log, and no other dialect does."""
     values = [
         before + bytes([message.key or 0, 0]) + compiled(message, 0).write({})
         for message in table(folder).values()
@@ -212,7 +212,7 @@ def test_names_that_are_no_text_come_out_as_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("debug", [{}, {"KRAFTOPS_DEBUG": "1"}], ids=["plain", "debug"])
 def test_environment_changes_nothing_of_a_dump(debug: dict[str, str], tmp_path: Path) -> None:
-    """Not the locale's encoding, nor that there is no home."""
+    """Neither the encoding of the locale nor a missing HOME."""
     write(tmp_path, _0=batch_bytes([Record(0, 0, None, "é".encode())]))
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", **debug}
 

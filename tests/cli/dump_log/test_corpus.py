@@ -1,4 +1,4 @@
-"""`kafka-dump-log` prints what Kafka's tool printed, in every case of the corpus."""
+"""`kafka-dump-log` prints the same as Kafka's tool, in every case of the corpus."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ EVERY = 20  # the stride of the cases that also run as a program of their own
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the files, so that a tool that writes does not spoil the corpus itself."""
+    """A copy of the files, which protects the corpus from a tool that writes."""
     copy = tmp_path_factory.mktemp("corpus") / "in"
     shutil.copytree(DUMPS / "in", copy)
     return copy
@@ -27,7 +27,7 @@ def test_corpus_is_whole() -> None:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_prints_what_kafkas_tool_printed(case: Case, root: Path) -> None:
-    """Output and exit code are Kafka's, and no file was made or changed."""
+    """Output and exit code are Kafka's, and no file is created or changed."""
     before = listing(root)
 
     done = run_here(*case.args, cwd=root)

@@ -1,4 +1,4 @@
-"""The filters of `kafka-dump-log`, as they are typed."""
+"""The filters of `kafka-dump-log` on the command line."""
 
 import json
 import shutil
@@ -78,7 +78,7 @@ def test_topic_that_is_not_there_has_no_records(metadata: Path) -> None:
 
 
 def test_name_of_a_topic_is_looked_up_in_the_other_segments_too(metadata: Path) -> None:
-    """Also where only offsets behind its creation are asked for."""
+    """Also with an offset filter that begins after its creation."""
     assert offsets(str(metadata), "--topic", "t", "--offset", "5..") == [5, 7, 8]
 
 
@@ -375,7 +375,7 @@ def test_source_is_not_changed(metadata: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("asked", [["--key", "b"], ["--where", "value=two"], ["--where", "key=b"]])
 def test_filter_by_what_is_in_records_shows_records(asked: list[str], tmp_path: Path) -> None:
-    """Without a decoder, too: their batches alone would not say which they are."""
+    """Also without a decoder: lines of batches would not identify the records."""
     records = [Record(0, 10, b"a", b"one"), Record(1, 11, b"b", b"two")]
     rest = batch_bytes([Record(2, 20, b"c", b"three")])
     (tmp_path / "0.log").write_bytes(batch_bytes(records) + rest)

@@ -1,4 +1,4 @@
-"""What `kafka-dump-log` refuses to hold of a metadata log, and what that costs."""
+"""Limits of `kafka-dump-log` for batches and records, and the memory of a refusal."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ NO_OP = b"\x01\x14\0\0"
 NEXT = batch_bytes([Record(1, 0, None, NO_OP)])
 ZSTD = CODECS.index("zstd")
 MOST_RESIDENT = 160 * MIB  # 150 here, and some for another allocator
-"""The 64 MiB that came out before they were too many, what they came out of, and Python."""
+"""The inflated 64 MiB up to the limit, the compressed bytes, and Python itself."""
 FORMS = ([], ["--format", "json"], ["--format", "csv"], ["--check"], ["--summary"])
 
 each_engine = pytest.mark.parametrize(
@@ -46,10 +46,10 @@ each_codec = pytest.mark.parametrize("codec", CODECS[1:])
 
 @each_engine
 @each_codec
-def test_bomb_in_a_metadata_log_costs_no_more_than_the_limit(
+def test_batch_that_inflates_too_far_costs_no_more_than_the_limit(
     codec: str, engine: str, tmp_path: Path
 ) -> None:
-    """A batch that inflates to 200 MB, with zstd of 7 KB: refused, and the next one is read."""
+    """A batch of 7 KB that inflates to 200 MB is refused, and the next batch is read."""
     path = tmp_path / LOG_NAME
     path.write_bytes(inflating_to(200 * MIB, codec) + NEXT)
     arguments = (META, "--files", str(path))
@@ -73,7 +73,7 @@ def test_bomb_in_a_metadata_log_costs_no_more_than_the_limit(
 
 
 def test_window_of_zstd_counts_too(tmp_path: Path) -> None:
-    """A frame may ask for 128 MiB of what came out to be kept at hand, besides what came out."""
+    """A frame may ask for a window of 128 MiB, in addition to the output."""
     path = tmp_path / LOG_NAME
     zstd = _zstd_module()
     frame = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
@@ -118,7 +118,7 @@ def test_limit_is_that_of_the_kind_of_log(engine: str, tmp_path: Path) -> None:
 @each_engine
 @pytest.mark.parametrize("codec", [0, ZSTD], ids=["plain", "zstd"])
 def test_record_that_is_too_large_is_a_finding(engine: str, codec: int, tmp_path: Path) -> None:
-    """Of 8 MiB and a byte, in the middle of its batch; the others are read."""
+    """A record of 8 MiB and a byte in the middle of a batch; the other records are read."""
     values = (NO_OP, NO_OP + bytes(8 * MIB - 3), NO_OP)
     records = [Record(number, 0, None, value) for number, value in enumerate(values)]
     path = tmp_path / LOG_NAME
@@ -200,7 +200,7 @@ def test_record_within_the_bound_costs_little_more_than_its_text(
 
 @each_engine
 def test_summary_holds_no_list_of_control_records(engine: str, tmp_path: Path) -> None:
-    """Of 300 thousand of them, which inflate to 4 MB."""
+    """With 300,000 control records that inflate to 4 MB."""
     path = tmp_path / LOG_NAME
     record, count = plain_record(0, b"", control_key(UNKNOWN_CONTROL)), 300_000
     path.write_bytes(packed(record * count, count=count, attributes=CONTROL))

@@ -1,4 +1,4 @@
-"""`kafka-dump-log --controllers` shows of controllers what it shows of their files."""
+"""`kafka-dump-log --controllers` prints the same for controllers as for their files."""
 
 import csv
 import io
@@ -139,7 +139,7 @@ def test_output_is_written_whole(controllers: Controllers, tmp_path: Path) -> No
     assert parsed(out.read_text())
 
 
-def test_nothing_is_written_where_nobody_answers(tmp_path: Path) -> None:
+def test_nothing_is_written_if_nobody_answers(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     done = run_here("-C", "localhost:1", "--output", str(out))
@@ -173,7 +173,7 @@ def test_controllers_are_spelled_in_many_ways(controllers: Controllers, spelled:
 def test_server_says_where_controllers_are(
     log: MetadataLog, controllers: Controllers, tmp_path: Path
 ) -> None:
-    """And how to reach them, unless client properties do."""
+    """The configuration also gives protocol and login, unless client properties do."""
     config = tmp_path / "server.properties"
     lines = [
         f"controller.quorum.bootstrap.servers={controllers.address(1)}",
@@ -236,7 +236,7 @@ def test_options_of_controllers_need_them(option: str) -> None:
 
 
 class Follower:
-    """A run that follows; what it has written so far."""
+    """A following run and its output so far."""
 
     def __init__(self, process: subprocess.Popen[bytes], out: Path, err: Path) -> None:
         self.process = process

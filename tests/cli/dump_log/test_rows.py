@@ -1,4 +1,4 @@
-"""`kafka-dump-log --format`: rows in all forms, of files, directories, archives and streams."""
+"""`kafka-dump-log --format`: rows in all formats, from files, directories, archives, streams."""
 
 import csv
 import gzip
@@ -33,7 +33,7 @@ META = "--cluster-metadata-decoder"
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log directory with partitions of the corpus under the names that they had."""
+    """A log directory with partitions of the corpus under their original names."""
     root = tmp_path_factory.mktemp("logs")
     for name, source in {
         "__cluster_metadata-0": "meta",
@@ -180,7 +180,7 @@ def test_parquet_needs_a_file() -> None:
     assert done.errors[0] == "kafka-dump-log: --format parquet needs --output FILE"
 
 
-def test_parquet_is_the_same_whoever_makes_the_rows(large_log: Path, tmp_path: Path) -> None:
+def test_parquet_is_the_same_from_any_number_of_jobs(large_log: Path, tmp_path: Path) -> None:
     log = tmp_path / LOG_NAME
     size = 3 << 20
     size -= size % len(no_ops(0, 1000))
@@ -220,7 +220,7 @@ def test_parquet_without_pyarrow_is_refused(
 
 @pytest.fixture(scope="module")
 def large_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log of some MB, so that its dump takes a while."""
+    """A log of some MB: its dump takes a while."""
     path = tmp_path_factory.mktemp("large") / LOG_NAME
     batch = no_ops(0, 1000)
     path.write_bytes(batch * ((12 << 20) // len(batch)))
@@ -252,7 +252,7 @@ def test_output_file_is_absent_or_whole_after_a_kill(
 
 
 def wait_until_written(process: subprocess.Popen[bytes], size: int) -> None:
-    """Wait until a process, with those that it has started, has written some of its output."""
+    """Wait until a process and its children have written some output."""
     deadline = time.monotonic() + 30
     while process.poll() is None and time.monotonic() < deadline:
         if any(written(pid) > size for pid in family(process.pid)):

@@ -110,10 +110,10 @@ def test_zeros_behind_the_entries_are_space(segment: Segment) -> None:
     [SIZE * 4, SIZE * 4 - 10, SIZE * 40, -1],
     ids=["end", "nearly the end", "beyond", "negative"],
 )
-def test_entry_without_a_batch_is_told_and_the_next_is_read(
+def test_entry_without_a_batch_is_reported_and_the_next_is_read(
     position: int, segment: Segment
 ) -> None:
-    """Kafka's tool dies of it."""
+    """Kafka's tool ends with an exception."""
     entries = [OFFSETS[0], OFFSETS[1]._replace(position=position), OFFSETS[2]]
 
     found = segment.dump(".index", index(entries))
@@ -138,7 +138,7 @@ def test_batch_larger_than_the_message_size_is_not_found(segment: Segment) -> No
     assert not segment.dump(".index", index(OFFSETS[:1]), Query(max_message_size=SIZE)).has_failed
 
 
-def test_empty_index_is_told(segment: Segment) -> None:
+def test_empty_index_is_reported(segment: Segment) -> None:
     path = segment.path(".index")
 
     assert body(segment.dump(".index", b"")) == [f"{path} is empty."]
@@ -178,7 +178,7 @@ def test_index_of_old_messages(segment: Segment) -> None:
 def test_log_that_shrinks_under_its_index_is_no_crash(
     segment: Segment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is left of the batch an entry names."""
+    """For any rest of the batch of an entry."""
     real = LogFile.read_at
     for left in range(SIZE):
 
@@ -213,7 +213,7 @@ def test_wrong_timestamp_is_a_mismatch(segment: Segment) -> None:
     assert not found.has_failed
 
 
-def test_timestamps_that_go_back_are_told(segment: Segment) -> None:
+def test_timestamps_that_go_back_are_reported(segment: Segment) -> None:
     found = segment.dump(".timeindex", times([TIMES[1], TIMES[0]]))
 
     assert found.summary == [
@@ -236,7 +236,7 @@ def test_offset_that_ends_no_batch_is_not_found(
     ]
 
 
-def test_damaged_batch_is_told_and_the_next_entry_is_read(segment: Segment) -> None:
+def test_damaged_batch_is_reported_and_the_next_entry_is_read(segment: Segment) -> None:
     bad = patched(BATCHES[1], 61, b"\xff" * 10)
     segment.path(".log").write_bytes(BATCHES[0] + bad + BATCHES[2] + BATCHES[3])
 
@@ -249,7 +249,7 @@ def test_damaged_batch_is_told_and_the_next_entry_is_read(segment: Segment) -> N
 
 
 def test_time_index_without_an_offset_index_is_read_all_the_same(segment: Segment) -> None:
-    """Kafka's tool makes an empty one, and dies."""
+    """Kafka's tool creates an empty file, and ends with an exception."""
     segment.path(".index").unlink()
 
     found = segment.dump(".timeindex", times(TIMES))
@@ -267,7 +267,7 @@ def test_zeros_of_a_running_server_are_space(segment: Segment) -> None:
 
 
 def test_files_are_closed(segment: Segment, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that are opened on the way, those beside the index too."""
+    """All opened files, including the log beside the index."""
     opened: list[LogFile] = []
     real = LogFile.__init__
 
@@ -335,7 +335,7 @@ def test_aborted_transactions(segment: Segment) -> None:
     assert not found.has_failed
 
 
-def test_aborted_transaction_of_another_version_is_told(segment: Segment) -> None:
+def test_aborted_transaction_of_another_version_is_reported(segment: Segment) -> None:
     txns = [AbortedTxn(256, 7, 10, 20, 30), AbortedTxn(0, 8, 40, 50, 60)]
 
     found = segment.dump(".txnindex", txn_index_bytes(txns))
@@ -375,8 +375,8 @@ def test_producers(segment: Segment) -> None:
     ]
 
 
-def test_damaged_producers_are_told_in_kafkas_words(segment: Segment) -> None:
-    """And do not change the exit code."""
+def test_damaged_producers_are_reported_in_kafkas_words(segment: Segment) -> None:
+    """They do not change the exit code."""
     good = producers_bytes([ProducerState(7, 1, 9, 120, 4, 1_000, 3, 118)])
     stored = int.from_bytes(good[2:6])
     flipped = segment.dump(".snapshot", patched(good, 12, b"\xff"))

@@ -1,4 +1,4 @@
-"""What a dump found besides what it prints."""
+"""The report of a dump: lines on standard error, summary and exit code."""
 
 import os.path
 
@@ -16,7 +16,7 @@ def test_notes_and_remarks_are_no_failure() -> None:
     assert not report.has_failed
 
 
-def test_failures_and_refusals_are_told_and_remembered() -> None:
+def test_failures_and_refusals_are_reported_and_remembered() -> None:
     report, other = Report(), Report()
 
     report.failure("0.log", 61, "bad")
@@ -31,7 +31,7 @@ def test_failures_and_refusals_are_told_and_remembered() -> None:
 
 
 def test_summary_is_that_of_kafkas_tool() -> None:
-    """In its order: mismatches from the highest offset down, gaps from the lowest up."""
+    """In Kafka's order: mismatches by descending offset, gaps by ascending offset."""
     report = Report()
     report.gap("b.log", 9, 12)
     report.gap("b.log", 4, 6)

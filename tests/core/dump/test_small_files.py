@@ -14,7 +14,7 @@ from kraftops.errors import SourceError
 from tests.helpers.tools.corpus import DATA, DUMPS
 
 SMALL = DATA / "small-files"
-"""What Kafka 4.3.1, with a dynamic quorum, and 3.9.1, with a static one, left behind."""
+"""Files of Kafka 4.3.1 with a dynamic quorum, and of 3.9.1 with a static one."""
 NAMES = [
     "quorum-state",
     "partition.metadata",
@@ -213,7 +213,7 @@ def test_unusual_file_is_no_damage(
 def test_damaged_checkpoint_says_where(
     name: str, content: str | bytes, damage: str, kept: int | None, tmp_path: Path
 ) -> None:
-    """What could be read before is there."""
+    """The lines before the damage are there."""
     found = read(tmp_path, name, content)
 
     assert found["damage"].startswith(damage)
@@ -258,13 +258,13 @@ def test_damaged_checkpoint_says_where(
         ),
     ],
 )
-def test_damage_is_told(name: str, content: str | bytes, damage: str, tmp_path: Path) -> None:
+def test_damage_is_reported(name: str, content: str | bytes, damage: str, tmp_path: Path) -> None:
     assert read(tmp_path, name, content)["damage"].startswith(damage)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @given(content=st.binary(max_size=200) | st.text(st.sampled_from('0123\n {}":,[]a-')))
-def test_whatever_is_there_can_be_shown(
+def test_any_content_can_be_shown(
     name: str, content: str | bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     found = read(tmp_path_factory.mktemp("any"), name, content)

@@ -69,7 +69,7 @@ def asking(request: pytest.FixtureRequest, live: Cluster) -> tuple[str, str]:
     return request.param, place
 
 
-def test_id_is_told_as_json(asking: tuple[str, str]) -> None:
+def test_id_is_reported_as_json(asking: tuple[str, str]) -> None:
     expected = {"command": "cluster-id", "formatVersion": 1, "clusterId": CLUSTER_ID}
 
     assert printed_json("id", *asking) == expected

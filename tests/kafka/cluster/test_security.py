@@ -178,7 +178,9 @@ def test_metadata_log_is_read(secured: Secured, how: str) -> None:
         pytest.param(CONTROLLER, ("security.protocol=SSL", "{trust}"), "TLS", id="controller: TLS to plain"),
     ],
 )  # fmt: skip
-def test_cause_is_told(secured: Secured, listener: str, lines: tuple[str, ...], cause: str) -> None:
+def test_cause_is_reported(
+    secured: Secured, listener: str, lines: tuple[str, ...], cause: str
+) -> None:
     values = {
         "{trust}": [secured.trust],
         "{own}": secured.own(),

@@ -1,4 +1,4 @@
-"""Bad input: whatever a log holds, what can be read of it is printed, and the rest is told."""
+"""Bad input: all readable records are printed, and all damage is reported."""
 
 import struct
 from functools import cache
@@ -42,7 +42,7 @@ SMALL = {
     "user/txn": "text",
     "user/lz4": "text",
 }
-"""Real logs of a kilobyte or two, by folder, and what decodes them."""
+"""Real logs of a kilobyte or two, by folder, with their decoders."""
 
 
 def files(folder: str) -> list[bytes]:
@@ -60,7 +60,7 @@ def own_lines(data: bytes, directory: Path, query: str) -> list[str]:
 def test_cut_at_every_byte_keeps_the_batches_before_it(
     folder: str, deep: bool, tmp_path: Path
 ) -> None:
-    """No cut is an error; the rest is counted, as in Kafka's tool."""
+    """A cut is no error; the remaining bytes are counted, as in Kafka's tool."""
     query = SMALL[folder] if deep else "batches"
 
     @cache
@@ -85,7 +85,7 @@ def test_cut_at_every_byte_keeps_the_batches_before_it(
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_wrong_decoder_gets_to_the_end(name: str, tmp_path: Path) -> None:
-    """Every record of every kind of log has its line, whatever was asked for."""
+    """Every record of every kind of log has a line, with every decoder."""
     for folder in SMALL:
         for data in files(folder):
             plain = dump_bytes(data, tmp_path, QUERIES["records"])
@@ -137,7 +137,7 @@ def test_length_of_2_gib_leaves_the_rest_as_invalid_bytes(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("count", [18, 100, 4096, 3 << 20])
 def test_zero_padding_is_a_note(count: int, tmp_path: Path) -> None:
-    """As a server leaves it that did not close its segment."""
+    """As left by a server that did not close its segment."""
     found = dump_bytes(GOOD + bytes(count), tmp_path)
 
     assert len(found.lines) == 2
@@ -158,7 +158,7 @@ def test_file_of_nothing_but_zeros_is_padding(tmp_path: Path) -> None:
     [b"this is a text file and no segment at all\n" * 20, b"\x7fELF" + bytes(range(256)) * 4],
     ids=["text", "program"],
 )
-def test_file_that_is_no_segment_is_told(data: bytes, tmp_path: Path) -> None:
+def test_file_that_is_no_segment_is_reported(data: bytes, tmp_path: Path) -> None:
     for name in QUERIES:
         found = dump_bytes(data, tmp_path, QUERIES[name])
 
@@ -185,7 +185,7 @@ BAD_RECORDS = [
 def test_record_that_cannot_be_loses_only_the_rest_of_its_batch(
     bad: bytes, codec: int, tmp_path: Path
 ) -> None:
-    """The records before it and the batches behind it are printed; one line says why."""
+    """The records before it and the batches after it are printed; one line gives the reason."""
     good = plain_record(0, b"before")
     body = good + bad
     if codec:
@@ -209,7 +209,7 @@ def test_record_that_cannot_be_loses_only_the_rest_of_its_batch(
 
 @pytest.mark.parametrize("count", [1, 3, 1_000, (1 << 31) - 1, -1, -(1 << 31)])
 @pytest.mark.parametrize("codec", [0, 1], ids=["none", "gzip"])
-def test_count_that_is_wrong_is_told(count: int, codec: int, tmp_path: Path) -> None:
+def test_count_that_is_wrong_is_reported(count: int, codec: int, tmp_path: Path) -> None:
     two = batch_bytes([Record(0, 0, None, b"a"), Record(1, 0, None, b"b")], attributes=codec)
     data = resealed(patched(two, COUNT_AT, struct.pack(">i", count))) + LAST
     for name in ("text", "metadata", "records"):
@@ -281,7 +281,7 @@ def test_batch_shorter_than_its_header_loses_nothing_else(length: int, tmp_path:
         assert any(line.startswith("baseOffset: 9 ") for line in found.lines)
 
 
-def test_control_bit_on_data_is_told_record_by_record(tmp_path: Path) -> None:
+def test_control_bit_on_data_is_reported_record_by_record(tmp_path: Path) -> None:
     data = batch_bytes(
         [Record(0, 0, b"key", b"value"), Record(1, 0, None, b"v")], attributes=v2.CONTROL
     )
@@ -300,8 +300,8 @@ def test_control_bit_on_data_is_told_record_by_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["offsets", "transaction", "share"])
-def test_record_without_a_key_is_told_and_the_next_is_read(name: str, tmp_path: Path) -> None:
-    """Kafka's tool dies of the first one."""
+def test_record_without_a_key_is_reported_and_the_next_is_read(name: str, tmp_path: Path) -> None:
+    """Kafka's tool ends with an exception at the first one."""
     data = batch_bytes([Record(0, 0, None, b"v"), Record(1, 0, b"\0\x63", b"v")])
 
     found = dump_bytes(data, tmp_path, QUERIES[name])
@@ -313,7 +313,7 @@ def test_record_without_a_key_is_told_and_the_next_is_read(name: str, tmp_path: 
     assert found.has_failed
 
 
-def test_damage_of_old_messages_is_told(tmp_path: Path) -> None:
+def test_damage_of_old_messages_is_reported(tmp_path: Path) -> None:
     message = message_bytes(Record(0, 5, b"key", b"value"), 1)
     bad = patched(message, 26, b"\x7f\xff\xff\xff")
 

@@ -33,7 +33,7 @@ SEEDS = [
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Interrupt what takes longer."""
+    """Interrupt a test that takes longer."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TimeoutError(f"no end within {seconds} s")

@@ -146,7 +146,7 @@ def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(tmp_path: 
 
 
 def test_first_offset_follows_nothing(tmp_path: Path) -> None:
-    """Kafka reports that -1 is followed by it, for every segment but the first."""
+    """Kafka's tool reports a gap after -1 for every segment but the first."""
     data = batch_bytes([Record(100, 0, None, b"v"), Record(101, 0, None, b"v")])
 
     assert dump_bytes(data, tmp_path).summary == []
@@ -182,7 +182,7 @@ SIZE = len(MANY) // 9_000
 
 @pytest.mark.parametrize("left", [0, SIZE * 4_000 + 30, SIZE * 6_000, SIZE * 8_000 + 7])
 def test_file_that_shrinks_ends_earlier(left: int, tmp_path: Path) -> None:
-    """Nothing that is still there is lost, and nothing else happens."""
+    """All remaining batches are read, and nothing else changes."""
     path = tmp_path / LOG_NAME
     path.write_bytes(MANY)
     report = Report()
@@ -226,7 +226,7 @@ def test_text_comes_in_chunks(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_next_to_what_is_read(tmp_path: Path) -> None:
-    """Kafka's tool makes missing indexes and trims others."""
+    """Kafka's tool creates missing indexes and trims others."""
     path = tmp_path / LOG_NAME
     path.write_bytes(ONE)
     index = tmp_path / LOG_NAME.replace(".log", ".index")
@@ -250,8 +250,8 @@ def test_real_files_without_damage_have_nothing_to_report() -> None:
 # Units
 
 
-def test_what_is_wrong_is_told_where_its_line_is(tmp_path: Path) -> None:
-    """So that nothing is said of what lies behind a limit."""
+def test_what_is_wrong_is_reported_where_its_line_is(tmp_path: Path) -> None:
+    """A reader with a limit gets no lines about bytes after the limit."""
     bad = Record(2, 0, None, b"no frame")
     good = [Record(n, 0, None, b"\1\x14\0\0") for n in range(5)]
     path = tmp_path / LOG_NAME
@@ -264,7 +264,7 @@ def test_what_is_wrong_is_told_where_its_line_is(tmp_path: Path) -> None:
         assert told == [False, False, True, True, True], form
 
 
-def test_damage_behind_the_last_record_is_not_told_with_it(tmp_path: Path) -> None:
+def test_damage_behind_the_last_record_is_not_reported_with_it(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(patched(ONE, 57, b"\0\0\0\x09") + TWO)
     query = Query(decoder="user", deep_iteration=True)

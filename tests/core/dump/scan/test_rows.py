@@ -1,4 +1,4 @@
-"""Programs get the rows of logs without a command line."""
+"""The rows of logs for programs, without a command line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The ids that topics have had."""
+"""All ids of a topic name in the course of a log."""
 
 from pathlib import Path
 

@@ -18,11 +18,11 @@ from kraftops.query.query import Query
 
 
 class Enough(Exception):
-    """Nothing more will happen to the log."""
+    """The end of the changes of a log."""
 
 
 class Log:
-    """A log whose changes happen one by one, whenever its reader waits."""
+    """A log with a list of changes; one happens each time the reader waits."""
 
     def __init__(self, directory: Path, *changes: Callable[["Log"], None]) -> None:
         self.directory = directory
@@ -153,7 +153,7 @@ def test_batch_is_read_when_it_is_whole(cut: int, tmp_path: Path) -> None:
 
 
 def test_batch_whose_bytes_are_not_all_written_is_waited_for(tmp_path: Path) -> None:
-    """The file is as large as it will be, and its end still zeros."""
+    """The file has its final size, and ends with zeros."""
     log = Log(tmp_path)
     first, data = log.batch(), log.batch()
 
@@ -210,7 +210,7 @@ def test_batch_with_a_wrong_checksum_is_read_when_the_segment_is_rolled(tmp_path
 
 
 def test_log_that_is_cut_goes_on_from_there(tmp_path: Path) -> None:
-    """As a follower's is when there is a new leader."""
+    """As a follower's log after the election of a new leader."""
 
     def cut(log: Log) -> None:
         os.truncate(log.path, log.path.stat().st_size // 2)

@@ -16,7 +16,7 @@ DELETED = f"gone-0.{'0a' * 16}-delete"
 
 @pytest.fixture
 def log_directory(tmp_path: Path) -> Path:
-    """A log directory with all that a server keeps there."""
+    """A log directory with all kinds of files that a server writes."""
     root = make(tmp_path / "d1", ["meta.properties", "recovery-point-offset-checkpoint", ".lock"])
     make(root, ["bootstrap.checkpoint"])
     metadata = [log(0), "00000000000000000000.index", "quorum-state", snapshot(0, 0)]
@@ -40,7 +40,7 @@ def log_directory(tmp_path: Path) -> Path:
     "name", ["0.log", "gone.log", "", "-", "dir/gone", "0.log/", "notes.txt", "[0].log", "d*.log"]
 )
 def test_file_is_what_it_is_named(name: str, tmp_path: Path) -> None:
-    """Also one that is missing, and one whose name looks like a pattern."""
+    """Also a missing file, and a file with a name like a pattern."""
     make(tmp_path / "t-0", ["0.log", "notes.txt", "[0].log", "d*.log"])
 
     with pytest.MonkeyPatch.context() as patch:
@@ -108,7 +108,7 @@ def test_topic_is_known_whatever_the_directory_is_called(name: str, tmp_path: Pa
 
 
 def test_log_directory_is_its_partitions(log_directory: Path) -> None:
-    """By topic and number, each a log; those that are to be deleted or moved here are not."""
+    """By topic and number, one log each, without partitions to be deleted or moved."""
     found = [
         (source.path.removeprefix(f"{log_directory}/"), source.decoder, source.group)
         for source in expand([str(log_directory)])
@@ -155,7 +155,7 @@ def test_directory_without_a_log_is_refused(names: list[str], tmp_path: Path) ->
 
 @pytest.fixture
 def unreadable(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, OSError], None]:
-    """A function that lets the list of a directory fail; root may read all."""
+    """A function that makes listing a directory fail, as tests may run as root."""
     real = os.listdir
 
     def refuse(folder: Path, error: OSError) -> None:
@@ -175,7 +175,7 @@ DENIED = PermissionError(13, "Permission denied")
 def test_directory_that_cannot_be_read_is_an_error(
     log_directory: Path, unreadable: Callable[[Path, OSError], None]
 ) -> None:
-    """Named, or a partition of what is named."""
+    """A named directory, or a partition in a named log directory."""
     unreadable(log_directory / "t-2", DENIED)
 
     for name in (log_directory / "t-2", log_directory, log_directory / "t*"):
@@ -233,7 +233,7 @@ def test_partition_that_is_deleted_meanwhile_is_left_out(
     ],
 )
 def test_pattern_is_what_it_matches(pattern: str, found: list[str], log_directory: Path) -> None:
-    """Files as they are, directories with what they stand for."""
+    """Files themselves, directories with their logs."""
     future = f"t-2.{'0a' * 16}-future"
     for path in sorted((log_directory / future).iterdir()):
         path.unlink()
@@ -262,7 +262,7 @@ def test_files_of_a_pattern_have_no_decoder_its_directories_have(log_directory: 
 
 
 def test_pattern_for_all_takes_nothing_twice(log_directory: Path) -> None:
-    """A log directory, a partition, a file: what lies in what is taken is not taken again."""
+    """A log directory, a partition, a file: files inside a matching directory come once."""
     make(log_directory.parent / "d1-copy/t-9", [log(0)])
     make(log_directory.parent, ["notes.txt"])
 

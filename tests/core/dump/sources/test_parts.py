@@ -1,4 +1,4 @@
-"""Text made part by part, by one thread or several, is the text of the whole."""
+"""The text of ranges, by one thread or several, joins to the text of the whole log."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -73,7 +73,7 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", LOGS, ids=name_of)
 def test_parts_of_a_log_are_the_log(path: Path, tmp_path: Path) -> None:
-    """Text, lines of the error stream, summaries and verdict, whatever was asked."""
+    """Text, lines of standard error, summaries and exit code, for all queries."""
     out = tmp_path / "out"
     for name, query in QUERIES.items():
         expected = whole([path], query)
@@ -83,7 +83,7 @@ def test_parts_of_a_log_are_the_log(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=name_of)
 def test_threads_make_the_text_of_one(folder: Path, tmp_path: Path) -> None:
-    """Of all files of a folder, logs or not, and of logs that one thread ends and others begin."""
+    """For all files of a folder, logs or not, and logs split between threads."""
     out = tmp_path / "out"
     paths = [path for path in FILES if path.parent == folder]
     for name in ("batches", "text", "metadata"):
@@ -111,7 +111,7 @@ def test_parts_are_splits() -> None:
 
 
 def test_batch_shorter_than_its_header_keeps_what_follows(tmp_path: Path) -> None:
-    """Kafka's tool shows of it what is in the bytes behind."""
+    """Kafka's tool shows the content of the bytes after it."""
     path = tmp_path / LOG_NAME
     one = batch(0)
     short = patched(one, 8, (30).to_bytes(4))[:42]
@@ -154,7 +154,7 @@ def test_file_larger_than_kafkas_tool_reads_says_so_once(
 
 
 def test_gap_at_a_seam_is_a_gap(tmp_path: Path) -> None:
-    """It comes between those of the parts: of several after one offset, the last one counts."""
+    """It is among the gaps of the ranges; of several gaps after one offset, the last counts."""
     path = tmp_path / LOG_NAME
     path.write_bytes(
         batch(0) + batch(5) + batch(6) + batch(9, 3) + batch(5) + batch(8) + batch(5) + batch(7)
@@ -196,7 +196,7 @@ def test_batches_without_records_are_no_seam(tmp_path: Path) -> None:
 
 
 def test_files_do_not_follow_each_other(tmp_path: Path) -> None:
-    """The same one neither."""
+    """Nor is the same file after a change."""
     (tmp_path / "other").mkdir()
     one, two = tmp_path / LOG_NAME, tmp_path / "other" / LOG_NAME
     one.write_bytes(batch(0) + batch(1))
@@ -208,8 +208,8 @@ def test_files_do_not_follow_each_other(tmp_path: Path) -> None:
     assert found.summary == []
 
 
-def test_what_is_found_on_the_way_is_told_on_the_way(tmp_path: Path) -> None:
-    """Lines are not kept until a large file ends, and gaps are none more for that."""
+def test_what_is_found_on_the_way_is_reported_on_the_way(tmp_path: Path) -> None:
+    """Lines are printed before a large file ends, and gaps are the same."""
     path = tmp_path / LOG_NAME
     bad = patched(batch(0), 57, b"\0\0\0\x09")
     path.write_bytes((batch(3, 8000) + bad + batch(9)) * 9)
@@ -265,7 +265,7 @@ def test_file_that_is_replaced_is_read_to_its_end_by_who_has_it(log: Path, tmp_p
     assert changed(log, lambda: other.replace(log), tmp_path) == expected
 
 
-def test_file_that_is_gone_is_told_once(log: Path, tmp_path: Path) -> None:
+def test_file_that_is_gone_is_reported_once(log: Path, tmp_path: Path) -> None:
     parts = list(cut([log], 1))
     log.unlink()
 
@@ -275,8 +275,8 @@ def test_file_that_is_gone_is_told_once(log: Path, tmp_path: Path) -> None:
     assert found.has_failed
 
 
-def test_file_of_which_the_rest_is_gone_is_none_that_could_not_be_read(log: Path) -> None:
-    """What was read of it counts."""
+def test_file_that_shrinks_is_read_as_far_as_it_goes(log: Path) -> None:
+    """The ranges read before count."""
     first, *rest = cut([log], 1)
     report = Report()
     findings = Findings(report)
@@ -299,7 +299,7 @@ def test_file_of_which_the_rest_is_gone_is_none_that_could_not_be_read(log: Path
 def test_file_that_cannot_be_read_on_is_left_to_who_reads_it(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other files are read all the same."""
+    """The other files are read."""
     expected = whole([log, log], QUERIES["records"])
 
     def fail(*_: object) -> bytes:
@@ -336,7 +336,7 @@ def test_file_that_grows_is_read_to_where_it_ended(log: Path, tmp_path: Path) ->
 
 
 def test_parts_of_a_file_that_grows_are_read_as_they_come(log: Path) -> None:
-    """Where nobody says which file it is, it is opened for each part, as it is by then."""
+    """Without the identity of the file, each range opens the present file."""
     texts = PartMaker(QUERIES["records"])
     before = log.stat().st_size
     first = b"".join(texts(ByteRange(str(log), 0, before, is_last=False), lambda _: None))
@@ -362,7 +362,7 @@ def test_file_that_shrinks_says_what_it_lost(log: Path, tmp_path: Path) -> None:
     assert not found.has_failed
 
 
-def test_missing_file_is_told_as_ever(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in (LOG_NAME, "0.index", "1-2.checkpoint", "x")]
     (tmp_path / "1-2.checkpoint").mkdir()
     for query in (QUERIES["batches"], QUERIES["records"]):

@@ -102,7 +102,7 @@ def test_old_form_of_a_commit_is_of_the_same_partition() -> None:
 
 
 def test_bytes_behind_a_key_change_nothing() -> None:
-    """Kafka ignores them."""
+    """Kafka ignores these bytes."""
     first = commit(5, 0)
     assert first.key is not None
 

@@ -22,7 +22,7 @@ def span(batches: Batches) -> OffsetSpan:
     return found
 
 
-def test_gaps_are_told() -> None:
+def test_gaps_are_reported() -> None:
     found = span([(5, 9, 5), (10, 12, 3), (20, 20, 1), (22, 25, 2), (3, 4, 2)]).as_dict()
 
     assert found == {
@@ -44,7 +44,7 @@ def test_nothing_has_no_offsets() -> None:
     assert (found["first"], found["last"], found["gaps"]["count"]) == (None, None, 0)
 
 
-def test_few_gaps_are_told_one_by_one() -> None:
+def test_few_gaps_are_reported_one_by_one() -> None:
     gaps = span([(number * 3, number * 3, 1) for number in range(100)]).as_dict()["gaps"]
 
     assert (gaps["count"], gaps["missing"], len(gaps["first"])) == (99, 198, 10)

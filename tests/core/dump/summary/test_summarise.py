@@ -1,4 +1,4 @@
-"""Logs read into summaries, against what Kafka's own tool printed of them."""
+"""Summaries of logs, compared with counts in the text of Kafka's own tool."""
 
 import json
 import pickle
@@ -79,7 +79,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
 
 @dataclass
 class Printed:
-    """What is counted in the text of Kafka's tool."""
+    """Counts from the text of Kafka's tool."""
 
     batches: int = 0
     bytes: int = 0
@@ -229,7 +229,7 @@ def test_summary_is_that_of_its_parts(path: Path, data: st.DataObject) -> None:
 
 
 def test_segments_of_a_log_are_like_one_segment(tmp_path: Path) -> None:
-    """Transactions go on from one to the next."""
+    """Transactions continue from one segment to the next."""
     one = tmp_path / "0.log"
     one.write_bytes(b"".join(path.read_bytes() for path in TXN))
     together = Summary()
@@ -249,8 +249,8 @@ def test_segments_of_a_log_are_like_one_segment(tmp_path: Path) -> None:
     )
 
 
-def test_transactions_are_those_that_the_text_tells() -> None:
-    """Of each producer the markers close what it wrote."""
+def test_transactions_are_those_in_the_text() -> None:
+    """Markers of a producer end its own transactions."""
     summary = Summary()
     began: dict[str, int] = {}
     for number, path in enumerate(TXN):
@@ -397,7 +397,7 @@ def test_batch_of_metadata_may_inflate_to_less(tmp_path: Path) -> None:
 def test_record_too_large_for_its_decoder_is_counted(
     engine: str, decoder: str, codec: int, tmp_path: Path
 ) -> None:
-    """One byte more than 8 MiB of key and value together; its type counts as ever."""
+    """Key and value have one byte more than 8 MiB; the type is counted."""
     key = b"\0\1\0\1g\0\1t\0\0\0\0"
     most = (8 << 20) - len(key)
     values = [bytes(most - 1), bytes(most), bytes(most + 1), b"\0\0"]
@@ -418,7 +418,7 @@ def test_record_too_large_for_its_decoder_is_counted(
 
 
 def test_records_that_no_decoder_reads_are_counted(tmp_path: Path) -> None:
-    """The rest of their batch counts as ever."""
+    """The other records of their batch are counted."""
     good = b"\0\1\0\1g\0\1t\0\0\0\0"
     records = [
         Record(0, 0, None, b"x"),

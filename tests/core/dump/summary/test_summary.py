@@ -38,7 +38,7 @@ def counted(*batches: bytes, in_log: bool = True) -> dict[str, Any]:
 
 
 def test_fields_are_these() -> None:
-    """Programs read them: some may be added, none may go."""
+    """Programs read them: fields may be added, none removed."""
     found = Summary("user").as_dict()
 
     assert list(found) == [
@@ -151,7 +151,7 @@ def test_types_are_ordered_by_number_and_bounded(monkeypatch: pytest.MonkeyPatch
     ]
 
 
-def test_only_the_first_places_are_told() -> None:
+def test_only_the_first_damage_sites_are_reported() -> None:
     ours, later = Places(), Places()
     for number in range(15):
         ours.add(Place("a", number, 2, "bad"))

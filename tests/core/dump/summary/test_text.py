@@ -110,7 +110,7 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("decoder", ["user", "metadata", "offsets", "transaction"])
 @pytest.mark.parametrize("path", segments(), ids=lambda path: "/".join(path.parts[-3:]))
 def test_text_fits_and_can_be_plain(path: Path, decoder: str) -> None:
-    """Whatever the decoder makes of the log; and as JSON has it too, which a program may keep."""
+    """With every decoder, and also from the parsed JSON of a summary."""
     found = summarised(str(path), decoder).as_dict()
 
     text = summary_text(json.loads(json.dumps(found)), 60, unicode=False)

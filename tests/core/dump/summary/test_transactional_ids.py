@@ -106,7 +106,7 @@ def test_every_state_has_kafkas_name(status: int, state: str) -> None:
     assert found["state"] == state
 
 
-def test_partitions_are_told_up_to_a_bound() -> None:
+def test_partitions_are_reported_up_to_a_bound() -> None:
     topics = [{"topic": f"t{number}", "partitionIds": list(range(50))} for number in range(50)]
 
     (found,) = counted(record("a", 1, transactionPartitions=topics)).ids_dict()["transactionalIds"]

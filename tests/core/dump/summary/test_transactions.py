@@ -94,7 +94,9 @@ def test_transactions_go_on_from_part_to_part(events: list[Event], cuts: list[in
 
 
 @given(events=EVENTS, cut=st.integers(0, 40), limit=st.integers(1, 3))
-def test_of_many_producers_some_are_told_in_full(events: list[Event], cut: int, limit: int) -> None:
+def test_of_many_producers_some_are_reported_in_full(
+    events: list[Event], cut: int, limit: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transactions, "MOST_PRODUCERS", limit)
         whole, together = counted(events), counted(events[:cut])
@@ -109,7 +111,7 @@ def test_of_many_producers_some_are_told_in_full(events: list[Event], cut: int, 
     )
 
 
-def test_producers_are_told_with_their_numbers() -> None:
+def test_producers_are_reported_with_their_numbers() -> None:
     found = Transactions()
     found.add_batch(header(0, 7, epoch=3, count=5))
     found.add_batch(header(5, 7, epoch=3, count=2))
