@@ -1,4 +1,4 @@
-"""The entry points: run a command and turn what happens into one line and an exit code."""
+"""Entry points: run a command, and turn an error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kraftops_cli.terminal.streams import Terminal
 
-_OF_OUTPUT = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
+_OUTPUT_ERRORS = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
@@ -43,21 +43,21 @@ def kafka_metadata_shell() -> NoReturn:
     _run("kraftops_cli.metadata_shell.command:metadata_shell", "kafka-metadata-shell")
 
 
-def _run(place: str, name: str) -> NoReturn:
-    """Import the command at *place* (`module:name`), run it as *name*, and end the process."""
-    gc.disable()  # nothing here makes cycles: looking for them costs a few percent
+def _run(path: str, name: str) -> NoReturn:
+    """Import the command at *path* (`module:name`), run it as *name*, and end the process."""
+    gc.disable()  # no reference cycles are made, and to look for them takes a few percent
     try:
-        # Imported here, so that an interrupt while Click is loaded is silent too.
+        # Imported here, so that an interrupt while Click is loaded is silent, too.
         from importlib import import_module
 
         from kraftops_cli.terminal.streams import Terminal
 
-        module, _, attribute = place.partition(":")
+        module, _, attribute = path.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         code = run(command, name, Terminal(name))
     except KeyboardInterrupt:
         code = INTERRUPTED
-    # Nothing is left to clean up: the rest of the interpreter's end would only cost time.
+    # Nothing is left to clean up: the interpreter's own end would only take time.
     os._exit(code)
 
 
@@ -80,10 +80,10 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
         drop_output()
-        place = error.filename
-        if not place and error.errno in _OF_OUTPUT:
-            place = "cannot write to standard output"
-        terminal.error(f"{place}: {error.strerror}" if place else str(error.strerror or error))
+        subject = error.filename
+        if not subject and error.errno in _OUTPUT_ERRORS:
+            subject = "cannot write to standard output"
+        terminal.error(f"{subject}: {error.strerror}" if subject else str(error.strerror or error))
         code = 1
     except MemoryError:
         terminal.error("it needs more memory than there is")

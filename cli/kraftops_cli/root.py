@@ -1,4 +1,4 @@
-"""The command `kraftops`, whose subcommands are imported when they are run."""
+"""The command `kraftops`; a subcommand is imported when it is run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ COMMANDS = {
     ),
     "cluster": (
         "kraftops_cli.cluster.command:cluster",
-        "Ask a running cluster who it is and who is in it.",
+        "Show a running cluster, and unregister brokers.",
     ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",
     ),
 }
-"""By name: where the command is, and its short help."""
+"""Module, function and short help of each command."""
 
 
 def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -35,7 +35,7 @@ DIFFER = 2
     help="Show the APIs of every broker or controller with their versions, and its features.",
 )
 @target_options
-@click.option("--compare", is_flag=True, help="Show only what is not the same on all nodes.")
+@click.option("--compare", is_flag=True, help="Show only the differences between nodes.")
 @click.pass_obj
 def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: Any) -> int:
     """Run the subcommand; return its exit code."""

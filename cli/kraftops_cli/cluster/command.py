@@ -1,4 +1,4 @@
-"""`kafka-cluster`: ask a running cluster who it is and who is in it, as ClusterTool does."""
+"""`kafka-cluster`: show and change a running cluster, as Kafka's ClusterTool."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kraftops_cli.syntax.command import ToolGroup
 
 COMMANDS = {
     "cluster-id": ("kraftops_cli.cluster.cluster_id:cluster_id", "Print the id of a cluster."),
-    "unregister": ("kraftops_cli.cluster.unregister:unregister", "Have a broker forgotten."),
+    "unregister": ("kraftops_cli.cluster.unregister:unregister", "Unregister a broker."),
     "list-endpoints": ("kraftops_cli.cluster.list_endpoints:list_endpoints", "List the nodes."),
     "id": ("kraftops_cli.cluster.cluster_id:id_", "Print the id of a cluster, as cluster-id."),
     "api-versions": (
@@ -20,50 +20,51 @@ COMMANDS = {
         "kraftops_cli.cluster.describe:describe",
         "Show brokers, quorum, features and lag.",
     ),
-    "wait": ("kraftops_cli.cluster.wait:wait", "Wait until so many brokers are there."),
+    "wait": ("kraftops_cli.cluster.wait:wait", "Wait for a number of brokers."),
 }
-"""By name, in Kafka's order and then ours: where the command is, and its short help."""
+"""Module, function and short help of each command, in Kafka's order; ours come last."""
 
 EXAMPLES = (
     ("which cluster is it?", "kafka-cluster cluster-id -b localhost:9092"),
     ("brokers, quorum and lag", "kafka-cluster describe -C localhost:9093"),
-    ("forget a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
+    ("unregister a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
 )
 SECTIONS = (
     (
         "Connections",
         """\
-The addresses of -b and -C are tried in turn, until one answers: 5 seconds each to connect, to
-shake hands and to log in, 15 seconds in all, or what --timeout or default.api.timeout.ms say. A
-user whom one of them refuses is not tried at the others.
+The addresses of -b or -C are tried in turn, until one answers. Each has 5 seconds to connect, to
+shake hands and to log in. The whole command has 15 seconds, or the time of --timeout or
+default.api.timeout.ms. If a node refuses the login, the other nodes are not tried.
 
--c names a file of client properties as all of Kafka's clients take: security.protocol; ssl.* with
+-c names a file of client properties, as Kafka's clients take: security.protocol; ssl.* with
 PEM (in files or in the configuration itself), PKCS12, and trust stores in JKS; sasl.* with PLAIN,
 SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER (a token endpoint, or a file: URL of a token) and GSSAPI
-(with the Python package gssapi and a ticket of kinit). Unknown keys are named on standard error;
-keys of producers and consumers are passed over; a key for security that cannot be honoured is
-refused. No password is ever shown.
+(with the Python package gssapi and a ticket of kinit). Unknown keys are listed on standard error,
+keys of producers and consumers are ignored, and security keys that cannot be honoured are refused.
+Passwords are never shown.
 
-Servers must be KRaft nodes of Kafka 3.3 or later; -C needs 3.7. The versions of APIs are
-negotiated on every connection.""",
+Servers must be KRaft nodes of Kafka 3.3 or later; -C needs 3.7. API versions are negotiated on
+every connection.""",
     ),
     (
-        "What unregister looks at first",
+        "Checks before unregister",
         """\
-Kafka's tool forgets a running broker without a word; it goes on running, outside the cluster,
-until it is restarted. Here a broker that is not fenced, or that holds replicas, is refused unless
---force is given, and so is one whose state cannot be seen. With -b that takes DESCRIBE on the
-topics; with -C, CLUSTER_ACTION on the cluster, by which the metadata log is read.""",
+Kafka's tool unregisters a running broker without a warning. The broker goes on outside the cluster,
+until it is restarted. Here a broker is refused, unless --force is given, if it is not fenced, if it
+holds replicas, or if the user may not see this. To see it, -b needs DESCRIBE on the topics, and -C
+needs CLUSTER_ACTION on the cluster, to read the metadata log.""",
     ),
     (
         "Differences from Kafka",
         """\
-Help and error texts are ours, help ends with 0: one line on standard error with address and cause,
-often a second one with a hint, no stack traces. Errors that list-endpoints of Kafka's tool prints
-on standard output, with 0, are errors here. The notice that --config is deprecated is on standard
-error. Nothing waits 60 seconds for a node that is not there. A node that answers is asked also
-where Kafka's client would look for others: of a cluster that has no broker left, or no leader.
-default.api.timeout.ms may be less than request.timeout.ms, which means nothing here.""",
+Help and error texts are ours; help ends with 0. An error is one line on standard error with address
+and cause, often with a hint on a second line, and without a stack trace. list-endpoints of Kafka's
+tool prints some errors on standard output and ends with 0: here they are errors. The notice that
+--config is deprecated is on standard error. No command waits 60 seconds for a stopped node. A node
+that answers is asked also if the cluster has no broker left, or no leader, where Kafka's client
+looks for other nodes. default.api.timeout.ms may be less than request.timeout.ms, which has no
+meaning here.""",
     ),
     (
         "Exit status",
@@ -88,7 +89,7 @@ in time.
     lazy=COMMANDS,
     examples=EXAMPLES,
     sections=SECTIONS,
-    help="Ask a running cluster who it is and who is in it, and have brokers forgotten.",
+    help="Show the id, the nodes and the state of a running cluster, and unregister brokers.",
 )
 def cluster() -> None:
     """Do nothing: the subcommands do the work."""

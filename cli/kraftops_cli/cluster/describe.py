@@ -29,18 +29,18 @@ EXAMPLES = (
     name="describe",
     examples=EXAMPLES,
     help="""\
-Show the brokers and their states, who votes and who leads, features, and how far who is behind.
+Show the brokers and their states, the quorum and its leader, features, and the lag of replicas.
 
-With -C all of it, from the metadata log, which takes CLUSTER_ACTION on the cluster besides DESCRIBE
-and ALTER; with -b what a broker knows, which takes DESCRIBE for the quorum. What the one that is
-asked, or the permissions, do not give is shown as a dash.""",
+-C shows everything, from the metadata log, and needs CLUSTER_ACTION on the cluster besides DESCRIBE
+and ALTER. -b shows the knowledge of a broker, and needs DESCRIBE for the quorum. A dash stands for
+a value that the node does not know, or that the user may not see.""",
 )
 @target_options
 @click.option(
     "--watch",
     metavar="SECONDS",
     type=Seconds(),
-    help="Show it again every so many seconds, until interrupted.",
+    help="Repeat it after this time, until interrupted.",
 )
 @click.pass_obj
 def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options: Any) -> int:

@@ -29,7 +29,7 @@ _NO_HOST, _NO_RACK = 100, 10  # Kafka's widths of columns without values
     syntax=cluster_syntax(),
     name="list-endpoints",
     examples=EXAMPLES,
-    help="List the brokers or the controllers, at the listener that is asked.",
+    help="List the brokers or the controllers, each at the listener of the connection.",
 )
 @target_options
 @click.option(

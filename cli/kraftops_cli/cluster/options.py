@@ -23,16 +23,16 @@ _OPTIONS = (
         "--command-config",
         "-c",
         metavar="FILE",
-        help="Client properties: how to log in, whom to trust.",
+        help="Client properties, for login and TLS.",
     ),
-    click.option("--config", metavar="FILE", help="What --command-config was called before."),
+    click.option("--config", metavar="FILE", help="The former name of --command-config."),
     click.option(
         "--timeout",
         metavar="SECONDS",
         type=Seconds(),
-        help="How long to try in all; 15, unless the file has default.api.timeout.ms.",
+        help="Time for the whole command; 15, unless the file has default.api.timeout.ms.",
     ),
-    click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster that has another id."),
+    click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."),
     FORM,
 )
 

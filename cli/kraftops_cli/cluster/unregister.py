@@ -61,7 +61,7 @@ class _Outcome:
     syntax=cluster_syntax("force", "dry_run", "if_registered", "yes"),
     name="unregister",
     examples=EXAMPLES,
-    help="Have the registration of brokers removed, which are gone and hold no replicas.",
+    help="Unregister brokers that are stopped and hold no replicas.",
 )
 @target_options
 @click.option(
@@ -74,10 +74,17 @@ class _Outcome:
     required=True,
     help="The broker; may be given more than once.",
 )
-@click.option("--force", is_flag=True, help="Also a broker that runs, or holds replicas.")
-@click.option("--dry-run", "-n", is_flag=True, help="Look at everything, change nothing.")
-@click.option("--if-registered", is_flag=True, help="End well if there is no such broker.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask; off a terminal nobody is asked.")
+@click.option(
+    "--force", is_flag=True, help="Also unregister a broker that runs, or holds replicas."
+)
+@click.option("--dry-run", "-n", is_flag=True, help="Check everything, change nothing.")
+@click.option("--if-registered", is_flag=True, help="Succeed if there is no such broker.")
+@click.option(
+    "--yes",
+    "-y",
+    is_flag=True,
+    help="Do not ask for confirmation; without a terminal nobody is asked.",
+)
 @click.pass_obj
 def unregister(
     terminal: Terminal,

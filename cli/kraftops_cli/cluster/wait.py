@@ -34,17 +34,21 @@ _MAX_COUNT = 0x7FFFFFFF
     name="wait",
     examples=EXAMPLES,
     help="""\
-Wait until so many brokers are registered, fenced ones too, or more.
+Wait until a number of brokers, or more, are registered; fenced ones count, too.
 
-Addresses that refuse connections are asked again until --timeout is over. With -C the metadata log
-is read, which takes CLUSTER_ACTION on the cluster; with -b only Kafka 4.0 and later tell of fenced
+Addresses that refuse connections are tried again until --timeout is over. -C reads the metadata
+log, and needs CLUSTER_ACTION on the cluster. With -b, only Kafka 4.0 and later list fenced
 brokers.""",
 )
 @target_options
 @click.option(
-    "--brokers", metavar="N", type=Number(_MAX_COUNT), required=True, help="How many, at the least."
+    "--brokers",
+    metavar="N",
+    type=Number(_MAX_COUNT),
+    required=True,
+    help="The least number of brokers.",
 )
-@click.option("--unfenced", is_flag=True, help="Count only those that are not fenced.")
+@click.option("--unfenced", is_flag=True, help="Count only brokers that are not fenced.")
 @click.pass_obj
 def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **options: Any) -> int:
     """Run the subcommand; return its exit code."""

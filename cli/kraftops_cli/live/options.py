@@ -25,23 +25,23 @@ _OPTIONS = (
     click.option(
         "--command-config",
         metavar="FILE",
-        help="With --controllers: client properties, how to log in and whom to trust.",
+        help="With --controllers: client properties, for login and TLS.",
     ),
     click.option(
         "--config",
         metavar="FILE",
-        help="Read that of the controllers that a server.properties names, logging in as it does.",
+        help="Read from the controllers of this server.properties, with its login.",
     ),
     click.option(
         "--timeout",
         metavar="SECONDS",
         type=Seconds(),
-        help="With --controllers: how long none may answer.  [default: 15]",
+        help="With --controllers: the time without any answer, at most.  [default: 15]",
     ),
     click.option(
         "--expect-cluster-id",
         metavar="ID",
-        help="With --controllers: refuse a cluster that has another id.",
+        help="With --controllers: refuse a cluster with another id.",
     ),
 )
 LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id")
