@@ -1,4 +1,4 @@
-"""Snapshot and segments of the metadata log amount to what a server makes of them."""
+"""A metadata log is recovered from snapshot and segments as by a server."""
 
 from pathlib import Path
 
@@ -42,71 +42,10 @@ def flip(path: Path, position: int = -1) -> None:
     path.write_bytes(data)
 
 
-# The files
-
-
-def test_directory_without_metadata_log_has_none(tmp_path: Path) -> None:
-    assert read_metadata_log(str(tmp_path)) is None
-
-
-def test_empty_log_has_no_end(tmp_path: Path) -> None:
-    write_log(tmp_path)
-
-    log = read(tmp_path)
-
-    assert (log.end_offset, log.quorum.voters, log.damage, log.is_used) == (None, None, (), False)
-
-
-def test_files_that_are_neither_segments_nor_snapshots_are_passed_over(tmp_path: Path) -> None:
-    folder = write_log(tmp_path, {0: [no_ops(0, 1)]}, {(0, 0): snapshot_bytes()})
-    for name in ("x.log", "1.log", f"{7:020}-{1:010}.checkpoint.part", f"{9:020}.log.deleted"):
-        (folder / name).write_bytes(b"")
-
-    log = read(tmp_path)
-
-    assert [one.base_offset for one in log.segments] == [0]
-    assert [(one.end_offset, one.epoch) for one in log.snapshots] == [(0, 0)]
-
-
-@pytest.mark.parametrize(
-    ("segments", "snapshots", "is_used"),
-    [
-        pytest.param({}, {(0, 0): b""}, False, id="formatted"),
-        pytest.param({0: []}, {(0, 0): b""}, False, id="started without a leader"),
-        pytest.param({0: [no_ops(0, 1)]}, {}, True, id="written"),
-        pytest.param({}, {(5, 1): b""}, True, id="fetched"),
-    ],
-)
-def test_log_is_used_once_a_server_has_written_to_it(
-    tmp_path: Path,
-    segments: dict[int, list[bytes]],
-    snapshots: dict[tuple[int, int], bytes],
-    is_used: bool,
-) -> None:
-    write_log(tmp_path, segments, snapshots)
-
-    assert read(tmp_path).is_used is is_used
-
-
-def test_latest_snapshot_is_that_of_the_highest_epoch(tmp_path: Path) -> None:
-    write_log(tmp_path, {}, dict.fromkeys([(5, 3), (7, 2), (6, 3)], snapshot_bytes()))
-
-    found = read(tmp_path).latest_snapshot
-
-    assert found
-    assert (found.end_offset, found.epoch) == (6, 3)
-
-
-def test_snapshot_from_before_the_log_is_forgotten(tmp_path: Path) -> None:
-    write_log(tmp_path, {8: [no_ops(8, 1)]}, {(7, 1): snapshot_bytes()})
-
-    assert read(tmp_path).latest_snapshot is None
-
-
 # Voters
 
 
-def test_voters_of_the_snapshot_a_quorum_begins_with(tmp_path: Path) -> None:
+def test_first_snapshot_has_the_voters(tmp_path: Path) -> None:
     snapshot = snapshot_bytes(kraft_version_batch(0, 1, 0), voters_batch(1, (1, ONE), epoch=0))
     folder = write_log(tmp_path, {}, {(0, 0): snapshot})
 
@@ -152,7 +91,7 @@ def test_log_behind_its_snapshot_does_not_count(tmp_path: Path) -> None:
     assert read(tmp_path).end_offset == 2
 
 
-def test_what_is_wrong_with_a_log_that_is_dropped_does_not_matter(tmp_path: Path) -> None:
+def test_damage_of_a_dropped_log_has_no_effect(tmp_path: Path) -> None:
     folder = write_log(
         tmp_path,
         {0: [no_ops(0, 2), no_ops(2, 2)], 8: [no_ops(8, 1)]},
@@ -177,7 +116,7 @@ def test_bytes_after_the_last_batch_are_no_damage(tmp_path: Path) -> None:
     assert content(tmp_path).damage == ()
 
 
-def test_bad_last_batch_is_as_if_it_had_not_been_written(tmp_path: Path) -> None:
+def test_damaged_last_batch_is_dropped_without_damage(tmp_path: Path) -> None:
     folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2)]})
     flip(folder / f"{0:020}.log")
 
@@ -208,7 +147,7 @@ def test_segment_after_a_torn_one_is_lost(tmp_path: Path) -> None:
     assert found.lost == 7
 
 
-def test_damage_does_not_matter_if_the_snapshot_has_all_of_it(tmp_path: Path) -> None:
+def test_damage_before_the_end_of_the_snapshot_has_no_effect(tmp_path: Path) -> None:
     folder = write_log(
         tmp_path, {0: [no_ops(0, 3), no_ops(3, 2)]}, {(5, 1): snapshot_bytes(no_ops(0, 1))}
     )
@@ -218,7 +157,7 @@ def test_damage_does_not_matter_if_the_snapshot_has_all_of_it(tmp_path: Path) ->
     assert content(tmp_path).end_offset == 5
 
 
-def test_only_a_thorough_reading_checks_what_the_snapshot_has(tmp_path: Path) -> None:
+def test_only_a_thorough_reading_verifies_what_the_snapshot_replaces(tmp_path: Path) -> None:
     folder = write_log(
         tmp_path, {0: [no_ops(0, 3), no_ops(3, 4)]}, {(3, 1): snapshot_bytes(no_ops(0, 1))}
     )
@@ -248,7 +187,7 @@ def test_damaged_snapshot_stops_a_server(tmp_path: Path, data: bytes, reason: st
     assert (found.lost, found.is_harmless) == (None, False)
 
 
-def test_voters_without_footer_are_whole_enough(tmp_path: Path) -> None:
+def test_first_snapshot_needs_no_footer(tmp_path: Path) -> None:
     write_log(tmp_path, {}, {(0, 0): snapshot_bytes(voters_batch(0, (1, ONE)))[:-5]})
 
     (found,) = content(tmp_path).damage

@@ -1,4 +1,4 @@
-"""What lies in a metadata directory is read, and what is damaged there is told."""
+"""Files of a metadata directory are read, with their damage."""
 
 from pathlib import Path
 
@@ -9,7 +9,13 @@ from kraftops.storage.bootstrap.records import Bootstrap, bootstrap_bytes, voter
 from kraftops.storage.bootstrap.releases import by_name
 from kraftops.storage.bootstrap.scram import Credential
 from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.logdirs.metadata_log import BootstrapFile, read_bootstrap, read_metadata_log
+from kraftops.storage.logdirs.metadata_log import (
+    BootstrapFile,
+    MetadataLog,
+    read_bootstrap,
+    read_metadata_log,
+)
+from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.logs.segments import patched
 
 NOW = 1_763_720_000_123
@@ -214,3 +220,67 @@ def test_control_batches_are_made_as_servers_make_them() -> None:
     """What the tests above are built from."""
     assert voters_batch(2, ONE)[:8] == (2).to_bytes(8)
     assert int.from_bytes(voters_batch(2, ONE)[21:23]) & CONTROL
+
+
+def read(directory: Path) -> MetadataLog:
+    found = read_metadata_log(directory.as_posix())
+    assert found
+    return found
+
+
+def test_empty_log_has_no_end(tmp_path: Path) -> None:
+    write_log(tmp_path)
+
+    log = read(tmp_path)
+
+    assert (log.end_offset, log.quorum.voters, log.damage, log.is_used) == (None, None, (), False)
+
+
+def test_other_files_are_skipped(tmp_path: Path) -> None:
+    folder = write_log(tmp_path, {0: [no_ops(0, 1)]}, {(0, 0): snapshot_bytes()})
+    for name in ("x.log", "1.log", f"{7:020}-{1:010}.checkpoint.part", f"{9:020}.log.deleted"):
+        (folder / name).write_bytes(b"")
+
+    log = read(tmp_path)
+
+    assert [segment.base_offset for segment in log.segments] == [0]
+    assert [(each.end_offset, each.epoch) for each in log.snapshots] == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("segments", "snapshots", "is_used"),
+    [
+        pytest.param({}, {(0, 0): b""}, False, id="formatted"),
+        pytest.param({0: []}, {(0, 0): b""}, False, id="started without a leader"),
+        pytest.param({0: [no_ops(0, 1)]}, {}, True, id="written"),
+        pytest.param({}, {(5, 1): b""}, True, id="fetched"),
+    ],
+)
+def test_log_is_used_once_a_server_has_written_to_it(
+    tmp_path: Path,
+    segments: dict[int, list[bytes]],
+    snapshots: dict[tuple[int, int], bytes],
+    is_used: bool,
+) -> None:
+    write_log(tmp_path, segments, snapshots)
+
+    assert read(tmp_path).is_used is is_used
+
+
+def test_latest_snapshot_has_the_highest_epoch(tmp_path: Path) -> None:
+    write_log(tmp_path, {}, dict.fromkeys([(5, 3), (7, 2), (6, 3)], snapshot_bytes()))
+
+    found = read(tmp_path).latest_snapshot
+
+    assert found
+    assert (found.end_offset, found.epoch) == (6, 3)
+
+
+def test_snapshot_from_before_the_log_is_ignored(tmp_path: Path) -> None:
+    write_log(tmp_path, {8: [no_ops(8, 1)]}, {(7, 1): snapshot_bytes()})
+
+    assert read(tmp_path).latest_snapshot is None
+
+
+def test_directory_without_metadata_log_has_none(tmp_path: Path) -> None:
+    assert read_metadata_log(str(tmp_path)) is None

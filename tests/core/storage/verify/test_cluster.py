@@ -1,0 +1,166 @@
+"""The nodes of one cluster fit each other, or there is a finding."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.node import Node, read_node
+from kraftops.storage.verify.cluster import verify_cluster
+from kraftops.uuids import to_text
+from tests.helpers.logs.metadata_logs import (
+    no_ops,
+    voters_batch,
+    write_log,
+)
+from tests.helpers.nodes.node_directories import (
+    CLUSTER_ID,
+    OTHER_ID,
+    PROPERTIES,
+    format_node,
+    make_node,
+)
+from tests.helpers.nodes.verified_nodes import CONTROLLER, OTHER
+
+
+def controller(folder: Path, number: int, **changes: str) -> Path:
+    """Make a controller that knows others, without formatting it."""
+    listeners = f"CONTROLLER://localhost:{29000 + number}"
+    keys = {**CONTROLLER, "node_id": str(number), "listeners": listeners, **changes}
+    servers = {"controller.quorum.bootstrap.servers": "localhost:29001,localhost:29002"}
+    return make_node(folder / f"node-{number}", servers, **keys)
+
+
+def conflicts(*nodes: Path) -> list[str]:
+    """Return the findings between nodes."""
+    found: list[Node] = []
+    for path in nodes:
+        config = path / PROPERTIES
+        text = config.read_text()
+        config.write_text(text.replace("log.dirs=d1", f"log.dirs={path}/d1"))
+        found.append(read_node(load_config(str(config))))
+    return [str(finding).replace(f"{nodes[0].parent}/", "") for finding in verify_cluster(found)]
+
+
+VOTERS = f"1@localhost:29001:{to_text(b'1' * 16)},2@localhost:29002:{to_text(b'2' * 16)}"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> list[Path]:
+    """Two controllers that were formatted together."""
+    nodes = [controller(tmp_path, number) for number in (1, 2)]
+    for node in nodes:
+        assert format_node(node, "-I", VOTERS).code == 0
+    return nodes
+
+
+def test_controllers_that_were_formatted_together_fit(pair: list[Path]) -> None:
+    assert conflicts(*pair) == []
+
+
+def formatted_again(*args: str, cluster_id: str = CLUSTER_ID) -> Callable[[Path], None]:
+    """Format a node anew."""
+
+    def format_again(node: Path) -> None:
+        shutil.rmtree(node / "d1")
+        assert format_node(node, *args, cluster_id=cluster_id).code == 0
+
+    return format_again
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(
+            formatted_again("-I", VOTERS, cluster_id=OTHER_ID),
+            [f"node-2/server.properties: its cluster id is {OTHER_ID}, that of node-1/server"],
+            id="other cluster",
+        ),
+        pytest.param(
+            formatted_again("-I", VOTERS.replace("2@localhost:29002", "3@localhost:29002")),
+            ["node-2/d1: its voters are 1@", "node-2/d1: its directory id is "],
+            id="other voters",
+        ),
+        pytest.param(
+            formatted_again("-N"),
+            ["node-2/d1: its directory id is "],
+            id="directory id that nobody knows",
+        ),
+        pytest.param(
+            lambda node: controller(node.parent, 2, process_roles="broker", listeners=""),
+            ["node-2/server.properties: it is the voter 2@localhost:29002:"],
+            id="voter that is no controller",
+        ),
+    ],
+)
+def test_controllers_with_a_conflict(
+    pair: list[Path], change: Callable[[Path], None], expected: list[str]
+) -> None:
+    change(pair[1])
+
+    found = conflicts(*pair)
+
+    assert len(found) == len(expected), found
+    for line, start in zip(found, expected, strict=True):
+        assert line.startswith(start)
+
+
+def test_two_nodes_with_one_id(tmp_path: Path) -> None:
+    nodes = [make_node(tmp_path / name, log_dirs="d1") for name in ("a", "b")]
+    for node in nodes:
+        format_node(node)
+
+    assert conflicts(*nodes) == [
+        "b/server.properties: its node id 1 is that of a/server.properties too"
+    ]
+
+
+def test_one_directory_of_two_nodes(pair: list[Path]) -> None:
+    shutil.rmtree(pair[1] / "d1")
+    (pair[1] / "d1").symlink_to(pair[0] / "d1")
+
+    assert conflicts(*pair)[0] == (
+        "node-2/d1: node-1/server.properties and node-2/server.properties both have it"
+    )
+
+
+def test_copy_of_a_directory(pair: list[Path]) -> None:
+    shutil.rmtree(pair[1] / "d1")
+    shutil.copytree(pair[0] / "d1", pair[1] / "d1")
+
+    assert conflicts(*pair)[0] == (
+        f"node-2/d1: its directory id {to_text(b'1' * 16)} is that of node-1/d1 too"
+    )
+
+
+def test_static_voters_differ(tmp_path: Path) -> None:
+    nodes = []
+    for number, voters in ((1, "1@a:1,2@b:2"), (2, "1@a:1,2@c:2")):
+        keys = {**CONTROLLER, "node_id": str(number)}
+        node = make_node(tmp_path / f"n{number}", {"controller.quorum.voters": voters}, **keys)
+        format_node(node)
+        nodes.append(node)
+
+    first, second = (f"n{number}/server.properties" for number in (1, 2))
+    there = f"{second}: its controller.quorum.voters are 1@a:1,2@c:2"
+    assert conflicts(*nodes) == [f"{there}, those of {first} are 1@a:1,2@b:2"]
+
+
+def test_controllers_that_all_wait(tmp_path: Path) -> None:
+    nodes = [controller(tmp_path, number) for number in (1, 2)]
+    for node in nodes:
+        format_node(node, "-N")
+
+    assert conflicts(*nodes) == ["no controller has voters: each would wait for the others"]
+    assert conflicts(nodes[0]) == []
+
+
+def test_newest_log_knows_the_voters(pair: list[Path]) -> None:
+    """A controller that was away for a while is no conflict."""
+    one, two = b"1" * 16, b"2" * 16
+    write_log(pair[0] / "d1", {0: [no_ops(0, 5), voters_batch(5, (1, one), (2, two), (3, OTHER))]})
+    write_log(pair[1] / "d1", {0: [no_ops(0, 5)]})
+
+    assert conflicts(*pair) == []
