@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump import small_files as smallfiles
+from kraftops.dump import small_files
 from kraftops.dump.small_files import small_file
 from kraftops.errors import SourceError
 from tests.helpers.tools.corpus import DATA, DUMPS
@@ -275,7 +275,7 @@ def test_any_content_can_be_shown(
 def test_file_that_is_far_too_large_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(smallfiles, "_MOST_BYTES", 10)
+    monkeypatch.setattr(small_files, "_MOST_BYTES", 10)
 
     assert "damage" not in read(tmp_path, OFFSETS, "0\n1\na 0 1\n")
     assert read(tmp_path, OFFSETS, "0\n1\na 0 10\n")["damage"] == "more than 10 bytes"

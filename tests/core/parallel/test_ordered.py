@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops.parallel import ordered as parallel
+from kraftops.parallel import ordered
 from kraftops.parallel.ordered import run_ordered
 from tests.helpers.tools.console import ENVIRONMENT
 
@@ -67,7 +67,7 @@ def test_output_and_results_are_those_of_one_thread(
     jobs: int, pending: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = run(range(60), uneven, tmp_path / "one", 1)
-    monkeypatch.setattr(parallel, "_MAX_PENDING_BYTES", pending)
+    monkeypatch.setattr(ordered, "_MAX_PENDING_BYTES", pending)
 
     assert run(range(60), uneven, tmp_path / "many", jobs) == expected
 
@@ -151,7 +151,7 @@ def test_result_comes_after_the_output_before_it(tmp_path: Path) -> None:
 def test_tasks_are_asked_for_as_they_are_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "_MAX_PENDING_BYTES", 5000)
+    monkeypatch.setattr(ordered, "_MAX_PENDING_BYTES", 5000)
     asked = 0
     ahead = []
 
@@ -178,7 +178,7 @@ def test_thread_waits_when_too_much_output_is_pending(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes on when its turn comes."""
-    monkeypatch.setattr(parallel, "_MAX_PENDING_BYTES", 6 << 20)
+    monkeypatch.setattr(ordered, "_MAX_PENDING_BYTES", 6 << 20)
     made = 0
     end = threading.Event()
 
@@ -337,7 +337,7 @@ def test_as_many_threads_as_the_system_allows_do_the_work(
             super().start()
 
     expected = run(range(9), uneven, tmp_path / "one", 1)
-    monkeypatch.setattr(parallel, "Thread", Limited)
+    monkeypatch.setattr(ordered, "Thread", Limited)
 
     assert run(range(9), uneven, tmp_path / "few", 4) == expected
 

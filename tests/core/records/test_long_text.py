@@ -14,7 +14,7 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.csv_rows import row_csv
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
-from kraftops.records import long_text as longtext
+from kraftops.records import long_text
 from kraftops.records.long_text import LONG, LongText, is_utf8
 from kraftops.records.meaning import base64_of
 from tests.helpers.logs.corpus_rows import reference_json, rows
@@ -38,7 +38,7 @@ RAW = st.lists(
 
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(longtext, "_PIECE", 6)
+    monkeypatch.setattr(long_text, "_PIECE", 6)
 
 
 @given(RAW)
@@ -75,7 +75,7 @@ def test_long_value_is_shown_as_a_short_one_is(
     value = VALUES[name]
     path = tmp_path / "0.log"
     path.write_bytes(batch_bytes([Record(0, 0, value if has_key else None, value)], attributes=1))
-    monkeypatch.setattr(longtext, "_PIECE", 3 << 16)
+    monkeypatch.setattr(long_text, "_PIECE", 3 << 16)
     asked = Query(decoder="user", form="json", deep_iteration=True)
 
     made = [reference_json(path, asked), reference_json(path, Query(decoder="user", form="csv"))]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, UsageError
-from kraftops.java import base64 as javabase64
+from kraftops.java import base64 as java_base64
 from kraftops.java.numbers import parse_integer
 
 
@@ -147,7 +147,7 @@ def _decoded(components: Mapping[str, str], key: str, shown: str) -> bytes | Non
     if key not in components:
         return None
     try:
-        return javabase64.decode(components[key], javabase64.STANDARD)
+        return java_base64.decode(components[key], java_base64.STANDARD)
     except DecodeError as error:
         value = components[key] if key == "salt" else REDACTED
         raise UsageError(f"Failed to decode given {shown}: {value}", hint=error.message) from None

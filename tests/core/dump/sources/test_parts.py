@@ -9,7 +9,7 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, text_chunks
-from kraftops.dump.sources import parts as splitting
+from kraftops.dump.sources import parts as parts_module
 from kraftops.dump.sources.parts import Findings, Found, job_count, plan_parts, total_size
 from kraftops.errors import SourceError
 from kraftops.log import log_file
@@ -275,8 +275,8 @@ def test_file_that_is_gone_is_reported_once(log: Path, tmp_path: Path) -> None:
     assert found.has_failed
 
 
-def test_file_that_shrinks_is_read_as_far_as_it_goes(log: Path) -> None:
-    """The ranges read before count."""
+def test_ranges_that_were_read_before_a_file_is_deleted_count(log: Path) -> None:
+    """The file is not among those that could not be read."""
     first, *rest = cut([log], 1)
     report = Report()
     findings = Findings(report)
@@ -427,7 +427,7 @@ def test_plan_reads_no_more_than_is_asked_for(
 def test_jobs_are_as_many_as_cores_but_few_for_small_files(
     cores: int, size: int, jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(splitting, "engine_name", lambda: "native")
+    monkeypatch.setattr(parts_module, "engine_name", lambda: "native")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     assert job_count(size) == jobs
 
@@ -440,7 +440,7 @@ def test_size_is_that_of_the_files_that_are_there(log: Path, tmp_path: Path) -> 
     paths = [str(log), str(tmp_path / "none"), str(log)]
 
     assert total_size(paths) == 2 * log.stat().st_size
-    assert [part.path for part in splitting.whole_files(["a//b/", "c"])] == ["a/b", "c"]
+    assert [part.path for part in parts_module.whole_files(["a//b/", "c"])] == ["a/b", "c"]
     assert len(batches_of(log.read_bytes())) == 9
 
 

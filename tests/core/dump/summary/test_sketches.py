@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump.summary import sketches as tally
+from kraftops.dump.summary import sketches
 from kraftops.dump.summary.sketches import MOST_BUCKETS, Distribution, Kept, TimeHistogram
 
 VALUES = st.lists(st.integers(0, 20) | st.integers(0, 1 << 62), max_size=60)
@@ -45,7 +45,7 @@ def test_distribution_is_that_of_its_parts(
     data: st.DataObject, values: list[int], most: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tally, "MOST_VALUES", most)
+        patch.setattr(sketches, "MOST_VALUES", most)
         whole, together = distribution(values), Distribution()
         for part in data.draw(st.composite(parts)(values)):
             together.merge(pickle.loads(pickle.dumps(distribution(part))))
@@ -66,7 +66,7 @@ def test_quantiles_are_exact_for_few_values(values: list[int], part: float) -> N
 @given(values=VALUES.filter(bool), part=st.sampled_from([0.01, 0.5, 0.99]))
 def test_quantiles_of_many_values_are_nearly_right(values: list[int], part: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tally, "MOST_VALUES", 0)
+        patch.setattr(sketches, "MOST_VALUES", 0)
         found = distribution(values)
 
     exact, rounded = exact_quantile(values, part), found.quantile(part)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.dump.summary import transactional_ids as transactionalids
+from kraftops.dump.summary import transactional_ids
 from kraftops.dump.summary.transactional_ids import STATES, TransactionalIds, read_id_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
@@ -145,7 +145,7 @@ def test_ids_are_those_of_the_parts(
     records = [record(name, status, updated=time) for name, status, time in events]
     ends = [*sorted(cuts), len(records)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transactionalids, "MOST_IDS", limit)
+        patch.setattr(transactional_ids, "MOST_IDS", limit)
         whole, together = counted(*records), TransactionalIds()
         for begin, end in zip([0, *sorted(cuts)], ends, strict=True):
             together.merge(pickle.loads(pickle.dumps(counted(*records[begin:end]))))

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.tree import kafka_text as kafkatext
-from kraftops.tree import leaves
+from kraftops.tree import kafka_text, leaves
 from kraftops.tree.node import Leaf
 from tests.helpers.image.model import model_of, partition_states, state_of
 from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, random_log, uuid
@@ -48,7 +47,7 @@ def check(image: MetadataImage) -> int:
             assert states[topic_id, number] == state
     for (topic_id, number), state in states.items():
         leaf = Leaf(leaves.PARTITION, image, (topic_id, number))
-        assert leaf.text == kafkatext.partition_text(state)
+        assert leaf.text == kafka_text.partition_text(state)
         assert leaf.json == json.dumps(leaf.data, ensure_ascii=False, separators=(",", ":"))
         newest = leaf.newest
         assert newest
