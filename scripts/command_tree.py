@@ -15,6 +15,7 @@ from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root
 from kraftops_cli.syntax.command import ToolGroup
+from kraftops_shell.grammar import registry
 from kraftops_shell.grammar.registry import Command, Flag, commands
 
 REPOSITORY = Path(__file__).parents[1]
@@ -148,7 +149,7 @@ def _shell_command(
     params: list[click.Parameter] = [_shell_option(flag) for flag in flags]
     params += [option for option in tools_own if taken.isdisjoint(names(option))]
     params += [
-        click.Argument([argument.name.lower()], type=_SHELL_TYPES.get(argument.name), nargs=-1)
+        click.Argument([argument.name.lower()], type=_SHELL_TYPES.get(argument.values), nargs=-1)
         for argument in command.arguments[:1]
     ]
     return click.Command(command.name, params=params, help=command.help, add_help_option=False)
@@ -157,16 +158,14 @@ def _shell_command(
 def _shell_option(flag: Flag) -> click.Option:
     if flag.value is None:
         return click.Option([flag.name, "value"], is_flag=True, help=flag.help)
-    kind = click.Choice(flag.choices) if flag.choices else _SHELL_TYPES.get(flag.value)
+    kind = click.Choice(flag.choices) if flag.choices else _SHELL_TYPES.get(flag.values)
     return click.Option([flag.name, "value"], type=kind, help=flag.help, multiple=flag.is_list)
 
 
-_SHELL_TYPES: dict[str, click.Path] = {
-    "DIR": click.Path(file_okay=False),
-    "FILE": click.Path(),
-    "sources": click.Path(),
+_SHELL_TYPES = {
+    registry.Values.DIRECTORIES: click.Path(file_okay=False),
+    registry.Values.FILES: click.Path(),
 }
-"""Completions by the names of values and arguments in the shell's registry."""
 
 
 def names(option: click.Option) -> list[str]:

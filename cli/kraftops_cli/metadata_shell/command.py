@@ -282,25 +282,25 @@ def metadata_shell(
 
     console = console_of(terminal, str(options["color"]))
     if words:
-        from kraftops_shell.output.outlets import Straight, direct
+        from kraftops_shell.output.outlets import StandardOutput, connect
 
-        with Straight(console) as outlet:
-            direct(session, console, outlet)
+        with StandardOutput(console) as outlet:
+            connect(session, console, outlet)
             return max(_run(session, words, terminal, refresh if is_followed else None), code)
 
-    from kraftops_shell.repl.repl import converse
+    from kraftops_shell.repl.repl import run_shell
 
     if is_kafka:
         from kraftops_shell.repl.kafka_form import KafkaShell
 
         terminal.write("Starting...\n")
-        return max(converse(KafkaShell(session, console), session, console), code)
+        return max(run_shell(KafkaShell(session, console), session, console), code)
 
     from kraftops_shell.repl.our_form import OurShell
 
     file = _history_file(console) if options["keeps_history"] else None
     shell = OurShell(session, console, toolbar, file)
-    return max(converse(shell, session, console), code)
+    return max(run_shell(shell, session, console), code)
 
 
 def _show(
@@ -314,7 +314,7 @@ def _show(
     """Have a session browse an image."""
     from kraftops.tree.layout import tree_of
     from kraftops.tree.view import Form
-    from kraftops_shell.session.origin import Origin
+    from kraftops_shell.session.image_source import ImageSource
 
     show_secrets = bool(options["show_secrets"])
     session.root = tree_of(
@@ -323,7 +323,7 @@ def _show(
         show_secrets=show_secrets,
         version=KAFKA_VERSION if session.is_kafka else VERSION,
     )
-    session.origin = Origin(
+    session.image_source = ImageSource(
         image,
         sources,
         quorum,
@@ -333,7 +333,7 @@ def _show(
         version=VERSION,
     )
     if options["follow"]:
-        session.mark = f"{image.offset} "
+        session.prompt_prefix = f"{image.offset} "
 
 
 def _run(

@@ -13,11 +13,11 @@ from kraftops.tree.layout import findings_of, tree_of
 from kraftops.tree.node import Directory, Node, fixed
 from kraftops.tree.view import Form
 from kraftops_shell.commands.find import tests_of
-from kraftops_shell.commands.walking import Found
+from kraftops_shell.commands.walk import WalkedNode
 from kraftops_shell.grammar.arguments import Call, number_of, read_call
 from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.grammar.registry import commands
-from kraftops_shell.session.origin import Origin
+from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session
 
 FINDINGS = ("local", "findings")
@@ -103,7 +103,7 @@ class Find:
                     if tests:
                         assert one.node is not None
                         name = one.names[-1] if one.names else match.name
-                        found = Found(one.path, name, one.node, one.depth)
+                        found = WalkedNode(one.path, name, one.node, one.depth)
                         if not all(test(found) for test in tests):
                             continue
                     yield one.key, one.path.encode("utf-8", "surrogatepass")
@@ -116,7 +116,7 @@ def session_of(root: Directory, image: MetadataImage, request: FindRequest) -> S
         pass
 
     session = Session(root, nowhere, nowhere, request.is_kafka, is_one_shot=True)
-    session.origin = Origin(image, (request.source,), now=lambda: request.now)
+    session.image_source = ImageSource(image, (request.source,), now=lambda: request.now)
     return session
 
 

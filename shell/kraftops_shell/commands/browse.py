@@ -14,25 +14,25 @@ def cat(session: Session, call: Call) -> None:
     for target in call.words:
         found = session.matches(target)
         if not found:
-            session.complain(f"cat: {target}: No such file or directory.")
+            session.print_error(f"cat: {target}: No such file or directory.")
         for match in found:
             if isinstance(match.node, Directory):
-                session.complain(f"cat: {target}: Is a directory")
+                session.print_error(f"cat: {target}: Is a directory")
             else:
                 session.out(f"{session.leaf_text(match.node)}\n")
 
 
 def cd(session: Session, call: Call) -> None:
-    """Change the working directory; of several that a pattern matches, the last one counts."""
+    """Change the working directory; of several matches, the last counts."""
     target = call.words[0] if call.words else "/"
     found = session.matches(target)
     if not found:
-        session.complain(f"cd: {target}: no such directory.")
+        session.print_error(f"cd: {target}: no such directory.")
     for match in found:
         if isinstance(match.node, Directory):
             session.working = match.names
         else:
-            session.complain(f"cd: {target}: not a directory.")
+            session.print_error(f"cd: {target}: not a directory.")
 
 
 def pwd(session: Session, _call: Call) -> None:
@@ -42,12 +42,12 @@ def pwd(session: Session, _call: Call) -> None:
 
 
 def tree(session: Session, call: Call) -> None:
-    """Print nodes and all that is below them, or some levels of it."""
+    """Print nodes and all nodes below them, or some levels."""
     deepest = number_of(call, "-L")
     for target in call.words:
         found = session.matches(target)
         if not found:
-            session.complain(f"tree: {target}: No such file or directory.")
+            session.print_error(f"tree: {target}: No such file or directory.")
         for match in found:
             _print_tree(session, match.node, "", deepest)
 

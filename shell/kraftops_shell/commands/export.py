@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from kraftops.fileio.output import open_output
 from kraftops.tree.node import Directory, Leaf, Node, json_text
-from kraftops_shell.commands.walking import walk
+from kraftops_shell.commands.walk import walk
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
 from kraftops_shell.session.session import Session
 
 
 def export(session: Session, call: Call) -> None:
-    """Write a node and all below it as one JSON value, or a line for each leaf."""
+    """Write a node and all nodes below it as one JSON value, or a line for each leaf."""
     target = call.words[0] if call.words else "."
     found = session.matches(target)
     if not found:
-        session.complain(f"export: {target}: no such file or directory.")
+        session.print_error(f"export: {target}: no such file or directory.")
         return
     texts = _lines if call.flags.get("--format") == "ndjson" else _value
     output = call.flags.get("--output")
@@ -26,8 +27,6 @@ def export(session: Session, call: Call) -> None:
             for text in texts(match):
                 session.out(text)
         return
-    from kraftops.fileio.output import open_output
-
     with open_output(str(output)) as fd, os.fdopen(os.dup(fd), "wb") as file:
         for match in found:
             for text in texts(match):
@@ -35,7 +34,7 @@ def export(session: Session, call: Call) -> None:
 
 
 def _value(match: Match) -> Iterator[str]:
-    """Yield JSON of a node, bit by bit; directories are objects."""
+    """Yield the JSON of a node in pieces; directories are objects."""
     yield from _nested(match.node)
     yield "\n"
 

@@ -6,24 +6,24 @@ import re
 from collections.abc import Callable, Iterator
 
 from kraftops.tree.node import Directory, Leaf, Node
-from kraftops_shell.commands.walking import Found, walk
+from kraftops_shell.commands.walk import WalkedNode, walk
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
 from kraftops_shell.grammar.globs import text_pattern
-from kraftops_shell.grammar.moments import moment
+from kraftops_shell.grammar.moments import read_moment
 from kraftops_shell.grammar.paths import Match, escaped
 from kraftops_shell.session.session import Session
 
-Test = Callable[[Found], bool]
+Test = Callable[[WalkedNode], bool]
 
 
 def find(session: Session, call: Call) -> None:
-    """Print paths and all paths below them, or those of them that pass all tests."""
+    """Print the paths of nodes and all nodes below them that pass all tests."""
     deepest = number_of(call, "-maxdepth")
     tests = list(tests_of(session, call))
     for target in call.words or (".",):
         found = session.matches(target)
         if not found:
-            session.complain(f"find: {target}: no such file or directory.")
+            session.print_error(f"find: {target}: no such file or directory.")
         for match in found:
             if tests or deepest is not None:
                 _print_some(session, match, tests, deepest)
@@ -32,10 +32,10 @@ def find(session: Session, call: Call) -> None:
 
 
 def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> re.Pattern[str]:
-    """Return a regular expression that was typed.
+    """Return the regular expression of a flag or argument.
 
     Raises:
-        BadLineError: it is none.
+        BadLineError: it is malformed.
     """
     try:
         return re.compile(text, re.IGNORECASE if ignores_case else 0)
@@ -52,7 +52,7 @@ def _print_all(session: Session, match: Match, start: str) -> None:
 
 
 def _below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
-    """Yield the paths below a node, those of a flat directory at once."""
+    """Yield the paths below a node; all paths of a flat directory are one text."""
     if not isinstance(node, Directory):
         return
     if node.is_flat:
@@ -75,11 +75,11 @@ def _print_some(session: Session, match: Match, tests: list[Test], deepest: int 
 
 
 def tests_of(session: Session, call: Call) -> Iterator[Test]:
-    """Yield what a node must pass, the cheap tests first.
+    """Yield the tests of the flags, the cheap ones first.
 
     Raises:
-        BadLineError: a flag's value is none.
-        UsageError: a moment is none.
+        BadLineError: a regular expression is malformed.
+        UsageError: a value is neither an offset nor a time.
     """
     flags = {name: str(value) for name, value in call.flags.items()}
     if "-type" in flags:
@@ -92,7 +92,7 @@ def tests_of(session: Session, call: Call) -> Iterator[Test]:
         path = text_pattern(flags["-path"])
         yield lambda found: bool(path.fullmatch(found.path))
     if "-newer-than" in flags:
-        offset, time = moment(flags["-newer-than"], session.source.now())
+        offset, time = read_moment(flags["-newer-than"], session.source.now())
         yield lambda found: _is_newer(found.node, offset, time)
     if "-value" in flags:
         value = regex(call, "-value", flags["-value"])

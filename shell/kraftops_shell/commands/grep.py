@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from kraftops.tree.node import Leaf
 from kraftops_shell.commands.find import regex
-from kraftops_shell.commands.walking import walk
+from kraftops_shell.commands.walk import walk
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.session.session import FAILED, OK, Session
 
 
 def grep(session: Session, call: Call) -> int:
-    """Print the leaves in whose values a pattern is; return 1 if there are none, as grep does."""
+    """Print the leaves with values that match a pattern; return 1 without a match, as grep does."""
     text, *targets = call.words
     pattern = regex(call, "PATTERN", text, ignores_case="-i" in call.flags)
     is_found = False
     for target in targets or (".",):
         found = session.matches(target)
         if not found:
-            session.complain(f"grep: {target}: no such file or directory.")
+            session.print_error(f"grep: {target}: no such file or directory.")
         for match in found:
             for one in walk(match.node, match.path, match.name):
                 if not isinstance(one.node, Leaf):

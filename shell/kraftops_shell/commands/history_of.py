@@ -9,33 +9,33 @@ from kraftops.tree.node import json_text
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import absolute, escaped
 from kraftops_shell.output.change_format import (
+    change_data,
+    change_text,
     fields_data,
     fields_text,
     json_line,
-    place_data,
-    place_text,
 )
 from kraftops_shell.session.session import Session
 
 
 def history_of(session: Session, call: Call) -> None:
-    """Print what happened to a node, which need not be there any more."""
-    origin = session.source
+    """Print the changes of a node, which may be deleted."""
+    source = session.source
     target = call.words[0]
     found = [match.names for match in session.matches(target)]
-    # What is gone has the name that it had.
+    # A deleted node has its old name.
     gone = tuple(absolute(target, session.working, with_escapes=True))
     for names in found or [gone]:
-        what = history_subject(names, show_secrets=origin.show_secrets)
+        subject = history_subject(names, show_secrets=source.show_secrets)
         steps = history(
-            origin.log,
-            what,
-            at_offset=origin.at_offset,
-            at_time=origin.at_time,
-            dialect=origin.image.dialect,
+            source.log,
+            subject,
+            at_offset=source.at_offset,
+            at_time=source.at_time,
+            dialect=source.image.dialect,
         )
         if not steps:
-            session.complain(f"history-of: {target}: nothing of it is in the log.")
+            session.print_error(f"history-of: {target}: nothing of it is in the log.")
         start = "/" + "/".join(map(escaped, names))
         for step in steps:
             path = f"{start}/{step.path}" if step.path else start
@@ -47,17 +47,17 @@ def history_of(session: Session, call: Call) -> None:
 
 def _line(step: Step, path: str) -> str:
     if step.kind is ChangeKind.CHANGED:
-        what = fields_text(step.fields) or "said again"
+        text = fields_text(step.fields) or "said again"
     elif step.kind is ChangeKind.ADDED:
-        what = json_text(step.new)
+        text = json_text(step.new)
     else:
-        what = "removed"
-    return f"{place_text(step.change)}  {step.type}  {path}  {what}\n"
+        text = "removed"
+    return f"{change_text(step.change)}  {step.type}  {path}  {text}\n"
 
 
 def _data(step: Step, path: str) -> dict[str, object]:
     return {
-        **place_data(step.change),
+        **change_data(step.change),
         "type": step.type,
         "path": path,
         "change": step.kind.value,

@@ -15,9 +15,9 @@ _COUNTS = {"": "{0}", "?": "[{0}]", "*": "[{0} [{0} ...]]", "+": "{0} [{0} ...]"
 
 
 def show_help(session: Session, _call: Call) -> None:
-    """Print what commands there are."""
+    """Print the list of commands."""
     names = "{" + ",".join(session.commands) + "}"
-    page = _Page(session.text_width, is_kafkas=session.is_kafka)
+    page = _Page(session.text_width, is_kafka=session.is_kafka)
     session.out(f"{_WELCOME}\n\n{page.usage('', [names, '...'])}\n\n")
     session.out(f"positional arguments:\n  {names}\n")
     for command in session.commands.values():
@@ -29,17 +29,17 @@ def man(session: Session, call: Call) -> None:
     name = call.words[0]
     command = session.commands.get(name)
     if command is None:
-        session.complain(f"man: unknown command {name}. Type help to get a list of commands.")
+        session.print_error(f"man: unknown command {name}. Type help to get a list of commands.")
         return
     session.out(manual_text(command, session.text_width, with_flags=not session.is_kafka))
 
 
 def manual_text(command: Command, width: int = _USUAL_WIDTH, *, with_flags: bool) -> str:
-    """Return the manual of a command, for a terminal of *width* columns.
+    """Return the manual of a command for a terminal of *width* columns.
 
-    Without its flags it is that of Kafka's form.
+    Without flags it is the manual of Kafka's form.
     """
-    page = _Page(width, is_kafkas=not with_flags)
+    page = _Page(width, is_kafka=not with_flags)
     flags = command.flags if with_flags else ()
     words = [f"[{_label(flag)}]" for flag in flags] + [*map(_usage_of, command.arguments)]
     parts = [f"{command.name}: {command.help}\n\n{page.usage(command.name, words)}\n"]
@@ -66,31 +66,31 @@ def _usage_of(argument: Argument) -> str:
 
 
 class _Page:
-    """Text for a terminal of some width; Kafka's is justified, and as narrow as it gets."""
+    """A page for a terminal; in Kafka's form justified, and without a least width."""
 
-    def __init__(self, columns: int, *, is_kafkas: bool) -> None:
+    def __init__(self, columns: int, *, is_kafka: bool) -> None:
         self._width = columns - _MARGIN
-        self._is_kafkas = is_kafkas
-        if not is_kafkas:
+        self._is_kafka = is_kafka
+        if not is_kafka:
             self._width = max(self._width, _HELP_COLUMN + _NARROWEST)
 
     def usage(self, name: str, words: list[str]) -> str:
-        """Return how something is used; the first word stays behind its name."""
+        """Return the usage line; the first word stays on the line of the name."""
         lines = [f"usage: {name}"]
         blank = " " * (len(lines[0]) + 1)
-        for at, word in enumerate(words):
-            if at and len(lines[-1]) + 1 + len(word) > self._width:
+        for index, word in enumerate(words):
+            if index and len(lines[-1]) + 1 + len(word) > self._width:
                 lines.append(f"{blank}{word}")
             else:
                 lines[-1] += f" {word}"
         return "\n".join(lines)
 
     def entry(self, label: str, text: str) -> str:
-        """Return a name and what it is."""
+        """Return a label and its help text."""
         room = self._width - _HELP_COLUMN
         lines = _wrapped(text, room)
         shown = [" ".join(line) for line in lines]
-        if self._is_kafkas:
+        if self._is_kafka:
             shown[:-1] = [_justified(line, room) for line in lines[:-1]]
         blank = "\n" + " " * _HELP_COLUMN
         head = label.ljust(_HELP_COLUMN) if len(label) < _HELP_COLUMN - 1 else label + blank
@@ -103,15 +103,15 @@ class _Page:
 
 
 def _wrapped(text: str, room: int) -> list[list[str]]:
-    """Return the words of a text in lines; the blank that follows a word needs room, too.
+    """Return the words of a text in lines; the blank after a word counts, too.
 
-    Where even the first word is too long, the first line is empty (so is argparse4j's).
+    Before a first word that is too long comes an empty line, as in argparse4j.
     """
     lines: list[list[str]] = [[]]
     used = 0
     words = text.split()
-    for at, word in enumerate(words, 1):
-        size = len(word) + (at < len(words))
+    for count, word in enumerate(words, 1):
+        size = len(word) + (count < len(words))
         if used + size > room:
             lines.append([])
             used = 0
@@ -121,7 +121,7 @@ def _wrapped(text: str, room: int) -> list[list[str]]:
 
 
 def _justified(words: list[str], width: int) -> str:
-    """Return words as a line of this width; what is missing goes into the gaps in the middle."""
+    """Return words as a line of this width; the middle gaps are one blank wider."""
     gaps = len(words) - 1
     extra = width - len(" ".join(words))
     if gaps < 1:
@@ -129,6 +129,6 @@ def _justified(words: list[str], width: int) -> str:
     every, some = divmod(extra, gaps)
     first = (gaps - some + 1) // 2
     parts = [words[0]]
-    for at, word in enumerate(words[1:]):
-        parts.append(" " * (1 + every + (first <= at < first + some)) + word)
+    for gap, word in enumerate(words[1:]):
+        parts.append(" " * (1 + every + (first <= gap < first + some)) + word)
     return "".join(parts)

@@ -5,34 +5,34 @@ from __future__ import annotations
 from kraftops.image.history import record_type
 from kraftops.tree.node import Directory, Leaf
 from kraftops_shell.commands.ls import size_of
-from kraftops_shell.commands.walking import newest_change
+from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
-from kraftops_shell.output.change_format import json_line, place_data
+from kraftops_shell.output.change_format import change_data, json_line
 from kraftops_shell.session.session import Session
 
 
 def stat(session: Session, call: Call) -> None:
-    """Print what is known about nodes: their sort and size, and the record that changed them."""
+    """Print kind, size, last change and record of nodes."""
     is_first = True
     for target in call.words:
         found = session.matches(target)
         if not found:
-            session.complain(f"stat: {target}: no such file or directory.")
+            session.print_error(f"stat: {target}: no such file or directory.")
         for match in found:
-            told = _told(match)
+            fields = _fields_of(match)
             if call.flags.get("--format") == "json":
-                session.out(json_line(told))
+                session.out(json_line(fields))
                 continue
             session.out("" if is_first else "\n")
             is_first = False
-            session.out(_text(told))
+            session.out(_text(fields))
 
 
-def _text(told: dict[str, object]) -> str:
-    shown = {name: value for name, value in told.items() if name not in _IN_JSON_ONLY}
-    if told.get("isInSnapshot"):
-        shown["offset"] = f"<={told['offset']}"
+def _text(fields: dict[str, object]) -> str:
+    shown = {name: value for name, value in fields.items() if name not in _IN_JSON_ONLY}
+    if fields.get("isInSnapshot"):
+        shown["offset"] = f"<={fields['offset']}"
     width = max(map(len, shown)) + 1
     return "".join(f"{name + ':':<{width}} {value}\n" for name, value in shown.items())
 
@@ -40,23 +40,23 @@ def _text(told: dict[str, object]) -> str:
 _IN_JSON_ONLY = ("isInSnapshot", "timestampMs")
 
 
-def _told(match: Match) -> dict[str, object]:
+def _fields_of(match: Match) -> dict[str, object]:
     node = match.node
     is_directory = isinstance(node, Directory)
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "path": match.path,
         "sort": "directory" if is_directory else "leaf",
         "children" if is_directory else "size": size_of(node),
     }
     last = newest_change(node)
     if last is not None:
-        told |= place_data(last.change)
+        fields |= change_data(last.change)
     if isinstance(node, Leaf) and last is not None:
         source, position, _ = last.image.store.place(last.address)
-        told |= {
+        fields |= {
             "recordType": record_type(last.image.record(last.address), last.image.dialect),
             "records": last.records,
             "source": source,
             "position": position,
         }
-    return told
+    return fields

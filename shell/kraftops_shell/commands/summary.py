@@ -20,20 +20,20 @@ from kraftops_shell.session.session import Session
 
 
 def summary(session: Session, call: Call) -> None:
-    """Print what the cluster is, how it does, and how its log does."""
-    origin = session.source
-    told = {"clusterId": _cluster_id(origin.sources), **_state(origin.image)}
+    """Print the identity and health of the cluster, and the size of its log."""
+    source = session.source
+    fields = {"clusterId": _cluster_id(source.sources), **_state(source.image)}
     try:
-        told |= _log(origin.sources, origin.now()) if origin.sources else {}
+        fields |= _log(source.sources, source.now()) if source.sources else {}
     except KraftopsError as error:  # the state is known all the same
-        session.complain(f"summary: {error.message}")
+        session.print_error(f"summary: {error.message}")
     if call.flags.get("--format") == "json":
-        session.out(json_line(told))
+        session.out(json_line(fields))
         return
     width = max(len(label) for _, label, _ in _LINES) + 1
     for name, label, shown in _LINES:
-        if told.get(name) is not None:
-            session.out(f"{label + ':':<{width}} {shown(told[name])}\n")
+        if fields.get(name) is not None:
+            session.out(f"{label + ':':<{width}} {shown(fields[name])}\n")
 
 
 def _brokers(counts: object) -> str:
@@ -64,7 +64,7 @@ _LINES: tuple[tuple[str, str, Callable[[object], str]], ...] = (
     ("snapshotAgeMs", "age of newest snapshot", lambda age: span_text(int(str(age)))),
     ("snapshotOffsetLag", "snapshot offset lag", str),
 )
-"""Field, label and text of what is told; the JSON has the same fields."""
+"""Name, label and text of each field; the JSON has the same fields."""
 
 
 def _state(image: MetadataImage) -> dict[str, object]:
@@ -102,13 +102,13 @@ def _log(sources: Iterable[str], now: int) -> dict[str, object]:
 
 
 def _cluster_id(sources: Iterable[str]) -> str | None:
-    """Return the cluster id of the log directory that a source is, or is in."""
+    """Return the cluster id of the log directory of a source."""
     for source in sources:
         path = os.path.abspath(source)
-        for place in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
             try:
-                given = properties(read_file(os.path.join(place, meta_properties.FILE_NAME)))
-                return meta_properties.read(given).cluster_id
+                found = properties(read_file(os.path.join(directory, meta_properties.FILE_NAME)))
+                return meta_properties.read(found).cluster_id
             except (OSError, DecodeError):
                 continue
     return None

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from kraftops.errors import KraftopsError
 from kraftops.image.state.findings import Finding
 from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import stray_findings
+from kraftops.image.verify.release import release_findings
+from kraftops.image.verify.replicas import replica_findings
+from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.image.verify.verify import verify
+from kraftops.records.readability import release_of
+from kraftops.storage.bootstrap.releases import by_name
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.session import FAILED, OK, Session
@@ -17,20 +23,20 @@ Check = Callable[[MetadataImage], Iterator[Finding]]
 
 
 def verify_command(session: Session, call: Call) -> int:
-    """Print what is wrong with the log, or with several that should be the same; return 2 then."""
+    """Print findings about the log, or about replicas of a log; return 2 if there are any."""
     origin = session.source
     sources = call.words
-    extras = _extras(call)
+    checks = _checks_of(call)
     code, readable = OK, list[str]()
     for source in dict.fromkeys(sources or (None,)):
         shown = source or ", ".join(origin.sources) or "the quorum"
         count = 0
         try:
-            for finding in _findings(_image(session, source), extras):
+            for finding in _findings(_image(session, source), checks):
                 count += 1
-                _tell(session, call, finding)
+                _print(session, call, finding)
         except KraftopsError as error:
-            session.complain(error.message)
+            session.print_error(error.message)
             code = max(code, FAILED)
             continue
         readable.append(shown)
@@ -39,11 +45,9 @@ def verify_command(session: Session, call: Call) -> int:
         elif call.flags.get("--format") != "json":
             session.out(f"{shown}: nothing is wrong\n")
     if len(readable) > 1:
-        from kraftops.image.verify.replicas import replica_findings
-
         for finding in replica_findings(readable):
             code = HAS_FINDINGS
-            _tell(session, call, finding)
+            _print(session, call, finding)
     return code
 
 
@@ -54,42 +58,34 @@ def _image(session: Session, source: str | None) -> MetadataImage:
     return origin.load([source], at_offset=origin.at_offset, at_time=origin.at_time)
 
 
-def _extras(call: Call) -> list[Check]:
-    """Return what is asked for besides.
+def _checks_of(call: Call) -> list[Check]:
+    """Return the checks of the flags.
 
     Raises:
-        UsageError: nobody knows the release that is named.
+        UsageError: the release is unknown.
     """
     checks: list[Check] = []
     if "--upgrade" in call.flags:
-        from kraftops.image.verify.upgrade import upgrade_findings
-        from kraftops.storage.bootstrap.releases import by_name
-
         target = by_name(str(call.flags["--upgrade"]))
         checks.append(lambda image: upgrade_findings(image, target))
     if "--for" in call.flags:
-        from kraftops.image.verify.release import release_findings
-        from kraftops.records.readability import release_of
-
         release = release_of(str(call.flags["--for"]))
         checks.append(lambda image: release_findings(image, release))
     if "--log-dirs" in call.lists:
-        from kraftops.image.verify.directories import stray_findings
-
         directories = call.lists["--log-dirs"]
         checks.append(lambda image: stray_findings(image, directories))
     return checks
 
 
-def _findings(image: MetadataImage, extras: Iterable[Check]) -> Iterator[Finding]:
+def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding]:
     yield from verify(image)
-    for check in extras:
+    for check in checks:
         yield from check(image)
 
 
-def _tell(session: Session, call: Call, finding: Finding) -> None:
+def _print(session: Session, call: Call, finding: Finding) -> None:
     if call.flags.get("--format") == "json":
-        told = {
+        fields = {
             "kind": finding.kind.value,
             "reason": finding.reason,
             "offset": finding.offset,
@@ -97,6 +93,6 @@ def _tell(session: Session, call: Call, finding: Finding) -> None:
             "position": finding.position,
             "cure": finding.cure,
         }
-        session.out(json_line(told))
+        session.out(json_line(fields))
     else:
         session.out(f"{finding}; {finding.cure}\n" if finding.cure else f"{finding}\n")

@@ -1,7 +1,4 @@
-"""What a command's words mean: its arguments and flags, or why they make no sense.
-
-The messages are those of argparse4j, with which Kafka's shell reads them.
-"""
+"""The call of a command from the words of a line; messages are those of argparse4j, as in Kafka."""
 
 from __future__ import annotations
 
@@ -9,19 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops_shell.grammar.registry import Command
+from kraftops_shell.grammar.registry import Command, Flag
 
 _NUMBER = re.compile(r"-[0-9]+")
 
 
 class BadLineError(Exception):
-    """A line is no command; the message is for people."""
+    """A line is no command; the message is for the user."""
 
 
 class Call(NamedTuple):
-    """A command, its words, and the values of its flags: `True` where one takes none.
+    """A command, its words, and the values of its flags; a flag without a value is `True`.
 
-    *lists* has those of the flags that take several.
+    *lists* has the values of flags that take several.
     """
 
     command: Command
@@ -31,7 +28,7 @@ class Call(NamedTuple):
 
 
 def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool) -> Call | None:
-    """Return what a line's words ask for; None where they ask for nothing.
+    """Return the call that the words of a line make; None for an empty line.
 
     In Kafka's form commands have no flags.
 
@@ -49,7 +46,7 @@ def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
     meant = [other for other in known if name.strip() and other.startswith(name)]
     if len(meant) == 1:
         if kafka:
-            _read(known[meant[0]], rest, kafka=kafka)  # its arguments are looked at first
+            _read(known[meant[0]], rest, kafka=kafka)  # it checks its arguments first
         raise BadLineError(f"invalid choice: '{name}': did you mean '{meant[0]}'?")
     if meant:
         raise BadLineError(f"ambiguous command: {name} could match {', '.join(meant)}")
@@ -72,29 +69,44 @@ def number_of(call: Call, flag: str) -> int | None:
 
 
 def _read(command: Command, words: Sequence[str], *, kafka: bool) -> Call:
-    flags = {} if kafka else {flag.name: flag for flag in command.flags}
-    found: list[str] = []
-    given: dict[str, str | bool] = {}
-    lists: dict[str, tuple[str, ...]] = {}
-    left = list(words)
-    are_flags_over = False
-    while left:
-        word = left.pop(0)
-        if are_flags_over or not word.startswith("-") or word == "-" or _NUMBER.fullmatch(word):
-            found.append(word)
-            continue
-        if word == "--":
-            are_flags_over = True
-            continue
+    reader = _Reader({} if kafka else {flag.name: flag for flag in command.flags})
+    reader.read(list(words))
+    _check_count(command, reader.positional)
+    return Call(command, tuple(reader.positional), reader.flags, reader.lists)
+
+
+class _Reader:
+    """Reads positional words and flags of a command."""
+
+    def __init__(self, known: Mapping[str, Flag]) -> None:
+        self.positional: list[str] = []
+        self.flags: dict[str, str | bool] = {}
+        self.lists: dict[str, tuple[str, ...]] = {}
+        self._known = known
+
+    def read(self, left: list[str]) -> None:
+        """Read all words."""
+        while left:
+            word = left.pop(0)
+            if word == "--":
+                self.positional += left
+                return
+            if not word.startswith("-") or word == "-" or _NUMBER.fullmatch(word):
+                self.positional.append(word)
+            else:
+                self._read_flag(word, left)
+
+    def _read_flag(self, word: str, left: list[str]) -> None:
+        """Read a flag, and its values from the words that are left."""
         name, equals, value = word.partition("=")
-        flag = flags.get(name)
+        flag = self._known.get(name)
         if flag is None:
             raise BadLineError(f"unrecognized arguments: '{' '.join([word, *left])}'")
         if flag.value is None:
             if equals:
                 raise BadLineError(f"argument {name}: ignore implicit argument '{value}'")
-            given[name] = True
-            continue
+            self.flags[name] = True
+            return
         if not equals:
             if not left:
                 raise BadLineError(f"argument {name}: expected one argument")
@@ -104,15 +116,13 @@ def _read(command: Command, words: Sequence[str], *, kafka: bool) -> Call:
             raise BadLineError(
                 f"argument {name}: invalid choice: '{value}' (choose from {choices})"
             )
-        if flag.is_list:
-            values = [value]
-            while left and not left[0].startswith("-"):
-                values.append(left.pop(0))
-            lists[name] = (*lists.get(name, ()), *values)
-            continue
-        given[name] = value
-    _check_count(command, found)
-    return Call(command, tuple(found), given, lists)
+        if not flag.is_list:
+            self.flags[name] = value
+            return
+        values = [value]
+        while left and not left[0].startswith("-"):
+            values.append(left.pop(0))
+        self.lists[name] = (*self.lists.get(name, ()), *values)
 
 
 def _check_count(command: Command, words: list[str]) -> None:

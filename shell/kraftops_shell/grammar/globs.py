@@ -1,8 +1,7 @@
-"""Patterns of one component of a path, as Kafka's shell has them (`GlobComponent`).
+"""Patterns for a component of a path, as in Kafka's shell (`GlobComponent`).
 
-`?` is one character, `*` any number, `{a,b}` one of several; a backslash takes a character as it
-is. A component without any of these is a name, backslashes included, and so is one whose braces do
-not match or are nested.
+`?` matches one character, `*` any number, `{a,b}` one of several; a backslash escapes a character.
+A component without wildcards, or with unmatched or nested braces, is a name, with its backslashes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 
 
 def component_pattern(component: str) -> re.Pattern[str] | None:
-    """Return the pattern that a component of a path is; None if it is a name."""
+    """Return the pattern of a component of a path; None if the component is a name."""
     parts: list[str] = []
     is_pattern = in_braces = False
     letters = iter(component)
@@ -42,8 +41,8 @@ def component_pattern(component: str) -> re.Pattern[str] | None:
 
 
 def text_pattern(text: str) -> re.Pattern[str]:
-    """Return what a text matches that may be a pattern; without wildcards, it is what it says.
+    """Return a pattern for whole texts; without wildcards, it matches the text itself.
 
-    The wildcards stand for slashes too.
+    Wildcards match slashes, too.
     """
     return component_pattern(text) or re.compile(re.escape(text))

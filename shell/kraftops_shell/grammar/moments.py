@@ -1,4 +1,4 @@
-"""Moments that people name: offsets, and times as ISO 8601 or before now."""
+"""Moments in arguments: offsets, and times as ISO 8601 or as a duration before now."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Moment(NamedTuple):
     time: int | None
 
 
-def moment(text: str, now: int) -> Moment:
-    """Return the moment that *text* says; a number of up to ten digits is an offset.
+def read_moment(text: str, now: int) -> Moment:
+    """Return the moment of a text; a number of up to ten digits is an offset.
 
     Raises:
-        UsageError: it says none.
+        UsageError: it is neither an offset nor a time.
     """
     if _OFFSET.fullmatch(text):
         return Moment(int(text), None)

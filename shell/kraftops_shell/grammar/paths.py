@@ -1,4 +1,4 @@
-"""Paths typed by people: what they name in the tree."""
+"""Paths in arguments, and the nodes of the tree that they match."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kraftops.tree.node import Directory, Node
 from kraftops_shell.grammar.globs import component_pattern
 
 _WILDCARD = re.compile(r"[*?{]")
-_MEANING_MORE = re.compile(r"([*?{\\])")
-_TAKEN_AS_IT_IS = re.compile(r"\\([*?{\\])")
+_SPECIAL = re.compile(r"([*?{\\])")
+_ESCAPE = re.compile(r"\\([*?{\\])")
 
 
 class Match(NamedTuple):
-    """A node that a path names, and the names on the way to it."""
+    """A node that a path matches, and the names from the root to it."""
 
     names: tuple[str, ...]
     node: Node
@@ -27,22 +27,22 @@ class Match(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path from the root, in which a slash that is part of a name has a backslash."""
+        """The path from the root; a slash in a name is escaped."""
         return "/" + "/".join(map(escaped, self.names))
 
 
 def escaped(name: str) -> str:
     r"""Return a name as one component of a path of ours: `\/` is a slash, `\*` a star.
 
-    Backslashes stay what they are, unless there is a wildcard that needs one.
+    Other backslashes are not escaped, unless the name has a wildcard.
     """
     if _WILDCARD.search(name) and component_pattern(name):
-        name = _MEANING_MORE.sub(r"\\\1", name)
+        name = _SPECIAL.sub(r"\\\1", name)
     return name.replace("/", "\\/")
 
 
 def split_last(path: str, *, with_escapes: bool) -> tuple[str, str]:
-    """Return a path up to its last slash, and what follows it as it is."""
+    """Return a path up to its last slash, and the rest."""
     end = path.rfind("/")
     while with_escapes and end > 0 and path[end - 1] == "\\":
         end = path.rfind("/", 0, end)
@@ -57,12 +57,12 @@ def components(path: str, *, with_escapes: bool = False) -> list[str]:
 
 
 def absolute(path: str, working: Iterable[str], *, with_escapes: bool = False) -> list[str]:
-    """Return the components from the root on, `.` and `..` taken out before any look-up."""
+    """Return the components from the root, with `.` and `..` resolved by text."""
     return _resolved(path, working, with_escapes=with_escapes)[0]
 
 
 def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple[list[str], int]:
-    """Return the components from the root on, and how many are left of the working directory's."""
+    """Return the components from the root, and the number of them from the working directory."""
     found = [] if path.startswith("/") else list(working)
     kept = len(found)
     for part in components(path, with_escapes=with_escapes):
@@ -77,21 +77,21 @@ def _resolved(path: str, working: Iterable[str], *, with_escapes: bool) -> tuple
 def matches(
     root: Directory, path: str, working: Iterable[str], *, with_escapes: bool = False
 ) -> Iterator[Match]:
-    """Yield the nodes that a path names, with patterns several, in the order of their names."""
-    # The working directory's names are names: a star in one of them is no pattern.
+    """Yield the nodes that a path matches, in the order of their names."""
+    # A star in a name of the working directory is no pattern.
     parts, kept = _resolved(path, working, with_escapes=with_escapes)
     yield from _Descent(parts, kept, with_escapes).from_(root, ())
 
 
 class _Descent(NamedTuple):
-    """A walk to what components name, of which the first are *literal*."""
+    """A walk along components; the first *literal* ones are names and no patterns."""
 
     parts: list[str]
     literal: int
     with_escapes: bool
 
     def from_(self, node: Node, names: tuple[str, ...]) -> Iterator[Match]:
-        """Yield what is reached from the node that these names led to."""
+        """Yield the matches below the node with these names."""
         depth = len(names)
         if depth == len(self.parts):
             yield Match(names, node)
@@ -111,11 +111,11 @@ class _Descent(NamedTuple):
         pattern = component_pattern(part)
         if pattern:
             yield from filter(pattern.fullmatch, dict.fromkeys(node.sorted_names()))
-        elif self.with_escapes and _TAKEN_AS_IT_IS.search(part) and node.get(part) is None:
+        elif self.with_escapes and _ESCAPE.search(part) and node.get(part) is None:
             yield _without_escapes(part)
         else:
             yield part
 
 
 def _without_escapes(part: str) -> str:
-    return _TAKEN_AS_IT_IS.sub(r"\1", part)
+    return _ESCAPE.sub(r"\1", part)

@@ -1,23 +1,42 @@
-"""The commands of the shell: their words, their help, and where each is."""
+"""The registry of the shell's commands: arguments, flags, help, and the function of each.
+
+A new command is a row here and a function in `kraftops_shell.commands`. Parsing, help, man page
+and completion follow from the row.
+"""
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import NamedTuple
 
 
+class Values(Enum):
+    """The values of an argument or flag, for completion."""
+
+    NODES = auto()
+    """Paths of the tree."""
+    STATES = auto()
+    """Paths of the tree, or `source:` and a file."""
+    COMMANDS = auto()
+    FILES = auto()
+    DIRECTORIES = auto()
+    TEXT = auto()
+    """Nothing to complete, or the choices of a flag."""
+
+
 class Argument(NamedTuple):
-    """The words of a command: *number* is as in Kafka's parser, `?`, `*`, `+` or empty for one."""
+    """A positional argument: *number* is `?`, `*`, `+`, or empty for one, as in Kafka's parser."""
 
     name: str
     number: str
     help: str
-    is_path: bool = True
+    values: Values = Values.NODES
 
 
 class Flag(NamedTuple):
-    """An option of a command of ours; *value* names what follows it, None where nothing does.
+    """An option of a command in our form; *value* names its value, None without one.
 
-    Of one that *is a list*, all words up to the next option are values.
+    All words up to the next option are values of a flag that *is a list*.
     """
 
     name: str
@@ -25,80 +44,89 @@ class Flag(NamedTuple):
     help: str
     choices: tuple[str, ...] = ()
     is_list: bool = False
+    values: Values = Values.TEXT
 
 
 class Command(NamedTuple):
-    """A command: *place* (`module:function`) is imported to run it.
+    """A command; *function* is `module:function` in `kraftops_shell.commands`.
 
-    *examples* are command lines and what they do.
+    The function takes the session and the call, and returns an exit code or None. *help* is a line
+    for `help`; *details* and *examples* (a command line and its meaning) are for `man`.
     """
 
     name: str
     help: str
-    place: str
+    function: str
     arguments: tuple[Argument, ...] = ()
     flags: tuple[Flag, ...] = ()
     is_one_shot: bool = True
-    is_kafkas: bool = True
+    """Whether it makes sense as the only command of a process."""
+    is_kafkas: bool = False
+    """Whether Kafka's shell has it; its help and the help of its arguments are Kafka's."""
     details: str = ""
     examples: tuple[tuple[str, str], ...] = ()
 
 
-_TEXT_OR_JSON = Flag(
-    "--format", "text|json", "Say it as text, or as lines of JSON.", ("text", "json")
-)
+_TEXT_OR_JSON = Flag("--format", "text|json", "Print text, or lines of JSON.", ("text", "json"))
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         "cat",
         "Show the contents of metadata files.",
-        "kraftops_shell.commands.browse:cat",
+        "browse:cat",
         (Argument("targets", "+", "The metadata files to display."),),
+        is_kafkas=True,
         details="""\
-Values are JSON: on a terminal in colours, and on several lines where they are long.""",
-        examples=(("cat /image/topics/byName/orders/*", "all about a topic"),),
+Values are JSON: coloured on a terminal, and long ones on several lines.""",
+        examples=(("cat /image/topics/byName/orders/*", "all nodes of a topic"),),
     ),
     Command(
         "cd",
         "Set the current working directory.",
-        "kraftops_shell.commands.browse:cd",
+        "browse:cd",
         (Argument("target", "?", "The directory to change to."),),
         is_one_shot=False,
+        is_kafkas=True,
     ),
     Command(
         "diff",
-        "Show what is different between two states, or two nodes.",
-        "kraftops_shell.commands.diff:diff_command",
+        "Show the differences between two states, or two nodes.",
+        "diff:diff_command",
         (
-            Argument("A", "", "The older: @OFFSET, @TIME, source:PATH, or a path of the tree."),
-            Argument("B", "", "The newer, in the same way."),
-            Argument("path", "?", "Of two states, compare only what is here."),
+            Argument(
+                "A",
+                "",
+                "The older: @OFFSET, @TIME, source:PATH, or a path of the tree.",
+                Values.STATES,
+            ),
+            Argument("B", "", "The newer, in the same form.", Values.STATES),
+            Argument("path", "?", "Compare only this path of two states."),
         ),
         flags=(_TEXT_OR_JSON,),
-        is_kafkas=False,
         details="""\
-A line each: + for what only B has, - for what only A has, ~ for values that differ, with the fields
-that do. @OFFSET is the state after that record, @TIME that at a time (ISO 8601, or 2h for two hours
-ago), source:PATH that of other files. Of whole states, topics are compared by name, and the
-provenance is not. Of a running quorum, the earliest state is that of its newest snapshot. Exit
-code: 2 when something is different.""",
+A line for each difference: + for a node that only B has, - for a node that only A has, ~ for values
+that differ, with the fields that differ. @OFFSET is the state after a record, @TIME the state at a
+time (ISO 8601, or 2h for two hours ago), source:PATH the state of other files. In whole states,
+topics are compared by name, and the provenance is left out. The earliest state of a running quorum
+is its newest snapshot. Exit code: 2 if there is a difference.""",
         examples=(
-            ("diff @4000 @4200", "what the records up to 4200 changed"),
-            ("diff @1d /image/configs", "the configurations of a day ago, and those of now"),
-            ("diff source:/backup/kafka @4200 /image/topics", "the topics of a copy, and ours"),
+            ("diff @4000 @4200", "the changes by the records up to 4200"),
+            ("diff @1d /image/configs", "configurations of a day ago and of now"),
+            ("diff source:/backup/kafka @4200 /image/topics", "topics of a copy and of this log"),
         ),
     ),
     Command(
         "exit",
         "Exit the metadata shell.",
-        "kraftops_shell.session.session:leave",
+        "control:leave",
         is_one_shot=False,
+        is_kafkas=True,
     ),
     Command(
         "export",
         "Write nodes as JSON.",
-        "kraftops_shell.commands.export:export",
-        (Argument("path", "?", "What is written, with all below it."),),
+        "export:export",
+        (Argument("path", "?", "The node, written with all nodes below it."),),
         flags=(
             Flag(
                 "--format",
@@ -106,192 +134,197 @@ code: 2 when something is different.""",
                 "One JSON value, or a line of path and value for each leaf.",
                 ("json", "ndjson"),
             ),
-            Flag("--output", "FILE", "The file, which is there whole or not at all."),
+            Flag(
+                "--output",
+                "FILE",
+                "Write to a file, as a whole or not at all.",
+                values=Values.FILES,
+            ),
         ),
-        is_kafkas=False,
         examples=(
-            ("export /image/configs --output configs.json", "the configurations, into a file"),
-            ("export /image --format ndjson", "all leaves, for jq and its kind"),
+            ("export /image/configs --output configs.json", "configurations to a file"),
+            ("export /image --format ndjson", "all leaves, for tools like jq"),
         ),
     ),
     Command(
         "find",
         "Search for nodes in the directory hierarchy.",
-        "kraftops_shell.commands.find:find",
+        "find:find",
         (Argument("paths", "*", "The paths to start at."),),
         flags=(
-            Flag("-name", "PATTERN", "Only nodes whose name matches."),
-            Flag("-path", "PATTERN", "Only nodes whose whole path matches; * spans slashes."),
+            Flag("-name", "PATTERN", "Only nodes with a matching name."),
+            Flag("-path", "PATTERN", "Only nodes with a matching path; * matches slashes too."),
             Flag("-type", "d|f", "Only directories, or only leaves.", ("d", "f")),
             Flag("-maxdepth", "N", "Go down no more than N levels."),
-            Flag("-newer-than", "OFFSET|TIME", "Only leaves that changed after that."),
-            Flag("-value", "REGEX", "Only leaves in whose JSON the expression is."),
+            Flag(
+                "-newer-than", "OFFSET|TIME", "Only leaves that changed after that offset or time."
+            ),
+            Flag("-value", "REGEX", "Only leaves with JSON that contains a match."),
         ),
+        is_kafkas=True,
         details="""\
-All tests must hold. A time is ISO 8601, or a duration before now such as 2h. What is known from a
-snapshot alone, without the log behind it, counts as changed at its end.""",
+All conditions must hold. A time is ISO 8601, or a duration before now, for example 2h. A change
+that only a snapshot has, without the log before it, counts at the snapshot's end.""",
         examples=(
-            ("find /image -name 'orders*' -type d", "what is called so"),
-            ("find /image/topics/byName -newer-than 4000", "partitions that changed since"),
-            ("find /image/topics/byName -value '\"leader\":-1'", "partitions without leader"),
+            ("find /image -name 'orders*' -type d", "directories with such a name"),
+            ("find /image/topics/byName -newer-than 4000", "leaves that changed after offset 4000"),
+            ("find /image/topics/byName -value '\"leader\":-1'", "partitions without a leader"),
         ),
     ),
     Command(
         "grep",
         "Search for values.",
-        "kraftops_shell.commands.grep:grep",
+        "grep:grep",
         (
-            Argument("PATTERN", "", "A regular expression.", is_path=False),
-            Argument("paths", "*", "Where to look, with all below."),
+            Argument("PATTERN", "", "A regular expression.", values=Values.TEXT),
+            Argument("paths", "*", "The nodes to search, with all nodes below them."),
         ),
         flags=(
-            Flag("-i", None, "Take capitals and small letters for the same."),
+            Flag("-i", None, "Ignore case."),
             Flag("-l", None, "Print paths only."),
         ),
-        is_kafkas=False,
-        details="Values are searched as JSON on one line. Exit code: 1 when there is none such.",
+        details="Values are searched as JSON on one line. Exit code: 1 without a match.",
         examples=(
-            ("grep '\"leader\":7[,}]' /image/topics/byName", "the partitions that 7 leads"),
-            ("grep -i sasl /image/cluster", "who listens with SASL"),
+            ("grep '\"leader\":7[,}]' /image/topics/byName", "partitions with leader 7"),
+            ("grep -i sasl /image/cluster", "nodes that listen with SASL"),
         ),
     ),
     Command(
         "help",
         "Display this help message.",
-        "kraftops_shell.commands.manual:show_help",
+        "manual:show_help",
         is_one_shot=False,
+        is_kafkas=True,
     ),
     Command(
         "history",
         "Print command history.",
-        "kraftops_shell.session.session:history",
-        (Argument("numEntriesToShow", "?", "The number of entries to show.", is_path=False),),
+        "control:history",
+        (Argument("numEntriesToShow", "?", "The number of entries to show.", values=Values.TEXT),),
         is_one_shot=False,
+        is_kafkas=True,
     ),
     Command(
         "history-of",
-        "Show what happened to a node.",
-        "kraftops_shell.commands.history_of:history_of",
-        (Argument("path", "", "The node, which need not be there any more."),),
+        "Show the changes of a node.",
+        "history_of:history_of",
+        (Argument("path", "", "The node; it may be deleted."),),
         flags=(_TEXT_OR_JSON,),
-        is_kafkas=False,
         details="""\
-A line for each change, oldest first: offset, time, type of the record, path, and what changed. The
-log is read from its beginning, or from its oldest snapshot, that of a running quorum from its
-newest one. What only that knows is shown with <= and the last offset before the log.""",
+A line for each change, oldest first: offset, time, type of the record, path, and fields. The log is
+read from its beginning or its oldest snapshot, and in a running quorum from its newest snapshot. A
+change that only the snapshot has is shown with <= and the last offset before the log.""",
         examples=(
             ("history-of /image/topics/byName/orders/0", "leaders and ISR of a partition"),
-            ("history-of /image/cluster/brokers/3", "when a broker came and went"),
-            ("history-of /image/configs/TOPIC:orders", "who changed the configuration, and when"),
+            ("history-of /image/cluster/brokers/3", "registrations and fencing of a broker"),
+            ("history-of /image/configs/TOPIC:orders", "changes of a topic's configuration"),
         ),
     ),
     Command(
         "ls",
         "List metadata nodes.",
-        "kraftops_shell.commands.ls:ls",
+        "ls:ls",
         (Argument("targets", "*", "The metadata node paths to list."),),
         flags=(
             Flag("-l", None, "Show type, size, offset and time of the last change."),
             Flag(
-                "--sort", "name|natural", "By text, or with numbers as such.", ("name", "natural")
+                "--sort", "name|natural", "Sort by text, or numbers by value.", ("name", "natural")
             ),
         ),
+        is_kafkas=True,
         details="""\
-The size of a leaf is that of its JSON in bytes, that of a directory the number of its children; its
-last change is the last of anything in it. What came before a snapshot is looked up in the log
-behind it, which is read when first needed; where that does not reach back so far, or is not there,
-<= stands before the last offset that the change may have.
+The size of a leaf is the number of bytes of its JSON, the size of a directory the number of its
+children; the last change of a directory is the newest change below it. For changes before a
+snapshot, the log before it is read when they are first needed; without that log, <= stands before
+the last offset that the change may have.
 
-In the paths of all commands, * stands for any text, ? for one sign and {a,b} for either; \\ before
-such a sign, or before a slash that is part of a name, takes it as it is.""",
+In the paths of all commands, * matches any text, ? one character and {a,b} either of two; \\ before
+one of these characters, or before a slash that is part of a name, is an escape.""",
         examples=(
-            ("ls -l /image/topics/byName", "topics, and when they changed last"),
+            ("ls -l /image/topics/byName", "topics and their last changes"),
             ("ls --sort natural /image/topics/byName/orders", "partitions 0, 1, 2 … 10"),
         ),
     ),
     Command(
         "man",
         "Show the help text for a specific command.",
-        "kraftops_shell.commands.manual:man",
-        (Argument("cmd", "", "The command to get help text for.", is_path=False),),
+        "manual:man",
+        (Argument("cmd", "", "The command to get help text for.", values=Values.COMMANDS),),
         is_one_shot=False,
+        is_kafkas=True,
     ),
     Command(
         "pwd",
         "Print the current working directory.",
-        "kraftops_shell.commands.browse:pwd",
+        "browse:pwd",
         is_one_shot=False,
+        is_kafkas=True,
     ),
     Command(
         "stat",
-        "Show what is known about nodes.",
-        "kraftops_shell.commands.stat:stat",
+        "Show size, last change and record of nodes.",
+        "stat:stat",
         (Argument("paths", "+", "The nodes."),),
         flags=(_TEXT_OR_JSON,),
-        is_kafkas=False,
         details="""\
-Sort and size, offset and time of the last change, and of a leaf the record that made it: its type,
-the file, and the position of its batch in it.""",
-        examples=(("stat /image/topics/byName/orders/0", "the last record about a partition"),),
+Kind and size, offset and time of the last change, and for a leaf the record that made it: type,
+file, and position of its batch.""",
+        examples=(("stat /image/topics/byName/orders/0", "the last record of a partition"),),
     ),
     Command(
         "summary",
-        "Show how the cluster and its metadata log do.",
-        "kraftops_shell.commands.summary:summary",
+        "Show the health of the cluster and its metadata log.",
+        "summary:summary",
         flags=(_TEXT_OR_JSON,),
-        is_kafkas=False,
         details="""\
-Cluster id and metadata version, brokers by state, topics and partitions, those under-replicated and
-without leader, the size of the log, and age and lag of the newest snapshot.""",
-        examples=(("summary --format json", "for a monitor"),),
+Cluster id and metadata version, brokers by state, topics, partitions, under-replicated and
+leaderless partitions, the size of the log, and age and lag of the newest snapshot.""",
+        examples=(("summary --format json", "values for monitoring"),),
     ),
     Command(
         "tree",
         "Show the contents of metadata nodes in a tree structure.",
-        "kraftops_shell.commands.browse:tree",
+        "browse:tree",
         (Argument("targets", "+", "The metadata nodes to display."),),
         flags=(Flag("-L", "N", "Go down no more than N levels."),),
-        examples=(("tree -L 2 /image", "what there is, in broad strokes"),),
+        is_kafkas=True,
+        examples=(("tree -L 2 /image", "the upper levels of the tree"),),
     ),
     Command(
         "verify",
-        "Look for what would make a server choke on this log.",
-        "kraftops_shell.commands.verify:verify_command",
-        (Argument("sources", "*", "Other sources: replicas of one log.", is_path=False),),
+        "Check the log for what a server would refuse.",
+        "verify:verify_command",
+        (Argument("sources", "*", "Other sources: replicas of one log.", values=Values.FILES),),
         flags=(
-            Flag("--upgrade", "RELEASE", "Also: registrations that keep the cluster from it."),
-            Flag("--for", "RELEASE", "Also: records and features that it cannot read."),
+            Flag("--upgrade", "RELEASE", "Also find registrations that block an upgrade."),
+            Flag("--for", "RELEASE", "Also find records and features that a release cannot read."),
             Flag(
                 "--log-dirs",
                 "DIR",
-                "Also: partitions in these log directories that do not belong there.",
+                "Also find partitions in log directories that do not belong there.",
                 is_list=True,
+                values=Values.DIRECTORIES,
             ),
             _TEXT_OR_JSON,
         ),
-        is_kafkas=False,
         details="""\
-A line for each finding: file, offset, position of the batch, what is wrong, and where there is one
-the cure. Looked at are records that cannot apply or be read, damage, gaps, epochs that go back,
-open transactions, and what the records amount to: replicas, ISRs, leaders and directories that
-cannot be, features that no server knows. Several sources are also compared with each other, batch
-by batch: the first offset, epoch and CRC that differ are named. Exit code: 2 when there are
-findings.""",
+A line for each finding: file, offset, position of the batch, reason, and a cure where there is one.
+The checks find records that cannot apply or be read, damage, gaps, epochs that go back, and open
+transactions; and in the state impossible replicas, ISRs, leaders and directories, and unknown
+features. Several sources are also compared with each other, batch by batch: the first offset, epoch
+and CRC that differ are named. Exit code: 2 if there are findings.""",
         examples=(
-            ("verify", "the log that is browsed"),
-            ("verify c1/data c2/data c3/data", "the replicas of three controllers"),
-            ("verify --upgrade 4.3", "who is too old for it"),
-            ("verify --log-dirs /data1 /data2", "partitions on disk that nobody wants"),
+            ("verify", "check the browsed log"),
+            ("verify c1/data c2/data c3/data", "check and compare three controllers"),
+            ("verify --upgrade 4.3", "check for an upgrade to 4.3"),
+            ("verify --log-dirs /data1 /data2", "find stray partitions on disk"),
         ),
     ),
 )
 
 
 def commands(*, kafka: bool, one_shot: bool) -> dict[str, Command]:
-    """Return the commands that there are in a form, by name.
-
-    *one_shot*: only those that make sense when nothing comes after them.
-    """
+    """Return the commands of a form by name; with *one_shot*, only commands for a single use."""
     return {
         command.name: command
         for command in COMMANDS

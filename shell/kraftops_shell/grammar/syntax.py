@@ -1,4 +1,4 @@
-"""Lines of our shell: words as people know them from others, and where the output goes."""
+"""Lines in our form: words with quotes as in POSIX shells, and the target of the output."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from kraftops_shell.grammar.words import Token
 _QUOTES = "'\""
 _SPECIAL = "|>"
 _IN_DOUBLE_QUOTES = '"\\'
-"""What a backslash takes as it is between double quotes; before others it stays."""
+"""The characters that a backslash escapes between double quotes."""
 
 
 class Line(NamedTuple):
-    """A line: the words of its command, then `|` or `>` or `>>` and what follows it."""
+    """A line: the words of its command, then `|`, `>` or `>>` and the rest."""
 
     tokens: list[Token]
     operator: str = ""
@@ -23,26 +23,26 @@ class Line(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """What the command is given."""
+        """The words of the command."""
         return [token.text for token in self.tokens]
 
     @property
     def filter(self) -> str:
-        """The command line of the system's shell that gets the output; empty if there is none."""
+        """The command line of the system's shell after `|`; empty without one."""
         return self.rest.strip() if self.operator == "|" else ""
 
     @property
     def file(self) -> str:
-        """The file that the output goes to; empty if there is none."""
+        """The file after `>` or `>>`; empty without one."""
         return scan(self.rest).tokens[0].text if self.operator.startswith(">") else ""
 
 
 def read_line(text: str) -> Line:
-    """Return what a whole line says.
+    """Return the parts of a complete line.
 
     Raises:
-        BadLineError: a quote is not closed, something is missing around `|` or `>`, or there is
-            what no name and no program can be given.
+        BadLineError: a quote is not closed, the text before or after an operator is missing, or
+            there is a NUL character.
     """
     if "\0" in text:
         raise BadLineError("there is a NUL character in the line")
@@ -69,45 +69,53 @@ def _check_quotes(line: Line) -> None:
 
 
 def scan(text: str) -> Line:
-    """Return the words of a line, or of the beginning of one.
+    """Return the parts of a line, or of its beginning.
 
-    Words end at blanks, `|` and `>`. Single quotes take what is between them as it is; double
-    quotes do, but for a backslash before `"` or a backslash; elsewhere a backslash takes the next
-    character as it is.
+    Words end at blanks, `|` and `>`. All characters between single quotes are literal; between
+    double quotes a backslash escapes `"` or a backslash, and elsewhere any character.
     """
-    found: list[Token] = []
+    tokens: list[Token] = []
     word: list[str] = []
     start: int | None = None
     quote = ""
-    at = 0
-    while at < len(text):
-        letter = text[at]
-        if quote:
+    position = 0
+    while position < len(text):
+        letter = text[position]
+        escape = _escaped(text, position, quote)
+        if escape is not None:
+            start = position if start is None else start
+            word.append(escape)
+            position += 1
+        elif quote:
             if letter == quote:
                 quote = ""
-            elif letter == "\\" and quote == '"' and text[at + 1 : at + 2] in _IN_DOUBLE_QUOTES:
-                at += 1
-                word.append(text[at : at + 1])
             else:
                 word.append(letter)
         elif letter.isspace() or letter in _SPECIAL:
             if start is not None:
-                found.append(Token("".join(word), start, at))
+                tokens.append(Token("".join(word), start, position))
             word, start = [], None
             if letter in _SPECIAL:
-                operator = ">>" if text.startswith(">>", at) else letter
-                end = at + len(operator)
-                return Line(found, operator, text[end:], end)
+                operator = ">>" if text.startswith(">>", position) else letter
+                end = position + len(operator)
+                return Line(tokens, operator, text[end:], end)
         else:
-            start = at if start is None else start
+            start = position if start is None else start
             if letter in _QUOTES:
                 quote = letter
-            elif letter == "\\" and at + 1 < len(text):
-                at += 1
-                word.append(text[at])
             else:
                 word.append(letter)
-        at += 1
+        position += 1
     if start is not None:
-        found.append(Token("".join(word), start, len(text), quote))
-    return Line(found)
+        tokens.append(Token("".join(word), start, len(text), quote))
+    return Line(tokens)
+
+
+def _escaped(text: str, position: int, quote: str) -> str | None:
+    """Return the character that a backslash at a position escapes; None if it escapes none."""
+    if text[position] != "\\" or quote == "'":
+        return None
+    letter = text[position + 1 : position + 2]
+    if quote:
+        return letter if letter in _IN_DOUBLE_QUOTES else None
+    return letter or None

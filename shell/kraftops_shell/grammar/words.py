@@ -1,4 +1,4 @@
-"""The words of a line, as the line reader of Kafka's shell splits it (JLine's `DefaultParser`)."""
+"""Words of a line in Kafka's form, split as by JLine's `DefaultParser`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 _QUOTES = "'\""
 _NO_BLANKS = "\x85\u00a0\u2007\u202f"
-"""What Python takes for white space, and Java does not."""
+"""White space in Python, and not in Java."""
 
 
 class Token(NamedTuple):
-    """A word, where it begins and ends in its line, and the quote that is still open there."""
+    """A word, its start and end in the line, and the quote that is open at its end."""
 
     text: str
     start: int
@@ -21,28 +21,28 @@ class Token(NamedTuple):
 def words(line: str) -> list[str]:
     """Return the words of a line.
 
-    Words end at blanks. A quote that begins a word holds it together to the next one of its kind,
-    or to the end of the line; elsewhere it does so, too, and stays a character of the word. A
-    backslash takes the next character as it is, also in quotes. Words without characters are none.
+    Words end at blanks, but not between quotes of one kind or after an open quote. A quote inside a
+    word stays a character of it. A backslash escapes any character, also between quotes. Empty
+    words are left out.
     """
     return [token.text for token in tokens(line)]
 
 
 def tokens(line: str) -> list[Token]:
-    """Return the words of a line with their places."""
+    """Return the words of a line with their positions."""
     found: list[Token] = []
     word: list[str] = []
     start: int | None = None
     quote = ""
     is_quoted = False
     letters = enumerate(line)
-    for at, letter in letters:
+    for position, letter in letters:
         if not quote and is_blank(letter):
             if word:
-                found.append(Token("".join(word), start or 0, at))
+                found.append(Token("".join(word), start or 0, position))
             word, start = [], None
             continue
-        start = at if start is None else start
+        start = position if start is None else start
         if letter == "\\":
             word.append(next(letters, (0, ""))[1])
         elif letter == quote:
@@ -64,5 +64,5 @@ def tokens(line: str) -> list[Token]:
 
 
 def is_blank(letter: str) -> bool:
-    """Tell whether words end at this character, by Java's `Character.isWhitespace`."""
+    """Tell whether a character ends a word, by Java's `Character.isWhitespace`."""
     return letter.isspace() and letter not in _NO_BLANKS

@@ -1,4 +1,4 @@
-"""What commands say about changes and differences, in text and in JSON."""
+"""The text and JSON of changes and differences."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ def json_line(value: Mapping[str, object]) -> str:
 
 
 def fields_text(fields: Iterable[FieldChange]) -> str:
-    """Return what has changed in a value, on one line."""
+    """Return the changed fields of a value, on one line."""
     return "; ".join(
         f"{name} {json_text(old)} → {json_text(new)}".lstrip() for name, old, new in fields
     )
 
 
 def fields_data(fields: Iterable[FieldChange]) -> list[dict[str, object]]:
-    """Return the same as plain data; a value that has no fields has one without name."""
+    """Return the changed fields as plain data; a value without fields has a field without name."""
     return [{"field": name or None, "old": old, "new": new} for name, old, new in fields]
 
 
-def place_text(change: Change) -> str:
+def change_text(change: Change) -> str:
     """Return offset and time of a change."""
-    # What a snapshot has was there by its end; nobody knows since when.
     sign = "<=" if change.is_upper_bound else ""
     return f"{sign}{change.offset}  {iso_time(change.timestamp) or '-'}"
 
 
-def place_data(change: Change) -> dict[str, object]:
-    """Return the same as plain data."""
+def change_data(change: Change) -> dict[str, object]:
+    """Return offset, time and epoch of a change as plain data."""
     return {
         "offset": change.offset,
         "isInSnapshot": change.is_upper_bound,

@@ -1,4 +1,4 @@
-"""The columns in which `ls` shows names on a terminal (Kafka's `LsCommandHandler`)."""
+"""Columns of names for `ls` on a terminal (Kafka's `LsCommandHandler`)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _NARROWEST = 4
 
 
 def in_columns(names: Sequence[str], width: int) -> str:
-    """Return names as lines, in as many columns as fit into *width*; 0 is for no terminal.
+    """Return names in lines, in as many columns as fit into *width*; 0 means no terminal.
 
-    Names go down each column first. All but those of the last column are padded, so that lines may
-    end in blanks.
+    Names fill each column from the top. All columns but the last are padded, so that lines may end
+    in blanks.
     """
     lengths = list(map(len, names))
     most = min(width // _NARROWEST, width // (min(lengths, default=0) + _GAP))
@@ -21,7 +21,8 @@ def in_columns(names: Sequence[str], width: int) -> str:
     for count in range(2, most + 1):
         height = ceil(len(names) / count)
         sizes = [
-            max(lengths[at * height : (at + 1) * height], default=0) + _GAP for at in range(count)
+            max(lengths[index * height : (index + 1) * height], default=0) + _GAP
+            for index in range(count)
         ]
         if (count - 1) * height < len(names) and sum(sizes) <= width:
             rows, widths = height, sizes
@@ -30,6 +31,9 @@ def in_columns(names: Sequence[str], width: int) -> str:
         cells = names[row::rows] if rows else []
         last = len(widths) - 1
         lines.append(
-            "".join(name if at == last else name.ljust(widths[at]) for at, name in enumerate(cells))
+            "".join(
+                name if index == last else name.ljust(widths[index])
+                for index, name in enumerate(cells)
+            )
         )
     return "".join(f"{line}\n" for line in lines)

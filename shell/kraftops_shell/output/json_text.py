@@ -1,4 +1,4 @@
-"""JSON for people's eyes: indented where it is long, in colours where they are wanted."""
+"""JSON for a terminal: long values indented, with colours on request."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _KEY, _STRING, _NUMBER, _CONSTANT = "\x1b[34;1m", "\x1b[32m", "\x1b[36m", "\x1b[
 
 LeafText = Callable[[Leaf], str]
 Paint = Callable[[str, str], str]
-"""Returns a text in the colour that is given first."""
+"""Returns a text (the second argument) in a colour (the first)."""
 
 
 def leaf_text(*, is_pretty: bool, has_color: bool) -> LeafText:
-    """Return what makes JSON of the value of a leaf, on several lines where it *is_pretty*."""
+    """Return the function from a leaf to its JSON; if *is_pretty*, long values are indented."""
     paint = _painted if has_color else _plain
     if is_pretty:
         return lambda leaf: pretty(leaf.data, paint)
@@ -26,7 +26,7 @@ def leaf_text(*, is_pretty: bool, has_color: bool) -> LeafText:
 
 
 def pretty(value: object, paint: Paint, indent: str = "") -> str:
-    """Return a value as JSON; if it would be long, on lines that begin with *indent*."""
+    """Return a value as JSON; a long one has several lines, indented by *indent*."""
     line = _on_one_line(value, _plain, ", ", ": ")
     if len(line) + len(indent) <= _ROOM or not isinstance(value, Mapping | list | tuple):
         return _on_one_line(value, paint, ", ", ": ")

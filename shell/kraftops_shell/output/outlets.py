@@ -1,4 +1,4 @@
-"""Where the output of a command goes: standard output, or a file."""
+"""Outlets for the output of a command: standard output or a file."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|\x1b(?!\[[0-9;]*
 
 
 class ReaderGoneError(Exception):
-    """Whoever got the output wants no more of it."""
+    """The reader of the output has closed it."""
 
 
 class Outlet(Protocol):
-    """Takes the output of one command; a context manager, in which `ReaderGoneError` ends."""
+    """The target of one command's output; a context manager that ends `ReaderGoneError`."""
 
     is_terminal: bool
     code: int
-    """What the other side made of it, when all is done: 0 if it was content."""
+    """The exit code of the program that got the output; 0 without a program."""
 
     def write(self, text: str) -> object:
-        """Take some text.
+        """Write text.
 
         Raises:
-            ReaderGoneError: nobody wants more.
+            ReaderGoneError: the reader has closed its end.
             SourceError: it cannot be written.
         """
 
     def error(self, line: str) -> object:
-        """Take a line for standard error."""
+        """Write a line to standard error."""
 
     def __enter__(self) -> Self: ...
 
@@ -46,13 +46,13 @@ class Outlet(Protocol):
     ) -> bool | None: ...
 
 
-def shown(text: str) -> str:
-    """Return text without what would move a terminal's cursor, or worse; colours stay."""
+def printable(text: str) -> str:
+    """Return text without control characters and escape sequences, except colours."""
     return _CONTROLS.sub("?", text)
 
 
-class Straight:
-    """Standard output as it is."""
+class StandardOutput:
+    """The standard output."""
 
     code = 0
 
@@ -63,8 +63,8 @@ class Straight:
         self.error = console.error
 
     def write(self, text: str) -> object:
-        """Take some text."""
-        return self._console.write(shown(text) if self.is_terminal else text)
+        """Write text."""
+        return self._console.write(printable(text) if self.is_terminal else text)
 
     def __enter__(self) -> Self:
         return self
@@ -73,8 +73,8 @@ class Straight:
         self._console.flush()
 
 
-class ToFile:
-    """A file, which is made, emptied or added to."""
+class FileOutlet:
+    """A file: created, truncated or appended to."""
 
     is_terminal = False
     code = 0
@@ -94,7 +94,7 @@ class ToFile:
             raise self._refusal(error) from None
 
     def write(self, text: str) -> object:
-        """Take some text."""
+        """Write text."""
         try:
             return self._file.write(self._console.encode(text))
         except OSError as error:
@@ -114,17 +114,17 @@ class ToFile:
         return SourceError(f"cannot write {self._path}: {error.strerror}")
 
 
-def direct(session: Session, console: Console, outlet: Outlet) -> None:
-    """Let a session of ours write to an outlet, in the way that suits it."""
+def connect(session: Session, console: Console, outlet: Outlet) -> None:
+    """Connect a session in our form to an outlet, with JSON and widths for it."""
     session.out, session.err = outlet.write, outlet.error
     session.leaf_text = leaf_text(
         is_pretty=outlet.is_terminal, has_color=console.has_color(for_terminal=outlet.is_terminal)
     )
-    measure(session, console, has_columns=outlet.is_terminal and not console.is_dumb)
+    set_widths(session, console, has_columns=outlet.is_terminal and not console.is_dumb)
 
 
-def measure(session: Session, console: Console, *, has_columns: bool) -> None:
-    """Let a session know how wide the terminal is now, and whether names go side by side."""
+def set_widths(session: Session, console: Console, *, has_columns: bool) -> None:
+    """Set the widths of a session from the terminal's present size."""
     columns = console.size().columns
     session.width = columns if has_columns else 0
     session.text_width = columns

@@ -1,4 +1,4 @@
-"""Programs that get the output of a command: what the user names, or a pager."""
+"""Programs as outlets: a command line of the user, or a pager."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from kraftops_shell.output.outlets import ReaderGoneError, shown
+from kraftops_shell.output.outlets import ReaderGoneError, printable
 from kraftops_shell.session.console import Console
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _LESS_OPTIONS = "FIRX"  # one screen is only printed; ignore case; colours; leav
 
 
 class Program:
-    """A program that is fed through its standard input."""
+    """A program that reads from a pipe."""
 
     def __init__(self, command: str, environment: Mapping[str, str]) -> None:
         """Start a command line of the system's shell."""
@@ -30,10 +30,10 @@ class Program:
         )
 
     def write(self, data: bytes) -> None:
-        """Hand over some bytes.
+        """Write bytes to the program.
 
         Raises:
-            ReaderGoneError: it reads no more.
+            ReaderGoneError: it has closed its input.
         """
         assert self._process.stdin
         try:
@@ -42,9 +42,9 @@ class Program:
             raise ReaderGoneError from None
 
     def finish(self) -> int:
-        """Say that there is no more, and wait; return the exit code.
+        """Close the pipe and wait; return the exit code.
 
-        An interrupt reaches the program, too, which may go on all the same.
+        An interrupt reaches the program, too, which may go on after it.
         """
         assert self._process.stdin
         while True:
@@ -56,8 +56,8 @@ class Program:
                 continue
 
 
-class ToProgram:
-    """The input of a command line of the system's shell."""
+class ProgramOutlet:
+    """A command line of the system's shell."""
 
     is_terminal = False
     code = 0
@@ -71,7 +71,7 @@ class ToProgram:
         self._program = Program(command, console.environment)
 
     def write(self, text: str) -> None:
-        """Take some text; errors as those of `Program.write`."""
+        """Write text; errors as `Program.write`."""
         self._program.write(self._encode(text))
 
     def __enter__(self) -> Self:
@@ -86,9 +86,9 @@ class ToProgram:
 
 
 class Pager:
-    """The terminal, and a pager as soon as there is more than fits on it.
+    """The terminal, and a pager as soon as the output is longer than a screen.
 
-    Of what the pager has not taken yet, no more than a screen is held.
+    No more than a screen is buffered.
     """
 
     is_terminal = True
@@ -99,29 +99,29 @@ class Pager:
         self._console = console
         self._command = command
         self._columns, self._rows = console.size()
-        self._held: list[str] = []
-        self._used = 1  # the next prompt needs one, too
+        self._buffer: list[str] = []
+        self._lines = 1  # for the next prompt
         self._pager: Program | None = None
         self._errors: list[str] = []
 
     def write(self, text: str) -> None:
-        """Take some text; errors as those of `Program.write`."""
-        text = shown(text)
+        """Write text; errors as `Program.write`."""
+        text = printable(text)
         if self._pager is None:
-            self._held.append(text)
-            self._used += sum(len(line) // self._columns for line in text.splitlines())
-            self._used += text.count("\n")
-            if self._used <= self._rows:
+            self._buffer.append(text)
+            self._lines += sum(len(line) // self._columns for line in text.splitlines())
+            self._lines += text.count("\n")
+            if self._lines <= self._rows:
                 return
             self._console.flush()
-            environment = _pagers_environment(self._console.environment)
+            environment = _pager_environment(self._console.environment)
             self._pager = Program(_or_cat(self._command), environment)
-            text = "".join(self._held)
-            self._held.clear()
+            text = "".join(self._buffer)
+            self._buffer.clear()
         self._pager.write(self._console.encode(text))
 
     def error(self, line: str) -> None:
-        """Take a line for standard error, which must not appear in the middle of the pager."""
+        """Keep a line for standard error until the pager has ended."""
         self._errors.append(line)
 
     def __enter__(self) -> Self:
@@ -130,7 +130,7 @@ class Pager:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
         if self._pager and self._pager.finish() == _NO_SUCH_PROGRAM:
             self._errors.append(f"{self._command}: there is no such program; PAGER names a pager")
-        for text in self._held:
+        for text in self._buffer:
             self._console.write(text)
         self._console.flush()
         for line in self._errors:
@@ -139,7 +139,7 @@ class Pager:
 
 
 def pager_command(environment: Mapping[str, str]) -> str | None:
-    """Return what shows long output page by page; None if nothing does."""
+    """Return the command of the pager; None for no pager."""
     import shutil
 
     named = environment.get("PAGER")
@@ -149,13 +149,13 @@ def pager_command(environment: Mapping[str, str]) -> str | None:
 
 
 def _or_cat(command: str) -> str:
-    """Return a command line that shows its input all the same where there is no such program."""
+    """Return a command line that falls back to `cat` where the program is missing."""
     name = command.split(maxsplit=1)[0]
     if not _PROGRAM.fullmatch(name):
-        return command  # more than a name: the system's shell may know what it means
+        return command  # more than a name: left to the system's shell
     missing = f"cat; exit {_NO_SUCH_PROGRAM}"
     return f"if command -v {name} >/dev/null; then {command}; else {missing}; fi"
 
 
-def _pagers_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def _pager_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {"LESS": _LESS_OPTIONS, **environment}

@@ -1,6 +1,6 @@
-"""What a line may go on with: commands, flags, paths of the tree, files of the system.
+"""Completion of a line: commands, flags, paths of the tree, files of the system.
 
-All of it is a function of the text before the cursor, and only one directory is listed for it.
+It depends on the text before the cursor alone, and lists only one directory.
 """
 
 from __future__ import annotations
@@ -14,46 +14,42 @@ from typing import NamedTuple
 from kraftops.tree.node import Directory
 from kraftops_shell.grammar import syntax, words
 from kraftops_shell.grammar.paths import escaped, matches, split_last
-from kraftops_shell.grammar.registry import Argument, Command, Flag
+from kraftops_shell.grammar.registry import Argument, Command, Flag, Values
 from kraftops_shell.grammar.words import Token
 from kraftops_shell.session.session import Session
 
 _MANY = 256
-"""Children of a directory from which on they are all taken for what the first is."""
-_OURS = re.compile(r"([\s'\"\\|>])")
-_KAFKAS = re.compile(r"([\s'\"\\!])")
-_FILE_VALUES = ("FILE", "DIR")
-_COMMAND_NAMES, _SOURCES = "cmd", "sources"
-"""The arguments of `man` and `verify`."""
+"""Above this number of children, all count as directories or leaves like the first."""
+_OUR_SPECIAL = re.compile(r"([\s'\"\\|>])")
+_KAFKA_SPECIAL = re.compile(r"([\s'\"\\!])")
 _SOURCE = "source:"
-"""Begins an argument of `diff` that is a file of the system."""
 
 
 class Candidate(NamedTuple):
-    """What may stand for the last characters before the cursor, as many as *length* says."""
+    """A replacement for the last *length* characters before the cursor."""
 
     text: str
     length: int
     shown: str
 
 
-class _Found(NamedTuple):
-    """A word that would be right; one that *goes on* is the beginning of others."""
+class _Word(NamedTuple):
+    """A possible word; *is_prefix* means that it is the beginning of longer words."""
 
     text: str
     shown: str
-    goes_on: bool = False
+    is_prefix: bool = False
 
 
 def candidates(session: Session, before: str) -> list[Candidate]:
-    """Return what the text before the cursor may go on with, sorted."""
+    """Return the completions of the text before the cursor, sorted."""
     tokens, start = _tokens(before, kafka=session.is_kafka)
     word, length = Token("", 0, 0), 0
     if tokens and start + tokens[-1].end == len(before):
         word = tokens.pop()
         length = word.end - word.start
     earlier = [token.text for token in tokens]
-    found = _files(word.text) if start else _right_words(session, earlier, word.text)
+    found = _files(word.text) if start else _possible_words(session, earlier, word.text)
     return [
         Candidate(_quoted(one, word.quote, kafka=session.is_kafka), length, one.shown)
         for one in found
@@ -61,9 +57,9 @@ def candidates(session: Session, before: str) -> list[Candidate]:
 
 
 def _tokens(before: str, *, kafka: bool) -> tuple[list[Token], int]:
-    """Return the words of the last command, and where its part of the line begins.
+    """Return the words of the last command of a line, and its position.
 
-    That is 0 for a command of the shell; others are programs or files of the system.
+    The position is 0 for a command of the shell; later ones are programs or files of the system.
     """
     if kafka:
         return words.tokens(before), 0
@@ -75,39 +71,48 @@ def _tokens(before: str, *, kafka: bool) -> tuple[list[Token], int]:
     return line.tokens, start
 
 
-def _right_words(session: Session, earlier: list[str], word: str) -> Iterable[_Found]:
-    known = session.commands
+def _possible_words(session: Session, earlier: list[str], word: str) -> Iterable[_Word]:
     if not earlier:
-        return _of(known, word)
-    command = known.get(earlier[0])
+        return _of(session.commands, word)
+    command = session.commands.get(earlier[0])
     if command is None:
-        return []
+        return ()
     flags = {} if session.is_kafka else {flag.name: flag for flag in command.flags}
     flag, argument = _due(command, earlier[1:], flags)
     if word.startswith("-") and (flag is None or flag.is_list):
         return _of(flags, word)
-    if flag:
-        return _files(word) if flag.value in _FILE_VALUES else _of(flag.choices, word)
-    if argument is None:
-        return []
-    if argument.name == _SOURCES:
-        return _files(word)
-    if word.startswith(_SOURCE) and not session.is_kafka:
-        files = _files(word.removeprefix(_SOURCE))
-        return [one._replace(text=_SOURCE + one.text) for one in files]
-    if argument.is_path:
-        return _paths(session, word)
-    return _of(known, word) if argument.name == _COMMAND_NAMES else []
+    if flag and flag.choices:
+        return _of(flag.choices, word)
+    expected = flag or argument
+    return _values(session, expected.values, word) if expected else ()
 
 
-def _of(names: Iterable[str], word: str) -> list[_Found]:
-    return [_Found(name, name) for name in names if name.startswith(word)]
+def _values(session: Session, values: Values, word: str) -> Iterable[_Word]:
+    """Return the values of a kind that begin as a word does."""
+    match values:
+        case Values.NODES:
+            return _paths(session, word)
+        case Values.STATES if word.startswith(_SOURCE):
+            files = _files(word.removeprefix(_SOURCE))
+            return [one._replace(text=_SOURCE + one.text) for one in files]
+        case Values.STATES:
+            return _paths(session, word)
+        case Values.COMMANDS:
+            return _of(session.commands, word)
+        case Values.FILES | Values.DIRECTORIES:
+            return _files(word)
+        case Values.TEXT:
+            return ()
+
+
+def _of(names: Iterable[str], word: str) -> list[_Word]:
+    return [_Word(name, name) for name in names if name.startswith(word)]
 
 
 def _due(
     command: Command, earlier: list[str], flags: dict[str, Flag]
 ) -> tuple[Flag | None, Argument | None]:
-    """Return which flag wants a value after *earlier* words, or which argument comes next."""
+    """Return the flag that needs a value after *earlier* words, or the next argument."""
     count = 0
     waiting: Flag | None = None
     for word in earlier:
@@ -123,12 +128,12 @@ def _due(
     return None, last if last and last.number in ("*", "+") else None
 
 
-def _paths(session: Session, word: str) -> Iterator[_Found]:
-    """Yield the paths that begin as *word* does, down to the next slash."""
+def _paths(session: Session, word: str) -> Iterator[_Word]:
+    """Yield the paths that begin with *word*, up to the next slash."""
     with_escapes = not session.is_kafka
     before, partial = split_last(word, with_escapes=with_escapes)
     if partial == "..":
-        yield _Found(f"{before}../", "../", goes_on=True)
+        yield _Word(f"{before}../", "../", is_prefix=True)
         return
     found = matches(session.root, before, session.working, with_escapes=with_escapes)
     directory = next((match.node for match in islice(found, 1)), None)
@@ -142,15 +147,15 @@ def _paths(session: Session, word: str) -> Iterator[_Found]:
     }
     is_alike = len(names) > _MANY
     has_children = False
-    for at, name in enumerate(sorted(names)):
-        if not directory.is_flat and not (is_alike and at):
+    for index, name in enumerate(sorted(names)):
+        if not directory.is_flat and not (is_alike and index):
             has_children = isinstance(directory.get(name), Directory)
         slash = "/" if has_children else ""
-        yield _Found(before + names[name] + slash, name + slash, goes_on=has_children)
+        yield _Word(before + names[name] + slash, name + slash, is_prefix=has_children)
 
 
-def _files(word: str) -> Iterator[_Found]:
-    """Yield the files of the system that begin as *word* does."""
+def _files(word: str) -> Iterator[_Word]:
+    """Yield the files of the system that begin with *word*."""
     folder, slash, partial = word.rpartition("/")
     try:
         with os.scandir(folder + slash or ".") as entries:
@@ -162,16 +167,16 @@ def _files(word: str) -> Iterator[_Found]:
     for name, is_folder in found:
         if partial or not name.startswith("."):
             end = "/" if is_folder else ""
-            yield _Found(folder + slash + name + end, name + end, goes_on=is_folder)
+            yield _Word(folder + slash + name + end, name + end, is_prefix=is_folder)
 
 
-def _quoted(found: _Found, quote: str, *, kafka: bool) -> str:
-    """Return a word as it is typed, behind the quote that was; a blank ends it if it is whole."""
+def _quoted(found: _Word, quote: str, *, kafka: bool) -> str:
+    """Return a word as it is typed, in the open quote; a blank ends a complete word."""
     text = found.text
     if not quote:
-        text = (_KAFKAS if kafka else _OURS).sub(r"\\\1", text)
+        text = (_KAFKA_SPECIAL if kafka else _OUR_SPECIAL).sub(r"\\\1", text)
     elif kafka or quote == '"':
         text = quote + re.sub(rf"([{quote}\\])", r"\\\1", text)
     else:
         text = quote + text.replace("'", "'\\''")
-    return text if found.goes_on else f"{text}{quote} "
+    return text if found.is_prefix else f"{text}{quote} "

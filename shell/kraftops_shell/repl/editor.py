@@ -1,4 +1,4 @@
-"""Lines that are edited on a terminal: history, completion and a toolbar (prompt_toolkit)."""
+"""A line editor for a terminal: history, completion and a toolbar (prompt_toolkit)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from prompt_toolkit.document import Document
     from prompt_toolkit.history import InMemoryHistory
 
-_REFRESH_SECONDS = 1.0  # after which the toolbar is asked again
+_REFRESH_SECONDS = 1.0  # between updates of the toolbar
 
 
 class Editor:
-    """Reads lines from a terminal that can move its cursor."""
+    """Reads lines from a terminal with a movable cursor."""
 
     def __init__(
         self,
@@ -29,12 +29,12 @@ class Editor:
         toolbar: Callable[[], str] | None,
         has_color: bool,
     ) -> None:
-        """Edit lines of *session*, whose history is there to go back to.
+        """Edit lines of *session*, with its history.
 
         Args:
-            session: what completions are taken from.
+            session: for completions and history.
             console: the terminal.
-            toolbar: what to show below the line; nothing if there is none.
+            toolbar: returns the text below the line.
             has_color: whether colours may be used.
         """
         from prompt_toolkit import PromptSession  # heavy: 90 ms
@@ -57,11 +57,11 @@ class Editor:
         )
 
     def read(self, prompt: str) -> str:
-        """Return the line that is entered; several that were pasted come one by one.
+        """Return the next line; several pasted lines come one by one.
 
         Raises:
-            EOFError: there are no more.
-            KeyboardInterrupt: it is abandoned.
+            EOFError: the input has ended.
+            KeyboardInterrupt: the user has abandoned the line.
         """
         if self._pasted:
             line = self._pasted.popleft()
@@ -73,27 +73,27 @@ class Editor:
         return first
 
     def keep(self, line: str) -> None:
-        """Let a line be there to go back to."""
+        """Add a line to the editor's history."""
         from prompt_toolkit.history import InMemoryHistory
 
         InMemoryHistory.append_string(self._history, line)
 
 
 def _history(lines: Iterable[str]) -> InMemoryHistory:
-    """Return a history that begins with some lines."""
+    """Return a history with some lines."""
     from prompt_toolkit.history import InMemoryHistory
 
     class KeptLines(InMemoryHistory):
-        """Lines that are kept by `Editor.keep`, and not as they were typed."""
+        """A history that only `Editor.keep` extends."""
 
         def append_string(self, string: str) -> None:
-            """Take a line that was entered, and forget it."""
+            """Ignore a line that was entered."""
 
     return KeptLines(list(lines))
 
 
 def _completer(session: Session) -> Completer:
-    """Return the completions of a session in the way that prompt_toolkit asks for them."""
+    """Return the completions of a session as prompt_toolkit needs them."""
     from prompt_toolkit.completion import Completer, Completion
 
     class SessionCompleter(Completer):
@@ -104,7 +104,7 @@ def _completer(session: Session) -> Completer:
             document: Document,
             complete_event: CompleteEvent,  # noqa: ARG002 - prompt_toolkit's
         ) -> Iterable[Completion]:
-            """Yield what the line may go on with."""
+            """Yield the completions of a line."""
             for one in candidates(session, document.text_before_cursor):
                 yield Completion(one.text, -one.length, display=one.shown)
 

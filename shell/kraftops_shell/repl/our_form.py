@@ -1,4 +1,4 @@
-"""The interactive shell in our form: output can go elsewhere, and long output is paged."""
+"""The interactive shell in our form: output to files, programs or a pager."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable
 from kraftops_shell.grammar import syntax
 from kraftops_shell.grammar.arguments import BadLineError
 from kraftops_shell.grammar.paths import escaped
-from kraftops_shell.output.outlets import Outlet, Straight, ToFile, direct
-from kraftops_shell.repl.lines import Lines, PlainLines
+from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connect
+from kraftops_shell.output.programs import Pager, ProgramOutlet, pager_command
+from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History, HistoryFile
 from kraftops_shell.session.session import FAILED, OK, Session
@@ -17,18 +18,18 @@ _WELCOME = "Type help for the commands, exit or Ctrl-D to leave.\n"
 
 
 class OurShell:
-    """Reads lines and runs them, and remembers how they went."""
+    """Reads lines and runs them, and keeps the highest exit code."""
 
     def __init__(
         self, session: Session, console: Console, about: Callable[[], str], file: HistoryFile | None
     ) -> None:
-        """Begin, on a terminal with a word of welcome.
+        """Print the welcome line on a terminal.
 
         Args:
-            session: what it works on.
-            console: where lines come from and output goes to.
-            about: says what is browsed, for the toolbar.
-            file: where lines are kept for the next session, if anywhere.
+            session: the session.
+            console: for lines and output.
+            about: returns the text of the toolbar.
+            file: the history file, if there is one.
         """
         self._session = session
         self._console = console
@@ -38,9 +39,8 @@ class OurShell:
         self._is_on_terminal = console.is_input_terminal and console.is_output_terminal
         if self._is_on_terminal:
             console.write(_WELCOME)
-        self._lines: Lines = PlainLines(console, is_prompting=self._is_on_terminal)
+        self._lines: LineReader = PlainLineReader(console, is_prompting=self._is_on_terminal)
         if console.is_for_editing:
-            from kraftops_shell.output.programs import pager_command
             from kraftops_shell.repl.editor import Editor
 
             self._pager = pager_command(console.environment)
@@ -51,25 +51,25 @@ class OurShell:
 
     @property
     def code(self) -> int:
-        """That of the worst command; 0 on a terminal, where whoever typed them has seen them."""
+        """The highest exit code of the commands; 0 on a terminal."""
         return OK if self._is_on_terminal else self._worst
 
     def read(self) -> str:
-        """Return the next line; errors as those of `Lines.read`."""
-        place = "/" + "/".join(map(escaped, self._session.working))
+        """Return the next line; errors as `LineReader.read`."""
+        path = "/" + "/".join(map(escaped, self._session.working))
         try:
-            return self._lines.read(f"{self._session.mark}{place}> ")
+            return self._lines.read(f"{self._session.prompt_prefix}{path}> ")
         except EOFError:
             if self._is_on_terminal and not self._console.is_for_editing:
                 self._console.write("\n")
             raise
 
-    def answer(self, line: str) -> None:
+    def run_line(self, line: str) -> None:
         """Run a line.
 
         Raises:
             KraftopsError: the source cannot be read any more, or a file cannot be written.
-            OSError: some other file cannot be, which it names; or standard output.
+            OSError: another file, which the error names, or standard output cannot be written.
         """
         if self._session.history.add(line) and self._console.is_for_editing:
             self._lines.keep(line.strip())
@@ -84,7 +84,7 @@ class OurShell:
             self._worst = max(self._worst, code)
 
     def interrupted(self, *, is_reading: bool) -> None:
-        """Go on with a new line, if somebody types them."""
+        """Go on with a new line on a terminal; end the session otherwise."""
         if not self._is_on_terminal:
             raise KeyboardInterrupt
         if not (is_reading and self._console.is_for_editing):
@@ -94,7 +94,7 @@ class OurShell:
         if not line.words:
             return OK
         outlet = self._outlet(line)
-        direct(self._session, self._console, outlet)
+        connect(self._session, self._console, outlet)
         code = OK
         with outlet:
             code = self._session.run(line.words)
@@ -102,13 +102,9 @@ class OurShell:
 
     def _outlet(self, line: syntax.Line) -> Outlet:
         if line.file:
-            return ToFile(self._console, line.file, is_append=line.operator == ">>")
+            return FileOutlet(self._console, line.file, is_append=line.operator == ">>")
         if line.filter:
-            from kraftops_shell.output.programs import ToProgram
-
-            return ToProgram(self._console, line.filter)
+            return ProgramOutlet(self._console, line.filter)
         if self._pager:
-            from kraftops_shell.output.programs import Pager
-
             return Pager(self._console, self._pager)
-        return Straight(self._console)
+        return StandardOutput(self._console)

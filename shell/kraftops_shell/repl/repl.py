@@ -1,4 +1,4 @@
-"""The loop of the interactive shell: lines are read and answered, and errors told."""
+"""The loop of the interactive shell: read a line, run it, print errors."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from kraftops_shell.session.session import Session
 
 
 class Shell(Protocol):
-    """Who reads and answers."""
+    """A shell in one of the two forms."""
 
     @property
     def code(self) -> int:
-        """The exit code, when all is done."""
+        """The exit code of the session."""
 
     def read(self) -> str:
         """Return the next line.
 
         Raises:
-            EOFError: there are no more.
-            KeyboardInterrupt: it is abandoned.
+            EOFError: the input has ended.
+            KeyboardInterrupt: the user has abandoned the line.
         """
 
-    def answer(self, line: str) -> None:
+    def run_line(self, line: str) -> None:
         """Run a line.
 
         Raises:
-            KraftopsError: it could not be done.
-            OSError: neither could this, because of the file that it names, or of standard output.
+            KraftopsError: the command failed.
+            OSError: a file, which the error names, or standard output cannot be written.
         """
 
     def interrupted(self, *, is_reading: bool) -> None:
-        """Go on after an interrupt, of a line that was read or of a command.
+        """Go on after an interrupt during reading or during a command.
 
         Raises:
             KeyboardInterrupt: it ends the session.
         """
 
 
-def converse(shell: Shell, session: Session, console: Console) -> int:
-    """Read and answer lines until the session is over or there are no more; return the exit code.
+def run_shell(shell: Shell, session: Session, console: Console) -> int:
+    """Read and run lines until the session or the input ends; return the exit code.
 
-    Errors are told, and the next line is read.
+    After an error is printed, the next line is read.
 
     Raises:
-        KeyboardInterrupt: nobody is there who would go on after it.
+        KeyboardInterrupt: it ends the session.
         OSError: standard output cannot be written.
     """
-    gc.freeze()  # the image has no cycles, and is too big to be looked through again and again
+    gc.freeze()  # the image is large and has no cycles to find
     gc.enable()
     while not session.is_over:
         try:
@@ -61,20 +61,20 @@ def converse(shell: Shell, session: Session, console: Console) -> int:
             shell.interrupted(is_reading=True)
             continue
         try:
-            shell.answer(line)
+            shell.run_line(line)
             console.flush()
         except KeyboardInterrupt:
             shell.interrupted(is_reading=False)
         except KraftopsError as error:
-            _tell(console, error, error.message, error.hint)
+            _print_error(console, error, error.message, error.hint)
         except OSError as error:
             if not error.filename:
-                raise  # of standard output: nobody would see what comes
-            _tell(console, error, f"{error.filename}: {error.strerror}", None)
+                raise  # of standard output: no more can be printed
+            _print_error(console, error, f"{error.filename}: {error.strerror}", None)
     return shell.code
 
 
-def _tell(console: Console, error: Exception, message: str, hint: str | None) -> None:
+def _print_error(console: Console, error: Exception, message: str, hint: str | None) -> None:
     if console.is_debugging:
         import traceback
 

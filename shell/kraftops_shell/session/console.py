@@ -1,4 +1,4 @@
-"""What a session is connected to: its streams, its terminal and its environment."""
+"""The console of a session: streams, terminal and environment."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _USUAL_SIZE = os.terminal_size((80, 24))
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """The streams of the process, and what is known about them."""
+    """The streams of the process and their properties."""
 
     write: Callable[[str], object]
-    """Takes text for standard output."""
+    """Writes text to standard output."""
     flush: Callable[[], object]
-    """Sends it on."""
+    """Flushes standard output."""
     error: Callable[[str], object]
-    """Takes a line for standard error."""
+    """Writes a line to standard error."""
     read: Callable[[], str]
-    """Returns a line of standard input with its end; the empty string when there are no more."""
+    """Returns a line of standard input with its end; an empty string at the end."""
     encode: Callable[[str], bytes]
-    """Returns text as the bytes that standard output would be given."""
+    """Returns the bytes of a text for standard output."""
     environment: Mapping[str, str]
     is_input_terminal: bool
     is_output_terminal: bool
@@ -31,17 +31,17 @@ class Console:
 
     @property
     def is_dumb(self) -> bool:
-        """Whether the terminal, if there is one, cannot move its cursor."""
+        """Whether the terminal cannot move its cursor, or there is none."""
         return self.environment.get("TERM", "dumb") in ("", "dumb")
 
     @property
     def is_for_editing(self) -> bool:
-        """Whether lines can be edited here."""
+        """Whether lines can be edited."""
         return self.is_input_terminal and self.is_output_terminal and not self.is_dumb
 
     @property
     def is_debugging(self) -> bool:
-        """Whether whoever is here wants to see where errors come from."""
+        """Whether errors are shown with tracebacks."""
         return bool(self.environment.get("KRAFTOPS_DEBUG"))
 
     def has_color(self, *, for_terminal: bool) -> bool:

@@ -9,16 +9,16 @@ from kraftops_shell.session.history import History
 
 _NUMBER = re.compile(r"(-?)([0-9]*)")
 _MAX = 2**31 - 1
-_PROTECTED = 5  # characters after \u, the digits of which JLine does not look at
+_PROTECTED = 5  # characters after \u, the digits of which JLine does not look position
 
 
 def expanded(line: str, history: History) -> str:
-    """Return a line with earlier ones put in; unchanged if it names one that is not there.
+    """Return a line with earlier lines inserted; unchanged if one of them does not exist.
 
-    `!!` is the last line, `!N` the one of that number counted from 1, `!-N` the Nth last, `!text`
-    the last that begins so, `!?text?` the last that has it, `!$` the last word of the last line,
-    `!#` what stands before it, `^a^b` the last line with b for a. A backslash protects, and so do
-    single quotes.
+    `!!` is the last line, `!N` the line with number N from 1, `!-N` the Nth last line, `!text` the
+    last line that begins with the text, `!?text?` the last line that contains it, `!$` the last
+    word of the last line, `!#` the text before it, `^a^b` the last line with b for a. A backslash
+    or single quotes prevent an expansion.
     """
     try:
         return _expanded(line, history)
@@ -29,49 +29,48 @@ def expanded(line: str, history: History) -> str:
 def _expanded(line: str, history: History) -> str:
     out = ""
     is_quoted = False
-    protected = at = 0
-    while at < len(line):
-        letter = line[at]
+    protected = position = 0
+    while position < len(line):
+        letter = line[position]
         if protected:
             protected = _PROTECTED if protected == 1 and letter == "u" else protected - 1
         elif letter == "'":
             is_quoted = not is_quoted
         elif letter == "\\" and not is_quoted:
             protected = 1
-        elif letter == "!" and not is_quoted and at + 1 < len(line):
-            found, at = _event(line, at + 1, out, history)
+        elif letter == "!" and not is_quoted and position + 1 < len(line):
+            found, position = _event(line, position + 1, out, history)
             out += found
             continue
-        elif letter == "^" and at == 0 and line.find("^", 1) > 0:
-            found, at = _replaced(line, history)
+        elif letter == "^" and position == 0 and line.find("^", 1) > 0:
+            found, position = _replaced(line, history)
             out += found
             continue
         out += letter
-        at += 1
+        position += 1
     return out
 
 
-def _event(line: str, at: int, before: str, history: History) -> tuple[str, int]:
-    """Return what the event at *at*, behind its `!`, stands for, and where the line goes on."""
-    letter = line[at]
+def _event(line: str, position: int, before: str, history: History) -> tuple[str, int]:
+    """Return the expansion of an event behind its `!`, and the position after the event."""
+    letter = line[position]
     if letter in " \t":
-        return f"!{letter}", at + 1
-    if letter == "!":
-        return _line(history, history.end - 1), at + 1
+        return f"!{letter}", position + 1
+    if letter in "!$":
+        last = _line(history, history.end - 1)
+        return last if letter == "!" else last.strip().rpartition(" ")[2], position + 1
     if letter == "#":
-        return before, at + 1
-    if letter == "$":
-        return _line(history, history.end - 1).strip().rpartition(" ")[2], at + 1
+        return before, position + 1
     if letter == "?":
-        end = line.find("?", at + 1)
+        end = line.find("?", position + 1)
         end = len(line) if end < 0 else end
-        text = line[at + 1 : end]
+        text = line[position + 1 : end]
         return _last(history, lambda old: text in old), end + 1
-    number = _NUMBER.match(line, at)
+    number = _NUMBER.match(line, position)
     if number and number[0]:
         # The character behind a number is lost in JLine.
         return _numbered(number[1], number[2], history), number.end() + 1
-    return _last(history, lambda old: old.startswith(line[at:])), len(line)
+    return _last(history, lambda old: old.startswith(line[position:])), len(line)
 
 
 def _numbered(minus: str, digits: str, history: History) -> str:
@@ -82,7 +81,7 @@ def _numbered(minus: str, digits: str, history: History) -> str:
 
 
 def _replaced(line: str, history: History) -> tuple[str, int]:
-    """Return the last line with one text for another, as `^old^new^` says, and where that ends."""
+    """Return the last line with the replacement of `^old^new^`, and the position after it."""
     middle = line.find("^", 1)
     end = line.find("^", middle + 1)
     end = len(line) if end < 0 else end

@@ -1,4 +1,4 @@
-"""The lines that were given: in the session, and in the file that outlives it."""
+"""The history of lines: of a session, and in a file for later sessions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ _FOLDER, _FILE = "kraftops", "metadata-shell-history"
 
 
 class History:
-    """The last lines that were given, by numbers that stay theirs.
+    """The last lines of a session, by fixed numbers.
 
-    As in Kafka's shell, a line that begins with a blank is not kept, nor one like that before it.
+    As in Kafka's shell, a line that begins with a blank is not kept, nor one equal to the line
+    before it.
     """
 
     def __init__(self, limit: int = _LIMIT, lines: Iterable[str] = ()) -> None:
-        """Begin with some lines; after *limit* of them, the oldest are forgotten."""
+        """Begin with some lines; above *limit*, the oldest are removed."""
         self._lines = deque(lines, limit)
         self._first = 0
 
@@ -30,7 +31,7 @@ class History:
         return iter(self._lines)
 
     def add(self, line: str) -> bool:
-        """Keep a line; tell whether it was one to keep."""
+        """Add a line; tell whether it is kept."""
         kept = line.strip()
         if not kept or line.startswith(" ") or (self._lines and kept == self._lines[-1]):
             return False
@@ -40,12 +41,12 @@ class History:
         return True
 
     def last(self, count: int | None = None) -> list[tuple[int, str]]:
-        """Return the last lines, or all, oldest first, with their numbers, which begin with 0."""
+        """Return numbers and texts of the last lines, or of all, oldest first."""
         start = 0 if count is None else max(0, len(self._lines) - max(count, 0))
         return list(enumerate(islice(self._lines, start, None), self._first + start))
 
     def at(self, number: int) -> str | None:
-        """Return the line of a number; None if there is none."""
+        """Return the line with a number; None if there is none."""
         at = number - self._first
         return self._lines[at] if 0 <= at < len(self._lines) else None
 
@@ -56,9 +57,9 @@ class History:
 
 
 def history_path(environment: Mapping[str, str]) -> str | None:
-    """Return where lines are kept for the next session; None where there is no place for them."""
+    """Return the path of the history file; None without a state or home directory."""
     folder = environment.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(folder):  # such are to be ignored, says the XDG specification
+    if not os.path.isabs(folder):  # the XDG specification ignores relative paths
         home = environment.get("HOME", "")
         if not os.path.isabs(home):
             return None
@@ -67,14 +68,14 @@ def history_path(environment: Mapping[str, str]) -> str | None:
 
 
 class HistoryFile:
-    """A file of lines, for its owner's eyes only; what cannot be kept is forgotten silently."""
+    """A file of lines, readable for its owner alone; errors are ignored."""
 
     def __init__(self, path: str) -> None:
-        """Use the file at *path*, which need not be there."""
+        """Use the file at *path*, which may not exist."""
         self._path = path
 
     def load(self) -> list[str]:
-        """Return the lines that are kept, oldest first; a file that has grown too long is cut."""
+        """Return the lines of the file, oldest first; a file that is too long is cut."""
         try:
             with open(self._path, encoding="utf-8", errors="surrogateescape") as file:
                 lines = [line.rstrip("\n") for line in file]
@@ -85,7 +86,7 @@ class HistoryFile:
         return lines[-_LIMIT:]
 
     def add(self, line: str) -> None:
-        """Keep a line; sessions that run at the same time do not overwrite each other's."""
+        """Append a line; sessions at the same time do not overwrite each other."""
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -1,45 +1,44 @@
-"""A session of the shell: where it is, what it writes to, and the lines that it was given."""
+"""A session of the shell: working directory, output, history and the image that is browsed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 
 from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
-from kraftops_shell.grammar.arguments import BadLineError, Call, read_call
+from kraftops_shell.grammar.arguments import BadLineError, read_call
 from kraftops_shell.grammar.paths import Match, matches
 from kraftops_shell.grammar.registry import Command, commands
 from kraftops_shell.session.history import History
-from kraftops_shell.session.origin import Origin
+from kraftops_shell.session.image_source import ImageSource
 
 OK, FAILED = 0, 1
-_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
+_COMMANDS = "kraftops_shell.commands"
 
 
 @dataclass
 class Session:
-    """What commands work on; *out* and *err* write text as it is."""
+    """The state of a session; *out* and *err* write text as it is."""
 
     root: Directory
     out: Callable[[str], object]
     err: Callable[[str], object]
     is_kafka: bool
-    """Whether Kafka's shell is spoken: its commands, messages and exit codes."""
+    """Whether commands, messages and exit codes are those of Kafka's shell."""
     is_one_shot: bool = False
     width: int = 0
-    """Columns for names side by side; 0 where there is no terminal for them."""
+    """Width for names in columns; 0 without a terminal."""
     text_width: int = 80
-    """Columns for text that is wrapped."""
+    """Width for wrapped text."""
     leaf_text: Callable[[Leaf], str] = field(default=lambda leaf: leaf.text)
-    origin: Origin | None = None
-    """Where the image comes from; commands that read it again need this."""
+    image_source: ImageSource | None = None
+    """The image and its source, for commands that read it again."""
     refresh: Callable[[], object] = field(default=lambda: None)
-    """Brings the image up to date, where it follows a log; commands begin with it."""
-    mark: str = ""
-    """What the prompt says of the image before the working directory."""
+    """Updates an image that follows a log; called before each command."""
+    prompt_prefix: str = ""
+    """Text about the image, before the working directory in the prompt."""
     working: tuple[str, ...] = ()
     history: History = field(default_factory=History)
     is_over: bool = False
@@ -47,7 +46,7 @@ class Session:
 
     @property
     def commands(self) -> dict[str, Command]:
-        """The commands that there are."""
+        """The commands of this session by name."""
         return commands(kafka=self.is_kafka, one_shot=self.is_one_shot)
 
     def run(self, line: Sequence[str]) -> int:
@@ -62,17 +61,18 @@ class Session:
             if call is None:
                 return OK
             self.refresh()
-            module, _, name = call.command.place.partition(":")
-            code: int = getattr(import_module(module), name)(self, call) or OK
+            module, _, name = call.command.function.partition(":")
+            command = getattr(import_module(f"{_COMMANDS}.{module}"), name)
+            code: int = command(self, call) or OK
         except BadLineError as error:
-            self.complain(str(error))
+            self.print_error(str(error))
             code = OK
         if self.is_kafka:
             return OK
         return code or (FAILED if self.has_failed else OK)
 
-    def complain(self, message: str) -> None:
-        """Say that something could not be done."""
+    def print_error(self, message: str) -> None:
+        """Print that a part of a command failed."""
         self.has_failed = True
         if self.is_kafka:
             self.out(f"{message}\n")
@@ -80,44 +80,21 @@ class Session:
             self.err(message)
 
     @property
-    def source(self) -> Origin:
-        """Where the image comes from.
+    def source(self) -> ImageSource:
+        """The image and its source.
 
         Raises:
-            UsageError: nobody knows.
+            UsageError: the source is unknown.
         """
-        if self.origin is None:
+        if self.image_source is None:
             raise UsageError("nobody knows where this state comes from: it cannot be read again")
-        return self.origin
+        return self.image_source
 
     def indented_text(self, leaf: Leaf, indent: str) -> str:
-        """Return the text of a leaf for a line that begins with *indent*, and so do its others.
-
-        Kafka's shell indents only the first.
-        """
+        """Return the text of a leaf, indented; Kafka's shell indents only the first line."""
         text = self.leaf_text(leaf)
         return indent + (text if self.is_kafka else text.replace("\n", f"\n{indent}"))
 
     def matches(self, path: str) -> list[Match]:
-        """Return what a path names, none where nothing is there."""
+        """Return the nodes that a path matches."""
         return list(matches(self.root, path, self.working, with_escapes=not self.is_kafka))
-
-
-def leave(session: Session, _call: Call) -> None:
-    """End the session."""
-    session.is_over = True
-
-
-def history(session: Session, call: Call) -> None:
-    """Print the lines that were given, the last of them or all."""
-    count = None
-    if call.words:
-        text = call.words[0]
-        if not _INTEGER.fullmatch(text):
-            raise BadLineError(
-                f"argument numEntriesToShow: could not convert '{text}' to Integer "
-                f'(For input string: "{text}")'
-            )
-        count = int(text)
-    for number, line in session.history.last(count):
-        session.out(f"{number:5}  {line}\n")

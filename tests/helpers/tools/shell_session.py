@@ -6,7 +6,7 @@ from pathlib import Path
 from kraftops.image.load.loading import load
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
-from kraftops_shell.session.origin import Origin
+from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session
 from tests.helpers.tools.corpus import SHELL
 from tests.helpers.tree.small_trees import Written
@@ -38,12 +38,14 @@ class Shell:
         self, source: Path = LOG, *, kafka: bool = False, at_offset: int | None = None
     ) -> None:
         image = load(source, at_offset=at_offset)
-        origin = Origin(image, (str(source),), at_offset=at_offset, version="1", now=lambda: NOW)
+        origin = ImageSource(
+            image, (str(source),), at_offset=at_offset, version="1", now=lambda: NOW
+        )
         self._out, self._err = Written(), Written()
         root = tree_of(image, form=Form.KAFKA if kafka else Form.OURS, version="1")
         self.session = Session(root, self._out.append, self._err.append, is_kafka=kafka)
         self.session.leaf_text = lambda leaf: leaf.text if kafka else leaf.json
-        self.session.origin = origin
+        self.session.image_source = origin
 
     def __call__(self, *words: str) -> Answer:
         self._out.clear()

@@ -245,9 +245,9 @@ def test_export_of_nothing_is_an_error(shell: Shell, tmp_path: Path) -> None:
 
 def test_states_that_come_from_no_files_cannot_be_read_again() -> None:
     session = Shell(LOG).session
-    assert session.origin
+    assert session.image_source
     live = Shell(LOG)
-    live.session.origin = replace(session.origin, sources=())
+    live.session.image_source = replace(session.image_source, sources=())
 
     assert live("verify").out == "the quorum: nothing is wrong\n"
     assert live("summary").code == 0
@@ -268,10 +268,10 @@ class Quorum:
 
 def test_what_was_read_of_a_quorum_is_read_again() -> None:
     files, live = Shell(LOG), Shell(LOG)
-    live.session.origin = replace(files.session.source, sources=(), quorum=Quorum())
+    live.session.image_source = replace(files.session.source, sources=(), quorum=Quorum())
 
     for words in (["history-of", f"{ORDERS}/0"], ["diff", "@5", "/"]):
         assert live(*words).out == files(*words).out != ""
-    live.session.origin = replace(live.session.source, at_offset=20)
+    live.session.image_source = replace(live.session.source, at_offset=20)
     with pytest.raises(UsageError, match="no more was read than for --at-offset"):
         live("diff", "@5", "@30")

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops_shell.output.outlets import ReaderGoneError, Straight, ToFile, direct, shown
-from kraftops_shell.output.programs import Pager, ToProgram, pager_command
+from kraftops_shell.output.outlets import (
+    FileOutlet,
+    ReaderGoneError,
+    StandardOutput,
+    connect,
+    printable,
+)
+from kraftops_shell.output.programs import Pager, ProgramOutlet, pager_command
 from kraftops_shell.session.console import Console
 from tests.helpers.tree.small_trees import leaf, session
 
@@ -52,12 +58,12 @@ class Streams:
     ],
 )
 def test_only_colours_reach_a_terminal(text: str, harmless: str) -> None:
-    assert shown(text) == harmless
+    assert printable(text) == harmless
 
 
 def test_elsewhere_text_stays_what_it_is() -> None:
     streams = Streams(is_terminal=False)
-    with Straight(streams.console) as outlet:
+    with StandardOutput(streams.console) as outlet:
         outlet.write("\x1b[2J\r")
 
     assert streams.out.getvalue() == "\x1b[2J\r"
@@ -66,7 +72,7 @@ def test_elsewhere_text_stays_what_it_is() -> None:
 def test_file_is_replaced_or_added_to(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for text, is_append in (("a", False), ("b", True), ("c", False), ("d", True)):
-        with ToFile(Streams().console, str(path), is_append=is_append) as outlet:
+        with FileOutlet(Streams().console, str(path), is_append=is_append) as outlet:
             outlet.write(text)
 
     assert path.read_text() == "cd"
@@ -75,13 +81,13 @@ def test_file_is_replaced_or_added_to(tmp_path: Path) -> None:
 def test_full_disk_is_told() -> None:
     with (
         pytest.raises(SourceError, match="cannot write /dev/full: No space left on device"),
-        ToFile(Streams().console, "/dev/full", is_append=False) as outlet,
+        FileOutlet(Streams().console, "/dev/full", is_append=False) as outlet,
     ):
         outlet.write("x" * 100_000)
 
 
 def test_error_at_the_end_does_not_hide_the_one_before() -> None:
-    file = ToFile(Streams().console, "/dev/full", is_append=False)
+    file = FileOutlet(Streams().console, "/dev/full", is_append=False)
     file.write("x")
 
     assert file.__exit__(ValueError, ValueError("mine"), None) is None
@@ -89,7 +95,7 @@ def test_error_at_the_end_does_not_hide_the_one_before() -> None:
 
 def test_program_gets_all_and_says_how_it_went(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    with ToProgram(Streams().console, f"cat > '{path}'; exit 3") as outlet:
+    with ProgramOutlet(Streams().console, f"cat > '{path}'; exit 3") as outlet:
         outlet.write("a")
         outlet.write("b")
 
@@ -99,7 +105,7 @@ def test_program_gets_all_and_says_how_it_went(tmp_path: Path) -> None:
 
 def test_program_that_reads_no_more_ends_the_command() -> None:
     count = 0
-    with ToProgram(Streams().console, "true") as outlet:
+    with ProgramOutlet(Streams().console, "true") as outlet:
         while count < 10_000:
             outlet.write("x" * 1000)
             count += 1
@@ -143,7 +149,7 @@ def test_pager_holds_no_more_than_a_screen(paged: tuple[Streams, Path, str]) -> 
     with Pager(streams.console, command) as outlet:
         for _ in range(1000):
             outlet.write("x\n")
-            assert len(outlet._held) <= streams.console.size().lines
+            assert len(outlet._buffer) <= streams.console.size().lines
 
 
 def test_options_of_less_are_left_alone(tmp_path: Path) -> None:
@@ -231,17 +237,17 @@ def test_session_suits_its_output(tmp_path: Path) -> None:
     one, _, _ = session({})
     long = leaf(["x" * 30] * 5)
 
-    with Straight(streams.console) as outlet:
-        direct(one, streams.console, outlet)
+    with StandardOutput(streams.console) as outlet:
+        connect(one, streams.console, outlet)
         assert one.width == streams.console.size().columns
         assert one.leaf_text(long).startswith("[\n  \x1b[32m")
-    with ToFile(streams.console, str(tmp_path / "f"), is_append=False) as file:
-        direct(one, streams.console, file)
+    with FileOutlet(streams.console, str(tmp_path / "f"), is_append=False) as file:
+        connect(one, streams.console, file)
         assert one.width == 0
         assert one.leaf_text(long).startswith('["x')
 
 
 def test_reader_that_is_gone_is_no_error_elsewhere() -> None:
     """It means something only to the outlet whose reader it is."""
-    with pytest.raises(ReaderGoneError), Straight(Streams().console):
+    with pytest.raises(ReaderGoneError), StandardOutput(Streams().console):
         raise ReaderGoneError

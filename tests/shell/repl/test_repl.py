@@ -8,7 +8,7 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops_shell.repl.kafka_form import KafkaShell
 from kraftops_shell.repl.our_form import OurShell
-from kraftops_shell.repl.repl import converse
+from kraftops_shell.repl.repl import run_shell
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
 from tests.helpers.tree.small_trees import session
@@ -35,11 +35,11 @@ class Talk:
 
     def kafkas(self) -> int:
         shell = KafkaShell(self.session, self.console)
-        return converse(shell, self.session, self.console)
+        return run_shell(shell, self.session, self.console)
 
     def ours(self) -> int:
         shell = OurShell(self.session, self.console, lambda: "", None)
-        return converse(shell, self.session, self.console)
+        return run_shell(shell, self.session, self.console)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:

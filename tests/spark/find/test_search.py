@@ -37,7 +37,7 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.spark_find import printed
 from kraftops_cli.metadata_shell.spark_find_task import Find, FindRequest
-from kraftops_shell.session.origin import Origin
+from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session as Shell
 from tests.helpers.image.snapshots import snapshot_of
 from tests.helpers.logs.corpus_rows import EVERY_LOG, decoder_of
@@ -151,7 +151,7 @@ def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
     out: list[str] = []
     root = tree_of(image, form=Form.OURS)
     shell = Shell(root, out.append, lambda _: None, False, is_one_shot=True)
-    shell.origin = Origin(image, now=lambda: NOW)
+    shell.image_source = ImageSource(image, now=lambda: NOW)
     shell.run(words)
     return "".join(out).removesuffix("\n").split("\n")
 

@@ -1,4 +1,4 @@
-"""Walks below nodes, for commands that look at all of them."""
+"""Walks through all nodes below a node, and the newest change there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kraftops.tree.node import Directory, Leaf, Node
 from kraftops_shell.grammar.paths import escaped
 
 
-class Found(NamedTuple):
-    """A node on the way: path in our form, last name, and how many levels below the start it is."""
+class WalkedNode(NamedTuple):
+    """A node of a walk: path in our form, last name, and depth below the start."""
 
     path: str
     name: str
@@ -19,22 +19,22 @@ class Found(NamedTuple):
     depth: int
 
 
-def walk(node: Node, path: str, name: str, deepest: int | None = None) -> Iterator[Found]:
-    """Yield a node and all that is below it, in the order of the names, down to a depth.
+def walk(node: Node, path: str, name: str, deepest: int | None = None) -> Iterator[WalkedNode]:
+    """Yield a node and all nodes below it, in the order of names, down to a depth.
 
-    *path* is the node's own, with `/` for the root.
+    *path* is the node's own path, `/` for the root.
     """
-    yield from _walk(Found(path, name, node, 0), deepest)
+    yield from _walk(WalkedNode(path, name, node, 0), deepest)
 
 
-def _walk(found: Found, deepest: int | None) -> Iterator[Found]:
+def _walk(found: WalkedNode, deepest: int | None) -> Iterator[WalkedNode]:
     yield found
     node, depth = found.node, found.depth + 1
     if not isinstance(node, Directory) or (deepest is not None and depth > deepest):
         return
     prefix = "" if found.path == "/" else found.path
     for name, child in node.children():
-        below = Found(f"{prefix}/{escaped(name)}", name, child, depth)
+        below = WalkedNode(f"{prefix}/{escaped(name)}", name, child, depth)
         if node.is_flat:
             yield below
         else:
@@ -42,20 +42,20 @@ def _walk(found: Found, deepest: int | None) -> Iterator[Found]:
 
 
 def newest_change(node: Node) -> LastChange | None:
-    """Return where a node, or anything below it, was last changed; None where no record did it."""
+    """Return the last change of a node or any node below it; None where no record made them."""
     found = None if isinstance(node, Leaf) else _newest(node)
     if found is None:
         return _last_change(node)
     image, address = found
     change = image.change(address)
     if change.is_upper_bound or change.offset < image.snapshot_end:
-        # Addresses in a snapshot say nothing of what was changed last; the log behind it may.
+        # Addresses in a snapshot are in no order of time; the log before it may have one.
         return _last_change(node)
     return LastChange(change, image, address, 1)
 
 
 def _newest(node: Node) -> tuple[MetadataImage, int] | None:
-    """Return the highest address of a record that changed anything below a node, and its image.
+    """Return the highest address of a record that changed a node below, and its image.
 
     Addresses grow with the log.
     """

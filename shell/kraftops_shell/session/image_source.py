@@ -1,4 +1,4 @@
-"""Where what is browsed comes from, for commands that read it again: at another time, or whole."""
+"""The image that is browsed and its source, for commands that read it again at another time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory
 
 
-class Quorum(Protocol):
-    """What was read of a running quorum, and is kept here."""
+class LiveQuorum(Protocol):
+    """A copy of a running quorum's log."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its snapshot and the log after it, as `kraftops.image.load.loading.load` takes them."""
+        """The files of its snapshot and log, as `kraftops.image.load.loading.load` takes them."""
 
     def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
-        """Return the state at another moment.
+        """Return the state at another offset or time.
 
         Raises:
             KraftopsError: as `kraftops.image.load.loading.load`.
@@ -34,14 +34,13 @@ def _now() -> int:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """The image that is browsed, and how it was loaded."""
+class ImageSource:
+    """The image that is browsed, and the source and options of its load."""
 
     image: MetadataImage
     sources: tuple[str, ...] = ()
-    """Paths as `kraftops.image.load.loading.load` takes them; none where it came another way."""
-    quorum: Quorum | None = None
-    """Where the image is that of a running quorum, what was read of it."""
+    """Paths as `kraftops.image.load.loading.load` takes them; none for a running quorum."""
+    quorum: LiveQuorum | None = None
     at_offset: int | None = None
     at_time: int | None = None
     show_secrets: bool = False
@@ -51,10 +50,10 @@ class Origin:
 
     @property
     def log(self) -> tuple[str, ...]:
-        """What the image was read from.
+        """The files of the image.
 
         Raises:
-            UsageError: that is not there any more.
+            UsageError: there are none.
         """
         if self.quorum:
             return self.quorum.names
@@ -72,7 +71,7 @@ class Origin:
         at_offset: int | None = None,
         at_time: int | None = None,
     ) -> MetadataImage:
-        """Load other sources, or the own ones at another moment.
+        """Load other sources, or the same source at another offset or time.
 
         Raises:
             KraftopsError: as `kraftops.image.load.loading.load`.

@@ -9,7 +9,7 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Leaf, Node
-from kraftops_shell.commands.walking import newest_change
+from kraftops_shell.commands.walk import newest_change
 from tests.helpers.image.snapshots import snapshot_of
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import RandomLog, leader_change

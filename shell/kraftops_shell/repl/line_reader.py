@@ -1,4 +1,4 @@
-"""Lines that are given to the shell."""
+"""Line readers: from a pipe or a terminal without a cursor; `editor` has another."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Protocol
 from kraftops_shell.session.console import Console
 
 
-class Lines(Protocol):
-    """Where lines come from."""
+class LineReader(Protocol):
+    """Reads the lines of a session."""
 
     def read(self, prompt: str) -> str:
         """Return the next line.
 
         Raises:
-            EOFError: there are no more.
-            KeyboardInterrupt: it is abandoned.
+            EOFError: the input has ended.
+            KeyboardInterrupt: the user has abandoned the line.
         """
 
     def keep(self, line: str) -> None:
-        """Let a line be there to go back to."""
+        """Add a line to the reader's history."""
 
 
-class PlainLines:
-    """Lines as they come, from a pipe or a terminal without a cursor."""
+class PlainLineReader:
+    """Reads lines without editing."""
 
     def __init__(self, console: Console, *, is_prompting: bool, is_strict: bool = False) -> None:
-        """Read the input of *console*; where that *is strict*, a line without its end is none."""
+        """Read the input of *console*; if *is_strict*, a last line without its end is ignored."""
         self._console = console
         self._is_prompting = is_prompting
         self._is_strict = is_strict
 
     def read(self, prompt: str) -> str:
-        """Return the next line; errors as those of `Lines.read`."""
+        """Return the next line; errors as `LineReader.read`."""
         if self._is_prompting:
             self._console.write(prompt)
         self._console.flush()
@@ -42,4 +42,4 @@ class PlainLines:
         return line.rstrip("\r\n")
 
     def keep(self, line: str) -> None:
-        """Forget the line: nobody can go back here."""
+        """Ignore the line: there is no history."""
