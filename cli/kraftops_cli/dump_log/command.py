@@ -21,7 +21,8 @@ from kraftops_cli.dump_log.filters import (
     parsed_filter,
     refuse_unknown_types,
 )
-from kraftops_cli.dump_log.run import Plan, run
+from kraftops_cli.dump_log.plan import Plan
+from kraftops_cli.dump_log.run import run
 from kraftops_cli.live.options import is_live, live_options, live_source
 from kraftops_cli.spark.options import spark_options, spark_request
 from kraftops_cli.syntax import jopt

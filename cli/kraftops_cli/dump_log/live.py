@@ -12,17 +12,16 @@ from kraftops.dump.sources.parts import Findings, Found
 from kraftops.engine.choice import engine_name
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops_cli.dump_log.run import (
-    Limited,
-    Plan,
-    exit_code,
+from kraftops_cli.dump_log.output import (
+    LimitedBatches,
     open_target,
-    tell,
-    with_topics_of,
+    print_report,
     write_head,
     write_limited,
     write_parquet_file,
 )
+from kraftops_cli.dump_log.plan import Plan, exit_code
+from kraftops_cli.dump_log.run import with_topics_of
 from kraftops_cli.live.connect import QuorumOptions, quorum_target
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.terminal.streams import Terminal
@@ -58,8 +57,8 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     report = Report()
     parts = _asked(plan, target, terminal)
     if plan.query.format.is_columns:
-        write_parquet_file(plan, _batches(Limited(plan), parts, report, terminal))
-        tell(report, terminal)
+        write_parquet_file(plan, _batches(LimitedBatches(plan), parts, report, terminal))
+        print_report(report, terminal)
         return exit_code(plan, report)
     with open_target(plan, terminal) as fd:
         write_head(plan, fd)
@@ -67,7 +66,7 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
             write_limited(plan, fd, _units(parts, report, terminal))
         else:
             _write(parts, fd, report, terminal)
-    tell(report, terminal)
+    print_report(report, terminal)
     if plan.query.format.is_text:
         terminal.lines(report.summary())
     return exit_code(plan, report)
@@ -111,15 +110,15 @@ def _units(parts: Iterator[_Asked], report: Report, terminal: Terminal) -> Itera
         if query.format.is_text and not part.start:
             head = file_head(part, report)
         yield from units(part, query, report, head)
-        tell(report, terminal)
+        print_report(report, terminal)
 
 
 def _batches(
-    limited: Limited, parts: Iterator[_Asked], report: Report, terminal: Terminal
+    limited: LimitedBatches, parts: Iterator[_Asked], report: Report, terminal: Terminal
 ) -> Iterator[pa.RecordBatch]:
     for part, query, _ in parts:
         yield from limited.batches(part, query, report)
-        tell(report, terminal)
+        print_report(report, terminal)
         if limited.is_done:
             return
 

@@ -1,17 +1,14 @@
-"""Run a dump: sources in, text or rows out, in one thread or several."""
+"""Run of a dump: from sources to text or rows, in one thread or several."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_scan import PartMaker, Unit, file_head, units
-from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.parts import (
     Findings,
     Found,
@@ -25,6 +22,15 @@ from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
+from kraftops_cli.dump_log.output import (
+    LimitedBatches,
+    open_target,
+    print_report,
+    write_head,
+    write_limited,
+    write_parquet_file,
+)
+from kraftops_cli.dump_log.plan import Plan, exit_code
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -32,34 +38,14 @@ if TYPE_CHECKING:
 
     from kraftops.parallel.ordered import OpenProducer
 
-DAMAGED = 2
 _POLL_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What the command line asks for besides the query."""
-
-    sources: tuple[Source, ...]
-    query: Query
-    output: str | None = None
-    jobs: int | None = None
-    limit: int | None = None
-    tail: int | None = None
-    summary: bool = False
-    follow: bool = False
-
-    def query_of(self, path: str) -> Query:
-        """Return the query of a source: with the decoder of its directory, if it has one."""
-        decoder = next((one.decoder for one in self.sources if one.path == path), None)
-        return self.query.for_source(decoder)
 
 
 def run(plan: Plan, terminal: Terminal) -> int:
     """Run the dump; return its exit code.
 
     Raises:
-        UsageError: the engine that is asked for is not there, or the sources do not go together.
+        UsageError: the chosen engine is missing, or the sources do not fit together.
     """
     engine_name()
     if plan.summary:
@@ -82,29 +68,14 @@ def run(plan: Plan, terminal: Terminal) -> int:
             write_limited(plan, fd, _units(plan, report, terminal))
         else:
             _run_parts(plan, fd, report, terminal)
-    tell(report, terminal)
+    print_report(report, terminal)
     if plan.query.format.is_text:
         terminal.lines(report.summary())
     return exit_code(plan, report)
 
 
-def tell(report: Report, terminal: Terminal) -> None:
-    """Write the lines of a report that came since the last call."""
-    for line in report.take_lines():
-        terminal.line(line)
-
-
-def exit_code(plan: Plan, report: Report) -> int:
-    """Return the exit code of a dump: Kafka's, or that of `--check`."""
-    if not plan.query.check:
-        return 1 if report.has_failed else 0
-    if report.refused and report.refused >= len(plan.sources):
-        return 1
-    return DAMAGED if report.has_damage else 0
-
-
 def _with_topics(plan: Plan) -> Plan:
-    """Return the plan with the ids of the topics that are asked for."""
+    """Return the plan with the ids of the topics in the filter."""
     if not plan.query.filter.topics:
         return plan
     from kraftops.dump.scan.topic_ids import with_topic_ids
@@ -130,10 +101,10 @@ def _is_id(topic: str) -> bool:
 
 
 def _refuse_to_follow(plan: Plan) -> None:
-    """Refuse what does not grow, or not as one log.
+    """Refuse sources that do not grow, or are several logs.
 
     Raises:
-        UsageError: it is such.
+        UsageError: the sources are of this kind.
     """
     if len({source.group for source in plan.sources}) > 1:
         raise UsageError("--follow follows one log, not several")
@@ -176,7 +147,7 @@ def _run_small_files(plan: Plan, paths: list[str], report: Report, terminal: Ter
                 if "damage" in found:
                     report.has_failed = report.has_damage = True
                     report.remark(f"{path}: {found['damage']}")
-            tell(report, terminal)
+            print_report(report, terminal)
     return exit_code(plan, report)
 
 
@@ -185,7 +156,7 @@ def _run_parquet(plan: Plan, report: Report, terminal: Terminal) -> int:
         write_parquet_file(plan, _batches(plan, report, terminal))
     else:
         _run_parquet_parts(plan, report, terminal)
-    tell(report, terminal)
+    print_report(report, terminal)
     return exit_code(plan, report)
 
 
@@ -198,56 +169,20 @@ def _run_parquet_parts(plan: Plan, report: Report, terminal: Terminal) -> None:
         )
 
 
-def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write the last rows of *batches*, where they are asked for, or all to the output file."""
-    from kraftops.dump.scan.arrow import last_rows, write_parquet
-    from kraftops.fileio.output import open_output
-
-    if plan.limit is None and plan.tail is not None:
-        batches = last_rows(batches, plan.tail)
-    assert plan.output is not None
-    with open_output(plan.output, [source.path for source in plan.sources]) as fd:
-        write_parquet(batches, fd)
-
-
 def _batches(plan: Plan, report: Report, terminal: Terminal) -> Iterator[pa.RecordBatch]:
-    limited = Limited(plan)
+    limited = LimitedBatches(plan)
     for source in plan.sources:
         try:
             yield from limited.batches(ByteRange(source.path), plan.query_of(source.path), report)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        tell(report, terminal)
+        print_report(report, terminal)
         if limited.is_done:
             return
 
 
-class Limited:
-    """Record batches of parts, up to the limit of rows, if there is one."""
-
-    def __init__(self, plan: Plan) -> None:
-        """Read up to the limit of *plan*."""
-        self._left = plan.limit
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the limit is reached."""
-        return self._left == 0
-
-    def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a part."""
-        from kraftops.dump.scan.arrow import arrow_schema, first_batches, scan_batches
-
-        if self._left is None:
-            yield from scan_batches(part, query, report, arrow_schema())
-            return
-        for batch in first_batches(part, query, report, self._left):
-            self._left -= batch.num_rows
-            yield batch
-
-
 def _run_follow(plan: Plan, fd: int, report: Report, terminal: Terminal) -> None:
-    """Write what is there of the last source and its like, and what is appended, for ever."""
+    """Write the log of the last source, then the batches appended to it, forever."""
     import time
 
     from kraftops.dump.sources.follow import follow
@@ -281,24 +216,8 @@ def with_topics_of(part: ByteRange, query: Query) -> Query:
     return with_topic_ids(query, [part])
 
 
-def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
-    """Give the descriptor of the output file, or of standard output."""
-    if plan.output is None:
-        return nullcontext(terminal.fd)
-    from kraftops.fileio.output import open_output
-
-    return open_output(plan.output, [source.path for source in plan.sources])
-
-
-def write_head(plan: Plan, fd: int) -> None:
-    """Write the line that a file begins with, if the format has one."""
-    from kraftops.fileio.writing import write_all
-
-    write_all(fd, plan.query.format.head.encode())
-
-
-class _Makers:
-    """Makes the text of any part, by the query of its source."""
+class _RangeTexts:
+    """Text of byte ranges, by the query of each source."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -327,7 +246,7 @@ def _run_parts(
     make: OpenProducer[ByteRange, Any] | None = None,
     on_batch: Callable[[Any], None] | None = None,
 ) -> None:
-    """Write the text of all parts, or hand on the batches that what *make* makes tells besides."""
+    """Write the text of all ranges, and pass the record batches of *make* to *on_batch*."""
     from kraftops.parallel.ordered import run_ordered
     from kraftops_cli.terminal.progress import Progress, is_wanted
 
@@ -353,27 +272,11 @@ def _run_parts(
             for line in lines:
                 terminal.line(line)
 
-        run_ordered(parts, make or (lambda: _Makers(plan)), fd, jobs, on_result)
-
-
-def write_limited(plan: Plan, fd: int, found: Iterator[Unit]) -> None:
-    """Write the first or last records of those that match."""
-    from kraftops.fileio.writing import Chunks, write_all
-
-    chunks = Chunks(lambda data: write_all(fd, data))
-    chosen = deque(found, plan.tail) if plan.limit is None else islice(found, plan.limit)
-    last = Unit(b"", b"", b"")
-    for unit in chosen:
-        for line, before in zip(unit[:2], last[:2], strict=True):
-            if line is not before:
-                chunks.add(line)
-        chunks.add(unit.line)
-        last = unit
-    chunks.flush()
+        run_ordered(parts, make or (lambda: _RangeTexts(plan)), fd, jobs, on_result)
 
 
 def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
-    """Yield the text of each record that matches, file by file, with the lines before it."""
+    """Yield the text of each matching record, file by file, with the lines before it."""
     for source in plan.sources:
         query, part = plan.query_of(source.path), ByteRange(source.path)
         try:
@@ -381,4 +284,4 @@ def _units(plan: Plan, report: Report, terminal: Terminal) -> Iterator[Unit]:
             yield from units(part, query, report, head)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        tell(report, terminal)
+        print_report(report, terminal)

@@ -16,7 +16,7 @@ from kraftops.query.row_lines import lines_of
 from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan
 from kraftops.spark.session.session import Session, started
-from kraftops_cli.dump_log.run import DAMAGED, Plan, exit_code
+from kraftops_cli.dump_log.plan import DAMAGED, Plan, exit_code
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftops.dump.sources.parts import total_size
 from kraftops.spark.jobs.planning import Split
 from kraftops.uris import is_remote
-from kraftops_cli.dump_log.run import Plan
+from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.spark.options import SparkRequest
 
 

@@ -12,7 +12,7 @@ from kraftops.display.text_table import aligned
 from kraftops.errors import UsageError
 from kraftops.query.formats import JSON, Format
 from kraftops.spark.session.session import Session
-from kraftops_cli.dump_log.run import DAMAGED, Plan
+from kraftops_cli.dump_log.plan import DAMAGED, Plan
 from kraftops_cli.spark.options import SparkRequest
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal

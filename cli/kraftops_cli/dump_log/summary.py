@@ -12,7 +12,8 @@ from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError
 from kraftops.log.ranges import ByteRange
-from kraftops_cli.dump_log.run import Plan, open_target
+from kraftops_cli.dump_log.output import open_target
+from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.terminal.streams import Terminal
 
 _WIDTH = 80
