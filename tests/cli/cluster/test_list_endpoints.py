@@ -1,0 +1,36 @@
+"""`kafka-cluster list-endpoints`: its table and its errors."""
+
+from tests.helpers.tools.fake_cluster import NODES, cluster, serving
+from tests.helpers.wire.peers import (
+    APIS,
+)
+
+
+def test_widths_are_those_of_java() -> None:
+    """In UTF-16 units; heads and `null` are not counted."""
+    with serving(NODES) as peer:
+        done = cluster("list-endpoints", "-b", str(peer.address), "--include-fenced-brokers")
+
+    assert done.text == (
+        "ID         HOST      PORT       RACK      STATE      ENDPOINT_TYPE  \n"
+        "1          ä.example 9092       zürich-😀 unfenced   broker         \n"
+        "22         b         65535      null      fenced     broker         \n"
+    )
+
+
+def test_cluster_without_nodes_has_a_table() -> None:
+    with serving([]) as peer:
+        done = cluster("list-endpoints", "-b", str(peer.address))
+
+    assert (
+        done.text
+        == f"{'ID':10} {'HOST':100} {'PORT':10} {'RACK':10} {'STATE':10} {'ENDPOINT_TYPE':15}\n"
+    )
+
+
+def test_server_that_cannot_tell_of_fenced_brokers_is_an_error() -> None:
+    with serving(NODES, APIS | {60: (0, 1)}) as peer:
+        done = cluster("list-endpoints", "-b", str(peer.address), "--include-fenced-brokers")
+
+    assert (done.code, done.text) == (1, "")
+    assert "DescribeCluster (60) version 2, only 0 to 1" in done.errors[0]
