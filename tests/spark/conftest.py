@@ -1,4 +1,4 @@
-"""One session for all tests of a process, and a store of objects on loopback."""
+"""Session of Spark for all tests of a process, and an object store on loopback."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @pytest.fixture(scope="session")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """How the tests start Spark."""
+    """Return the settings of Spark for tests."""
     pytest.importorskip("pyspark")
     cache = str(tmp_path_factory.mktemp("java"))
     try:
@@ -41,7 +41,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="session")
 def session(settings: Settings, store: str) -> Iterator[Session]:
-    """Spark, which commands in this process find and use; its workers know the store."""
+    """Return a session that commands in this process use; its workers know the store."""
     assert store
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", _QUICK)
@@ -54,7 +54,7 @@ def session(settings: Settings, store: str) -> Iterator[Session]:
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URI of a bucket in a server that speaks S3, which the environment names."""
+    """Return the URI of a bucket in an S3 server, which the environment names."""
     pytest.importorskip("moto.server")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

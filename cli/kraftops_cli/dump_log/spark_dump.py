@@ -1,52 +1,35 @@
-"""`kafka-dump-log --spark`: plan splits, run the job, and tell what came of it."""
+"""`kafka-dump-log --spark`: plan splits, run a job, and print its result."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from kraftops.dump.small_files import is_small_file
 from kraftops.dump.sources.parts import total_size
 from kraftops.errors import UsageError
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.query.row import Row
 from kraftops.query.row_lines import lines_of
+from kraftops.spark.dump.check_job import check
+from kraftops.spark.dump.count_job import count
+from kraftops.spark.dump.dump_job import Outcome, Output, dump
 from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan
-from kraftops.spark.session.session import Session, started
+from kraftops.spark.jobs.topic_ids import topic_ids
+from kraftops.spark.session.session import started
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, exit_code
+from kraftops_cli.dump_log.spark_job import SparkJob
+from kraftops_cli.dump_log.spark_plan import plan_text
+from kraftops_cli.dump_log.spark_sql import run_partitioned, run_sql
+from kraftops_cli.dump_log.summary import print_summaries
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal
 
-if TYPE_CHECKING:
-    from kraftops.spark.dump.dump_job import Outcome
-
 _REFUSED = ("limit", "tail", "follow", "jobs")
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A dump on a Spark that runs."""
-
-    asked: Plan
-    request: SparkRequest
-    session: Session
-    splits: list[Split]
-    progress: SparkProgress
-    terminal: Terminal
-    start: float
-
-    def end(self, what: str, damaged: int = 0, more_offsets: int = 0) -> None:
-        """Tell what was done, how long it took, and how many offsets are not listed."""
-        self.progress.erase()
-        note = f", {damaged} of them damaged" if damaged else ""
-        note += f", {more_offsets:,} more offsets not listed" if more_offsets else ""
-        seconds = time.monotonic() - self.start
-        place = f": {self.asked.output}" if self.asked.output else ""
-        self.terminal.line(f"{what} of {len(self.splits)} splits{note} in {seconds:.1f} s{place}")
 
 
 def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
@@ -62,25 +45,24 @@ def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
         return _explain(asked, request, splits, terminal)
     warn_if_small(settings, total_size(source.path for source in asked.sources), terminal)
     with _running(asked, request, terminal) as job:
-        if request.explain:
-            return _explain(asked, request, job.splits, terminal)
-        if asked.summary:
-            return _summary(job)
-        if request.sql is not None:
-            from kraftops_cli.dump_log.spark_sql import run_sql
+        return _run(job)
 
-            return run_sql(job.session, asked, request, job.progress, terminal)
-        if asked.output is None:
-            return _check(job)
-        if request.partition_by:
-            from kraftops_cli.dump_log.spark_sql import run_partitioned
 
-            return run_partitioned(job.session, asked, request, job.progress, terminal)
-        return _dump(job)
+def _run(job: SparkJob) -> int:
+    """Do what the options ask for; return the exit code."""
+    if job.request.explain:
+        return _explain(job.asked, job.request, job.splits, job.terminal)
+    if job.asked.summary:
+        return _summary(job)
+    if job.request.sql is not None:
+        return run_sql(job, job.request.sql)
+    if job.asked.output is None:
+        return _check(job)
+    return run_partitioned(job) if job.request.partition_by else _dump(job)
 
 
 def _paths(asked: Plan) -> list[str]:
-    """Return what workers read and write."""
+    """Return the paths that workers read and write."""
     paths = [source.path for source in asked.sources]
     if asked.output is not None and not asked.summary:
         paths.append(asked.output)
@@ -88,17 +70,15 @@ def _paths(asked: Plan) -> list[str]:
 
 
 def _explain(asked: Plan, request: SparkRequest, splits: list[Split], terminal: Terminal) -> int:
-    from kraftops_cli.dump_log.spark_plan import plan_text
-
     terminal.write(plan_text(asked, request, splits))
     return 0
 
 
 def _refuse(asked: Plan, request: SparkRequest) -> None:
-    """Refuse what makes no sense on Spark.
+    """Refuse options that make no sense on Spark.
 
     Raises:
-        UsageError: there is such.
+        UsageError: one is given.
     """
     for name in _REFUSED:
         if getattr(asked, name):
@@ -122,8 +102,6 @@ def _refuse_small_files(asked: Plan, request: SparkRequest) -> None:
     Raises:
         UsageError: there is one.
     """
-    from kraftops.dump.small_files import is_small_file
-
     small = [source.path for source in asked.sources if is_small_file(source.path)]
     if small and (asked.output is None or request.sql or request.partition_by):
         raise UsageError(f"{small[0]} is no log", hint="--output DIR has what it says")
@@ -134,24 +112,20 @@ def _refuse_small_files(asked: Plan, request: SparkRequest) -> None:
 
 
 @contextmanager
-def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[_Job]:
-    """Start Spark, plan, and give what can be run."""
+def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
+    """Start Spark and plan the splits."""
     start = time.monotonic()
     with SparkProgress() as progress, started(request.settings()) as session:
         splits = planned(session, asked.sources, asked.query.max_bytes)
         if asked.query.filter.topics and not request.explain:
-            from kraftops.spark.jobs.topic_ids import topic_ids
-
             found = topic_ids(session, splits, asked.query)
             asked = replace(asked, query=replace(asked.query, filter=found))
-        yield _Job(asked, request, session, splits, progress, terminal, start)
+        yield SparkJob(asked, request, session, splits, progress, terminal, start)
         progress.erase()
         warn_if_slow(session, terminal)
 
 
-def _dump(job: _Job) -> int:
-    from kraftops.spark.dump.dump_job import Output, dump
-
+def _dump(job: SparkJob) -> int:
     assert job.asked.output is not None
     output = Output(job.asked.output, job.request.single_file, job.request.overwrite)
     outcome = dump(job.session, job.splits, job.asked.query, output, job.progress.show)
@@ -159,7 +133,7 @@ def _dump(job: _Job) -> int:
     for line in _lines(job.asked, outcome):
         job.terminal.line(line)
     noun = "lines" if job.asked.query.format.is_text else "records"
-    job.end(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
+    job.report(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
     return exit_code(job.asked, outcome.report)
 
 
@@ -169,10 +143,7 @@ def _lines(asked: Plan, outcome: Outcome) -> Iterator[str]:
         yield from outcome.report.summary()
 
 
-def _summary(job: _Job) -> int:
-    from kraftops.spark.dump.count_job import count
-    from kraftops_cli.dump_log.summary import print_summaries
-
+def _summary(job: SparkJob) -> int:
     found = count(job.session, job.splits, job.asked.query, job.progress.show)
     job.progress.erase()
     for reason in found.refusals:
@@ -180,14 +151,12 @@ def _summary(job: _Job) -> int:
     shown = [summary.as_dict() for summary in found.summaries.values()]
     print_summaries(job.asked, job.terminal, shown)
     records = sum(summary.records.count for summary in found.summaries.values())
-    job.end(f"{records:,} records")
+    job.report(f"{records:,} records")
     return 1 if found.refusals else 0
 
 
-def _check(job: _Job) -> int:
+def _check(job: SparkJob) -> int:
     """Print a row for each damage."""
-    from kraftops.spark.dump.check_job import check
-
     found = check(job.session, job.splits, job.asked.query, job.progress.show)
     job.progress.erase()
     form = job.asked.query.format
@@ -199,7 +168,7 @@ def _check(job: _Job) -> int:
         job.terminal.error(reason)
     if found.more:
         job.terminal.line(f"{found.more:,} more of the same splits are not shown")
-    job.end(f"{len(found.rows) + found.more:,} damaged places")
+    job.report(f"{len(found.rows) + found.more:,} damaged places")
     if found.refusals and len(found.refusals) >= len(job.asked.sources):
         return 1
     return DAMAGED if found.rows or found.refusals else 0

@@ -1,4 +1,4 @@
-"""`--explain`: what a dump on Spark would do."""
+"""Plan of a dump on Spark, as `--explain` prints it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kraftops_cli.spark.options import SparkRequest
 
 
 def plan_text(asked: Plan, request: SparkRequest, splits: list[Split]) -> str:
-    """Return the plan: master, what is read and how, where it goes, and the splits."""
+    """Return the plan: master, sources, decoder, filter, output and splits."""
     return "".join(f"{line}\n" for line in _lines(asked, request, splits))
 
 

@@ -1,4 +1,4 @@
-"""What Spark writes or answers itself: SQL over the table `log`, and output by partitions."""
+"""SQL over the table `log`, and output by partitions, which Spark writes itself."""
 
 from __future__ import annotations
 
@@ -6,41 +6,31 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kraftops.display.text_table import aligned
 from kraftops.errors import UsageError
 from kraftops.query.formats import JSON, Format
-from kraftops.spark.session.session import Session
-from kraftops_cli.dump_log.plan import DAMAGED, Plan
-from kraftops_cli.spark.options import SparkRequest
-from kraftops_cli.spark.progress import SparkProgress
+from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
+from kraftops.spark.jobs.run import cancel
+from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, write_log, write_table
+from kraftops_cli.dump_log.plan import DAMAGED
+from kraftops_cli.dump_log.spark_job import SparkJob
 from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from kraftops.spark.dump.targets import Target
 
 R = TypeVar("R")
 _WIDEST = 80  # characters of a column
 
 
-def run_sql(
-    session: Session,
-    asked: Plan,
-    request: SparkRequest,
-    progress: SparkProgress,
-    terminal: Terminal,
-) -> int:
+def run_sql(job: SparkJob, sql: str) -> int:
     """Answer SQL: a table on the screen, rows in a form on standard output, or a directory."""
-    from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, write_table
-
-    assert request.sql is not None
-    log_table(session, asked.sources, asked.query)
-    table = answer(session, request.sql)
+    asked, progress, terminal = job.asked, job.progress, job.terminal
+    log_table(job.session, asked.sources, asked.query)
+    table = answer(job.session, sql)
     if asked.output is not None:
         form = JSON.name if asked.query.format.is_text else asked.query.form
         start = time.monotonic()
-        _write(session, asked, request, lambda target: write_table(table, target, form))
+        _write(job, lambda target: write_table(table, target, form))
         progress.erase()
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
         return 0
@@ -60,55 +50,42 @@ def run_sql(
     return 0
 
 
-def run_partitioned(
-    session: Session,
-    asked: Plan,
-    request: SparkRequest,
-    progress: SparkProgress,
-    terminal: Terminal,
-) -> int:
+def run_partitioned(job: SparkJob) -> int:
     """Write rows into a directory for each type, date or topic."""
-    from kraftops.spark.sql.tables import log_table, write_log
-
-    start = time.monotonic()
-    table = log_table(session, asked.sources, asked.query)
-    by = str(request.partition_by)
-    counts = _write(
-        session, asked, request, lambda target: write_log(table, target, asked.query.form, by)
-    )
-    progress.erase()
+    asked, start = job.asked, time.monotonic()
+    table = log_table(job.session, asked.sources, asked.query)
+    by = str(job.request.partition_by)
+    counts = _write(job, lambda target: write_log(table, target, asked.query.form, by))
+    job.progress.erase()
     damaged = f", {counts.damaged:,} of them damaged," if counts.damaged else ""
     seconds = time.monotonic() - start
-    terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {asked.output}")
+    job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {asked.output}")
     if asked.query.check:
         return DAMAGED if counts.damaged else 0
     return 1 if counts.fatal else 0
 
 
-def _write(session: Session, asked: Plan, request: SparkRequest, write: Callable[[Target], R]) -> R:
-    """Have a directory written, which is there whole or not at all; of a store, `_SUCCESS` is."""
-    from kraftops.spark.dump.targets import abandon, finish, prepared_target
-    from kraftops.spark.jobs.run import cancel
-
-    assert asked.output is not None
-    target = prepared_target(asked.output, overwrite=request.overwrite)
+def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
+    """Write a directory, whole or not at all; in an object store, `_SUCCESS` says that it is."""
+    assert job.asked.output is not None
+    target = prepared_target(job.asked.output, overwrite=job.request.overwrite)
     try:
         made = write(target)
         if not target.is_remote:
             finish(target)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
-            cancel(session)
+            cancel(job.session)
         abandon(target)
         raise
     return made
 
 
 def _refuse_equal_names(columns: list[str]) -> None:
-    """Refuse columns that an object of JSON cannot tell apart.
+    """Refuse columns of the same name, which a JSON object cannot have.
 
     Raises:
-        UsageError: there are such.
+        UsageError: there are some.
     """
     for name in columns:
         if columns.count(name) > 1:
@@ -120,8 +97,8 @@ def _print_rows(
 ) -> None:
     if form.has_objects:
         for row in rows:
-            told = dict(zip(columns, row, strict=True))
-            terminal.write(json.dumps(told, ensure_ascii=False, default=_plain) + "\n")
+            record = dict(zip(columns, row, strict=True))
+            terminal.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
         return
     if form.is_columns:
         raise UsageError(f"--format {form.name} needs --output DIR")
@@ -140,7 +117,7 @@ def _print_rows(
 
 
 def _table_text(columns: list[str], rows: list[list[Any]]) -> str:
-    """Return rows as a table: columns as wide as what is in them, up to a limit."""
+    """Return rows as a table; columns are as wide as their values, up to a limit."""
     texts = [columns, *([_shown(value) for value in row] for row in rows)]
     numeric = [
         all(isinstance(row[at], int | float) or row[at] is None for row in rows)

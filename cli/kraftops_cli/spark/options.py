@@ -1,4 +1,4 @@
-"""The options of `--spark`, and what they ask for."""
+"""Options of `--spark`."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ SPARK_ONLY = frozenset(
     {"master", "conf", "shared_paths", "verbose", "overwrite", "single_file", "explain"}
     | {"partition_by", "sql"}
 )
-"""The names of the parameters that mean nothing without `--spark`."""
+"""Names of parameters that need `--spark`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkRequest:
-    """What is asked for besides the dump itself."""
+    """Values of the options of `--spark`."""
 
     master: str = _DEFAULT_MASTER
     conf: tuple[tuple[str, str], ...] = ()
@@ -83,7 +83,7 @@ class SparkRequest:
     sql: str | None = None
 
     def settings(self) -> Settings:
-        """Return how Spark is to be started."""
+        """Return the settings of Spark."""
         from kraftops.spark.session.settings import Settings
 
         return Settings(self.master, self.conf, self.verbose, _cache())
@@ -97,22 +97,22 @@ def spark_options(command: F) -> F:
 
 
 def spark_find_options(command: F) -> F:
-    """Add those options of `--spark` that a command has which only prints."""
+    """Add the options of `--spark` to a command that only prints."""
     for option in reversed(_SHARED):
         command = option(command)
     return command
 
 
 SHARED = frozenset({"spark", "master", "conf", "shared_paths", "verbose"})
-"""The names of their parameters."""
+"""Names of their parameters."""
 
 
 def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkRequest | None:
-    """Return what is asked of Spark; None where it is not.
+    """Return the values of the options; None without `--spark`.
 
     Raises:
         click.UsageError: an option needs `--spark`.
-        UsageError: a configuration is none.
+        UsageError: a configuration is malformed.
     """
     given = {name: options[name] for name in SPARK_ONLY if options.get(name)}
     if not options["spark"]:
@@ -129,22 +129,22 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
 
 
 def warn_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
-    """Say so where *size* bytes are not worth Spark's start."""
+    """Warn if *size* bytes are not worth the start of Spark."""
     if 0 < size < _SMALL and settings.is_local:
         terminal.line("this is little for Spark: without --spark it is done sooner")
 
 
 def warn_if_slow(session: Session, terminal: Terminal) -> None:
-    """Say so where workers do without the compiled engine, and this process does not."""
+    """Warn about workers that lack the compiled engine, if this process has it."""
     if session.slow_text is not None:
         terminal.line(session.slow_text)
 
 
 def refuse_local(request: SparkRequest, paths: Iterable[str]) -> None:
-    """Refuse paths that the workers of a cluster may see otherwise.
+    """Refuse local paths for the workers of a cluster.
 
     Raises:
-        UsageError: there is one.
+        UsageError: there is a local path.
     """
     if request.shared_paths or request.settings().is_local:
         return
@@ -183,7 +183,7 @@ def _check_ours(name: str) -> None:
 
 
 def _cache() -> str:
-    """Return the directory for what is kept from run to run."""
+    """Return the directory for files that are kept from run to run."""
     place = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(place):
         from tempfile import gettempdir

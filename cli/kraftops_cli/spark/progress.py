@@ -1,4 +1,4 @@
-"""How far a job of Spark is, on standard error."""
+"""Progress of a job of Spark, on standard error."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Self
 from kraftops_cli.terminal.progress import is_wanted
 
 if TYPE_CHECKING:
-    from kraftops.spark.session.status_tracker import State
+    from kraftops.spark.session.status_tracker import JobProgress
 
 _ERASE = b"\r\x1b[K"
 _WIDTH = 80
 
 
 class SparkProgress:
-    """A line that says how many splits are done; a context manager, which erases it."""
+    """Line with the number of finished splits; a context manager that erases it at the end."""
 
     def __init__(self, fd: int = 2) -> None:
-        """Show nothing yet, and never anything where *fd* is no terminal."""
+        """Show nothing yet, and never if *fd* is no terminal."""
         self._fd = fd
         self._is_shown = is_wanted(-1, fd)
         self._start: float | None = None
@@ -34,14 +34,14 @@ class SparkProgress:
         self.erase()
 
     def erase(self) -> None:
-        """Make room for lines."""
+        """Erase the line, before others are written."""
         if self._is_drawn:
             self._is_drawn = False
             with suppress(OSError):
                 os.write(self._fd, _ERASE)
 
-    def show(self, state: State) -> None:
-        """Show what is done; the time that Spark takes to start does not count."""
+    def show(self, state: JobProgress) -> None:
+        """Show the progress; the time of Spark's start does not count."""
         now = time.monotonic()
         if self._start is None:
             self._start = now
@@ -55,11 +55,11 @@ class SparkProgress:
             os.write(self._fd, b"\r" + text[: width - 1].encode() + b"\x1b[K")
             self._is_drawn = True
         except OSError:
-            self._is_shown = False  # nobody looks
+            self._is_shown = False  # the terminal is gone
 
 
-def progress_line(state: State, seconds: float) -> str:
-    """Return what to show of a job that has run for some seconds."""
+def progress_line(state: JobProgress, seconds: float) -> str:
+    """Return the line about a job that has run for some seconds."""
     share = state.done / state.total if state.total else 1.0
     line = f"{share:4.0%}  {state.done} of {state.total} splits, {state.running} running"
     if state.records and seconds:

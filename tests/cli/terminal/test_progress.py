@@ -122,7 +122,7 @@ def test_line_takes_the_place_of_the_bar(screen: Screen) -> None:
     assert screen.shown() == "\r\x1b[K"
 
 
-def test_bar_that_nobody_wants_is_not_there(screen: Screen) -> None:
+def test_unwanted_bar_is_not_drawn(screen: Screen) -> None:
     clock = Clock()
     with Progress(1000, is_shown=False, fd=screen.fd, clock=clock) as bar:
         clock.now += 5
@@ -131,7 +131,7 @@ def test_bar_that_nobody_wants_is_not_there(screen: Screen) -> None:
     assert screen.shown() == ""
 
 
-def test_terminal_that_goes_is_no_error() -> None:
+def test_closed_terminal_is_no_error() -> None:
     clock = Clock()
     reading, writing = os.pipe()
     os.close(reading)
@@ -195,7 +195,7 @@ def test_bar_is_wanted_on_a_terminal_that_shows_nothing_else(
         (123_000, 0, 1, 8, "123 kB "),
     ],
 )
-def test_line_says_how_far_it_is(
+def test_line_has_share_sizes_speed_and_time_left(
     done: int, total: int, seconds: float, columns: int, line: str
 ) -> None:
     got = progress_line(done, total, seconds, columns)

@@ -170,7 +170,7 @@ def test_batch_smaller_than_its_header_is_not_valid() -> None:
     assert not is_valid(Batch(0, 60, data[:61]), crc)
 
 
-def test_header_that_is_not_whole_is_an_underflow() -> None:
+def test_partial_header_is_an_underflow() -> None:
     with pytest.raises(Underflow):
         _ = Batch(0, 30, bytes(60)).header
 
@@ -217,7 +217,7 @@ START = b"\0\0\0"  # attributes, timestamp delta, offset delta
         pytest.param(record_around(START + b"\1\1\2\2k\x08v"), id="header value beyond the end"),
     ],
 )
-def test_record_that_cannot_be_is_refused(raw: bytes) -> None:
+def test_impossible_record_is_refused(raw: bytes) -> None:
     with pytest.raises(DecodeError):
         read_record(raw, 0, 0, 0)
     with pytest.raises(DecodeError):
@@ -254,7 +254,7 @@ def test_sums_are_javas_long() -> None:
         pytest.param((1 << 31) - 1, id="largest"),
     ],
 )
-def test_count_that_is_wrong_is_refused(count: int) -> None:
+def test_wrong_count_is_refused(count: int) -> None:
     """Also the largest, at once: nothing is made for records that are not there."""
     two = plain_record(0, b"a") + plain_record(1, b"b")
 
@@ -277,7 +277,7 @@ def test_batch_that_inflates_too_much_is_refused(codec: int) -> None:
         records(only(data), limit=5_000)
 
 
-def test_batch_that_is_not_held_cannot_be_read() -> None:
+def test_batch_too_large_for_memory_cannot_be_read() -> None:
     with pytest.raises(DecodeError, match="beyond what is held"):
         records(Batch(0, 5000, batch_around(b"", 1)[:61], crc=0))
 

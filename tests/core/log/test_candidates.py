@@ -1,4 +1,4 @@
-"""What may be a batch."""
+"""Possible batches in damaged bytes."""
 
 import random
 
@@ -48,7 +48,7 @@ def test_only_those_that_begin_in_the_part_are_found() -> None:
 
 
 @pytest.mark.parametrize("batch", [NEW, WRAPPER, OLD, OLDEST])
-def test_batch_that_is_cut_short_is_none(batch: bytes) -> None:
+def test_cut_batch_is_no_candidate(batch: bytes) -> None:
     assert found_in(batch[:-1]) == []
 
 
@@ -57,7 +57,7 @@ def test_batch_that_is_cut_short_is_none(batch: bytes) -> None:
     [(8, b"\0\0\0\0"), (8, b"\x7f"), (16, b"\3"), (16, b"\xff")],
     ids=["no-length", "long", "magic-3", "magic--1"],
 )
-def test_header_that_cannot_be_is_none(change: tuple[int, bytes]) -> None:
+def test_impossible_header_is_no_candidate(change: tuple[int, bytes]) -> None:
     assert found_in(patched(NEW, *change)) == []
 
 
@@ -85,7 +85,7 @@ def test_value_size_behind_the_bytes_is_asked_for() -> None:
     [(ATTRIBUTES_AT, b"\1"), (ATTRIBUTES_AT + 1, b"\5"), (COUNT_AT, b"\0\0\0\2"), (0, b"\xff")],
     ids=["attributes", "codec", "count", "offset"],
 )
-def test_large_batch_must_make_sense(change: tuple[int, bytes]) -> None:
+def test_large_batch_must_be_plausible(change: tuple[int, bytes]) -> None:
     """A small one need not: its checksum costs nothing."""
     assert [one.at for one in found_in(LARGE, 0, 1)] == [0]
     assert found_in(patched(LARGE, *change), 0, 1) == []

@@ -34,7 +34,7 @@ def test_bytes_of_many_blocks_come_back(codec: int, data: bytes) -> None:
 
 
 @each_codec
-def test_limit_is_what_may_come_out(codec: int) -> None:
+def test_output_may_be_as_large_as_the_limit(codec: int) -> None:
     packed = compress(codec, TEXT)
 
     assert decompress(codec, packed, limit=len(TEXT)) == TEXT
@@ -45,7 +45,7 @@ def test_limit_is_what_may_come_out(codec: int) -> None:
 
 
 @each_codec
-def test_bomb_is_refused_before_it_is_inflated(codec: int) -> None:
+def test_output_beyond_the_limit_is_refused_before_it_is_made(codec: int) -> None:
     """64 MiB of zeros, of which no more than the limit and a bit is ever held."""
     packed = compress(codec, bytes(64 << 20))
     limit = 1 << 20
@@ -62,7 +62,7 @@ def test_bomb_is_refused_before_it_is_inflated(codec: int) -> None:
 
 
 @each_codec
-def test_what_comes_out_is_held_once(codec: int) -> None:
+def test_output_is_held_once(codec: int) -> None:
     data = bytes(32 << 20)
     packed = compress(codec, data)
 
@@ -98,7 +98,7 @@ def test_limit_holds_for_all_gzip_members_together() -> None:
         decompress(GZIP, members, limit=49_999)
 
 
-def test_what_follows_a_gzip_member_and_is_none_does_not_count() -> None:
+def test_bytes_behind_a_gzip_member_are_ignored() -> None:
     """As in Java."""
     assert decompress(GZIP, gzip.compress(b"data") + b"garbage") == b"data"
 
@@ -141,7 +141,7 @@ def test_garbage_is_noticed(codec: int, data: bytes) -> None:
 
 @each_codec
 @given(data=st.binary(max_size=60), flips=st.lists(st.integers(0, 1 << 16), min_size=1, max_size=4))
-def test_damage_raises_nothing_else(codec: int, data: bytes, flips: list[int]) -> None:
+def test_damage_raises_no_other_error(codec: int, data: bytes, flips: list[int]) -> None:
     packed = bytearray(compress(codec, data * 3))
     for flip in flips:
         packed[flip // 8 % len(packed)] ^= 1 << flip % 8
@@ -217,7 +217,7 @@ def test_snappy_of_the_java_library_has_a_frame() -> None:
         pytest.param(b"\x80\0\0\0", id="the smallest"),
     ],
 )
-def test_snappy_block_length_that_cannot_be_is_refused(blocks: bytes) -> None:
+def test_impossible_snappy_block_length_is_refused(blocks: bytes) -> None:
     with pytest.raises(DecodeError):
         decompress(SNAPPY, XERIAL + blocks)
 
@@ -265,7 +265,7 @@ def test_lz4_block_may_be_stored_as_it_is() -> None:
     assert decompress(LZ4, lz4_frame(0x60, 0x40, b"", STORED * 2 + bytes(4))) == b"datadata"
 
 
-def test_lz4_content_size_is_passed_over() -> None:
+def test_lz4_content_size_is_skipped() -> None:
     size = (4).to_bytes(8, "little")
 
     assert decompress(LZ4, lz4_frame(0x68, 0x40, size, STORED + bytes(4))) == b"data"
@@ -316,6 +316,6 @@ def test_lz4_frame_that_kafka_does_not_read_is_refused(flags: int, descriptor: i
         pytest.param((4).to_bytes(4, "little") + b"\xff\xff\xff\xff", id="not lz4"),
     ],
 )
-def test_lz4_block_that_cannot_be_is_refused(blocks: bytes) -> None:
+def test_impossible_lz4_block_is_refused(blocks: bytes) -> None:
     with pytest.raises(DecodeError):
         decompress(LZ4, lz4_frame(0x60, 0x40, b"", blocks + bytes(4)))

@@ -1,4 +1,4 @@
-"""Files known by their names."""
+"""Names of files in a log directory."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from kraftops.log.files import FileKind, FileName, file_name
         ("00-1.checkpoint.part", FileKind.CHECKPOINT, ".part"),
     ],
 )
-def test_kind_is_told_by_the_suffix(name: str, kind: FileKind, renamed: str) -> None:
+def test_suffix_says_the_kind(name: str, kind: FileKind, renamed: str) -> None:
     assert file_name(f"some.dir/{name}") == FileName(f"some.dir/{name}", kind, renamed)
 
 

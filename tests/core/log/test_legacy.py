@@ -192,7 +192,7 @@ def test_checksum_inside_a_wrapper_is_each_messages_own() -> None:
     ],
 )
 @MAGICS
-def test_length_that_cannot_be_is_refused(magic: int, fields: bytes) -> None:
+def test_impossible_length_is_refused(magic: int, fields: bytes) -> None:
     with pytest.raises(DecodeError):
         read(only(message_around(magic, 0, fields)))
 
@@ -261,7 +261,7 @@ def test_wrapper_that_inflates_too_much_is_refused() -> None:
         read(batch, limit=5_000)
 
 
-def test_batch_that_is_not_held_cannot_be_read() -> None:
+def test_batch_too_large_for_memory_cannot_be_read() -> None:
     with pytest.raises(DecodeError, match="beyond what is held"):
         read(Batch(0, 5000, message_bytes(A, 1)[:34], crc=0))
 

@@ -99,7 +99,7 @@ def resealed(data: bytes) -> bytes:
         ),
     ],
 )
-def test_damage_has_kafkas_words(data: bytes, reason: str) -> None:
+def test_damage_has_kafkas_text(data: bytes, reason: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_producers(data)
 

@@ -1,17 +1,13 @@
-"""The walk over the batches of a source."""
+"""Batches of a source, and the end of reading."""
 
-import os
 from io import BytesIO
-from pathlib import Path
 from zlib import crc32
 
 import pytest
 
-from kraftops.errors import SourceError
 from kraftops.log import legacy, reader
 from kraftops.log.batch import Batch, Record, batch_bytes, is_valid
 from kraftops.log.legacy import message_bytes
-from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason, LogEnd, LogReader
 from tests.helpers.logs.segments import IN, batches_of, patched, reader_of, segments, source_of
 
@@ -65,7 +61,7 @@ def test_cut_anywhere_keeps_the_whole_batches(cut: int) -> None:
 
 @pytest.mark.parametrize("block", [1, 100, 1 << 20])
 @pytest.mark.parametrize("shrunk", [0, 5, 17, 18, 40, len(ONE), len(ONE) + 30, len(LOG) - 1])
-def test_source_that_shrinks_ends_the_walk(
+def test_source_that_shrinks_ends_the_reading(
     shrunk: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It gives fewer bytes than it was said to have: the walk ends with what there is."""
@@ -86,13 +82,13 @@ def test_zeros_behind_the_batches_are_padding(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 12, 17])
-def test_few_zeros_are_what_kafka_takes_them_for(count: int) -> None:
+def test_few_zeros_are_a_partial_batch(count: int) -> None:
     """Kafka looks at no fewer than 18 bytes."""
     assert end_of(ONE + bytes(count)) == LogEnd(EndReason.PARTIAL, len(ONE), count)
 
 
 @pytest.mark.parametrize("at", [20, 999, 1 << 20, (1 << 20) + 70, (3 << 20) - 1])
-def test_zeros_with_anything_in_them_are_no_padding(at: int) -> None:
+def test_zeros_with_another_byte_are_no_padding(at: int) -> None:
     data = ONE + patched(bytes(3 << 20), at, b"\1")
 
     end = end_of(data)
@@ -101,7 +97,7 @@ def test_zeros_with_anything_in_them_are_no_padding(at: int) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 13, -1, -(1 << 31)])
-def test_length_that_no_batch_has_ends_the_walk(length: int) -> None:
+def test_impossible_length_ends_the_reading(length: int) -> None:
     data = ONE + patched(TWO, 8, length.to_bytes(4, signed=True)) + LEGACY
 
     walk = reader_of(data)
@@ -179,121 +175,10 @@ def test_batch_too_large_to_hold_that_is_lost_on_the_way_is_partial(
     assert walk.end == LogEnd(EndReason.PARTIAL, len(ONE), left)
 
 
-def test_file_is_read_from_a_batch_to_a_byte(tmp_path: Path) -> None:
-    path = tmp_path / "0.log"
-    path.write_bytes(LOG)
-    with LogFile(str(path)) as log:
-        assert log.size == len(LOG)
-        assert list(log.batches()) == batches_of(LOG)
-        assert [batch.data for batch in log.batches(len(ONE))] == [TWO, LEGACY]
-        assert [batch.data for batch in log.batches(len(ONE), len(ONE + TWO))] == [TWO]
-        assert [batch.data for batch in log.batches(0, 1 << 40)] == [ONE, TWO, LEGACY]
-        assert list(log.batches(len(LOG))) == []
-
-
-def test_bytes_are_read_at_a_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK", 3)
-    path = tmp_path / "0.log"
-    path.write_bytes(b"0123456789")
-    with LogFile(str(path)) as log:
-        assert log.read_at(2, 5) == b"23456"
-        assert log.read_at(8, 5) == b"89"
-        assert log.read_at(20, 5) == b""
-        assert log.read_at(2, 0) == b""
-
-
-def test_walk_goes_on_where_it_was_when_bytes_are_read_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader, "BLOCK", 100)
-    path = tmp_path / "0.log"
-    path.write_bytes(LOG * 20)
-    found = []
-    with LogFile(str(path)) as log:
-        for batch in log.batches():
-            found.append(batch.data[: batch.size])
-            assert log.read_at(0, len(ONE)) == ONE
-
-    assert found == [ONE, TWO, LEGACY] * 20
-
-
-def test_file_is_closed_and_unchanged(tmp_path: Path) -> None:
-    path = tmp_path / "0.log"
-    path.write_bytes(LOG)
-    before = path.stat()
-
-    with LogFile(str(path)) as log:
-        list(log.batches())
-
-    with pytest.raises(ValueError, match="closed"):
-        log.read_at(0, 1)
-    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-
-
-def test_what_is_appended_later_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "0.log"
-    path.write_bytes(ONE)
-    with LogFile(str(path)) as log:
-        walk = log.batches()
-        with path.open("ab") as more:
-            more.write(TWO)
-
-        assert [batch.data for batch in walk] == [ONE]
-        assert walk.end == LogEnd(EndReason.END, len(ONE), 0)
-
-
-def test_file_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
-    path = str(tmp_path / "0.log")
-
-    with pytest.raises(SourceError) as caught:
-        LogFile(path)
-
-    assert caught.value.message == f"cannot read {path}: No such file or directory"
-
-
-def test_directory_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="Is a directory"):
-        LogFile(str(tmp_path))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read all files")
-def test_file_without_permission_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "0.log"
-    path.touch(mode=0)
-
-    with pytest.raises(SourceError, match="Permission denied"):
-        LogFile(str(path))
-
-
-def test_error_while_reading_is_an_error_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As of a disk that fails, which only shows on the way."""
-    path = tmp_path / "0.log"
-    path.write_bytes(LOG)
-    with LogFile(str(path)) as log:
-
-        class FailingFile:
-            def seek(self, _: int) -> None: ...
-
-            def read(self, _: int) -> bytes:
-                raise OSError(5, "Input/output error")
-
-            def close(self) -> None: ...
-
-        real = log._file
-        monkeypatch.setattr(log, "_file", FailingFile())
-        with pytest.raises(SourceError) as caught:
-            list(log.batches())
-        monkeypatch.setattr(log, "_file", real)
-
-    assert caught.value.message == f"cannot read {path}: Input/output error"
-
-
 # Blocks of batches
 
 
-def test_window_has_whole_batches_and_goes_on_where_it_is_told() -> None:
+def test_window_has_whole_batches_and_advances() -> None:
     one, two = (batch_bytes([Record(n, 0, None, bytes(90))]) for n in range(2))
     found = LogReader(BytesIO(one + two + b"rest").read, 0, len(one + two) + 4)
 

@@ -1,4 +1,4 @@
-"""Going on behind damage."""
+"""Batches behind damage, and the gaps before them."""
 
 import os
 import random
@@ -107,7 +107,7 @@ def by_force(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
-def test_every_batch_whose_checksum_holds_is_found(path: Path) -> None:
+def test_every_batch_with_a_right_checksum_is_found(path: Path) -> None:
     data = path.read_bytes()
     with LogFile(str(path)) as log:
         found = list(salvaged(log))
@@ -154,7 +154,7 @@ def test_batches_are_those_of_the_reader(path: Path) -> None:
         pytest.param("m0-crc", Gap(0, 65, "a wrong checksum", None, 1), id="first"),
     ],
 )
-def test_gap_says_where_why_and_which_offsets(name: str, gap: Gap) -> None:
+def test_gap_has_position_reason_and_offsets(name: str, gap: Gap) -> None:
     with LogFile(str(IN / "dmg" / name / "00000000000000000000.log")) as log:
         assert [item for item in salvaged(log) if isinstance(item, Gap)] == [gap]
 
@@ -162,13 +162,13 @@ def test_gap_says_where_why_and_which_offsets(name: str, gap: Gap) -> None:
 # What gaps are
 
 
-def test_undamaged_log_has_none(tmp_path: Path) -> None:
+def test_undamaged_log_has_no_gap(tmp_path: Path) -> None:
     data = ONE + TWO + OLD + OLDEST + WRAPPER
 
     assert found_in(data, tmp_path) == batches_of(data)
 
 
-def test_nothing_is_nothing(tmp_path: Path) -> None:
+def test_empty_log_has_no_batches(tmp_path: Path) -> None:
     assert found_in(b"", tmp_path) == []
 
 
@@ -178,7 +178,7 @@ def test_zeros_at_the_end_are_padding(count: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 17])
-def test_few_zeros_are_what_the_reader_takes_them_for(count: int, tmp_path: Path) -> None:
+def test_few_zeros_are_a_partial_batch(count: int, tmp_path: Path) -> None:
     reason = f"{count} bytes, fewer than any batch has"
     (gap,) = gaps_in(ONE + bytes(count), tmp_path)
 
@@ -296,7 +296,7 @@ def test_payload_of_a_damaged_last_batch_is_no_batch(
     assert gap[:2] == (len(ONE), len(outer))
 
 
-def test_payload_whose_offsets_go_on_is_taken_for_a_batch(tmp_path: Path) -> None:
+def test_payload_with_following_offsets_is_taken_for_a_batch(tmp_path: Path) -> None:
     """Nothing tells it from a real one whose neighbours are damaged."""
     outer = patched(nested(20, some_batch(25)), 8, b"?")
 
@@ -309,7 +309,7 @@ def test_payload_whose_offsets_go_on_is_taken_for_a_batch(tmp_path: Path) -> Non
     ]
 
 
-def test_payload_is_none_where_the_damaged_batch_leads_to_a_lower_offset(tmp_path: Path) -> None:
+def test_payload_is_no_batch_where_the_damaged_one_leads_to_a_lower_offset(tmp_path: Path) -> None:
     outer = patched(nested(20, some_batch(1_000)), -1 % 100, b"?")
 
     (gap,) = gaps_in(ONE + outer + FOUR, tmp_path)
@@ -354,7 +354,7 @@ def test_wrong_offset_costs_no_other_batch(number: int, offset: int, tmp_path: P
     assert [item.data for item in found if isinstance(item, Batch)] == batches
 
 
-def test_offsets_that_were_wrong_are_believed_no_more(tmp_path: Path) -> None:
+def test_offsets_are_not_checked_after_a_wrong_one(tmp_path: Path) -> None:
     """Or every gap would be searched to the end for one that goes on from them."""
     first, second = with_offset(ONE, 1 << 60), with_offset(TWO, 1 << 59)
 
@@ -436,9 +436,7 @@ def intact(batches: list[bytes], log: list[Byte]) -> list[tuple[int, int]]:
 
 
 @given(made=damaged(), block=st.sampled_from([64, 1_000, 1 << 20]))
-def test_every_batch_that_nothing_was_done_to_comes_back(
-    made: tuple[list[bytes], list[Byte]], block: int
-) -> None:
+def test_every_undamaged_batch_is_found(made: tuple[list[bytes], list[Byte]], block: int) -> None:
     batches, log = made
     data = bytes(byte for byte, _ in log)
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as directory:
@@ -541,7 +539,7 @@ def test_bytes_made_to_look_like_large_batches_cost_no_more_than_a_budget(
     assert checked < 10 * len(fakes)
 
 
-def test_file_that_shrinks_ends_the_walk(tmp_path: Path) -> None:
+def test_file_that_shrinks_ends_the_reading(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(ONE + TWO + THREE)
     with LogFile(str(path)) as log:

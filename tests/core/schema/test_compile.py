@@ -252,7 +252,7 @@ def test_struct_of_nothing_but_unknown_tags_is_shown() -> None:
 
 
 @pytest.mark.parametrize("version", [-1, 3, 32767])
-def test_version_that_is_none_is_a_key_error(version: int) -> None:
+def test_unknown_version_is_a_key_error(version: int) -> None:
     with pytest.raises(KeyError):
         compiled(PARTITION, version)
 

@@ -1,4 +1,4 @@
-"""The notation of the message tables."""
+"""Notation of the message tables."""
 
 import pytest
 
@@ -21,7 +21,7 @@ ThingKey - 0 none
 """
 
 
-def test_messages_have_what_their_line_says() -> None:
+def test_line_of_a_message_is_parsed() -> None:
     messages = parse(TABLE)
 
     thing, key = messages["ThingRecord"], messages["ThingKey"]
@@ -32,7 +32,7 @@ def test_messages_have_what_their_line_says() -> None:
     assert not key.is_flexible(0)
 
 
-def test_fields_have_what_their_line_says() -> None:
+def test_line_of_a_field_is_parsed() -> None:
     number, flag, names, inner, note = parse(TABLE)["ThingRecord"].fields
 
     assert (number.type, number.default, number.versions) == ("int32", -5, Versions(1, 3))
@@ -44,7 +44,7 @@ def test_fields_have_what_their_line_says() -> None:
     assert [field.tag for field in (number, flag, names, inner)] == [None] * 4
 
 
-def test_fields_of_structs_are_those_indented_below() -> None:
+def test_indented_fields_belong_to_the_struct_above() -> None:
     inner = parse(TABLE)["ThingRecord"].fields[3]
 
     assert [field.name for field in inner.fields] == ["id", "deeper", "level"]

@@ -1,4 +1,4 @@
-"""What readers say of bytes that are no message: Kafka's own words."""
+"""Malformed bytes: readers raise errors with Kafka's texts."""
 
 import pytest
 

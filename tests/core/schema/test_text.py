@@ -1,4 +1,4 @@
-"""Renderers in other forms than the plain one; what they print is tested with the other faces."""
+"""Renderers with overrides and odd input; `test_compile` tests their text."""
 
 import pytest
 

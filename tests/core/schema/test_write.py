@@ -1,4 +1,4 @@
-"""What writers do of themselves and what they refuse."""
+"""Defaults of writers, and values that they refuse."""
 
 import struct
 
@@ -11,7 +11,7 @@ TOPIC = compiled(table("metadata")["TopicRecord"], 0)
 CHANGE = compiled(table("metadata")["PartitionChangeRecord"], 0)
 
 
-def test_fields_nobody_gives_are_written_as_their_default() -> None:
+def test_missing_fields_are_written_as_their_default() -> None:
     """A partition of -1, the zero UUID, and no tagged field."""
     raw = CHANGE.write({})
 

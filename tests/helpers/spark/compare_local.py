@@ -1,4 +1,4 @@
-"""What a dump on Spark has in common with one of the local tool, whatever the master."""
+"""Compare dumps on Spark with dumps of the local tool, for any master."""
 
 import csv
 import io

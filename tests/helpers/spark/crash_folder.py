@@ -1,3 +1,3 @@
-"""The directory of the file that kills who reads it."""
+"""Name of the directory with the file that kills its reader."""
 
 CRASH_FOLDER = "crashing"

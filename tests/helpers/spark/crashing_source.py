@@ -1,4 +1,4 @@
-"""A data source whose workers die of a file."""
+"""Data source that kills its workers at one file."""
 
 import os
 import signal
@@ -15,12 +15,12 @@ from tests.helpers.spark.crash_folder import CRASH_FOLDER
 
 
 class CrashingName(OpenName):
-    """The name of a file that kills whoever opens it."""
+    """Name of a file that kills the process that opens it."""
 
     __slots__ = ()
 
     def __new__(cls, name: str) -> Self:
-        """Make one that looks like a file's."""
+        """Make a name that looks like the name of a file."""
         return super().__new__(cls, name, name, crash)
 
 
@@ -31,13 +31,14 @@ def crash(_: str) -> LogFile:
 
 
 class CrashingReader(Reader):
-    """Kills whatever process opens the crashing."""
+    """Reader that kills its process at a file in `CRASH_FOLDER`."""
 
     def partitions(self) -> list[SplitPartition]:
         return [SplitPartition(with_crash(one.split)) for one in super().partitions()]
 
 
 def with_crash(split: Split | None) -> Split:
+    """Return a split that kills its reader at the files in `CRASH_FOLDER`."""
     assert split
     ranges = [
         labelled._replace(range=labelled.range._replace(path=CrashingName(labelled.range.path)))
@@ -49,7 +50,7 @@ def with_crash(split: Split | None) -> Split:
 
 
 class CrashingSource(KraftopsDataSource):
-    """One whose workers die."""
+    """Data source with `CrashingReader`."""
 
     @classmethod
     def name(cls) -> str:

@@ -1,4 +1,4 @@
-"""What happened to a cluster, asked in Spark SQL: python notebook.py METADATA_LOG…"""
+"""Analyse the metadata log of a cluster in Spark SQL: python notebook.py METADATA_LOG…"""
 
 import os
 import sys

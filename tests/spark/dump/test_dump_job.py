@@ -1,4 +1,4 @@
-"""What Spark writes is what the local tool prints."""
+"""Dumps on Spark are the same as dumps of the local tool."""
 
 import os
 from pathlib import Path

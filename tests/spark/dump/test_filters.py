@@ -1,4 +1,4 @@
-"""Every filter with every decoder and every form: on Spark as locally."""
+"""Every filter with every decoder and form has the same result on Spark as locally."""
 
 from datetime import UTC, datetime
 from functools import cache

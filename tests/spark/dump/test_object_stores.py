@@ -1,24 +1,20 @@
-"""Logs in object stores, read by the local tool and by Spark, and output that goes there."""
+"""Logs and output in object stores, with the local tool and with Spark."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import count
 from pathlib import Path
-from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kraftops.dump.sources.names import Source, expand
+from kraftops.dump.sources.names import expand
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.log_file import LogFile
-from kraftops.log.ranges import ByteRange
-from kraftops.log.remote import AHEAD, RemoteFile, filesystem, list_directory, reading
-from kraftops.spark.jobs import planning
-from kraftops.spark.jobs.planning import plan
+from kraftops.log.remote import filesystem, list_directory
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.segments import IN
 from tests.helpers.tools.console import Done, run_command, run_here
@@ -85,19 +81,6 @@ def test_file_is_read_in_ranges(folder: str) -> None:
         assert log.read_at(0, 10) == data[:10]
 
 
-def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Return a list that will hold start and end of all ranges that files fetch."""
-    ranges: list[tuple[int, int]] = []
-    fetch = RemoteFile._fetch
-
-    def seen(file: RemoteFile, start: int, size: int) -> bytes:
-        ranges.append((start, start + size))
-        return fetch(file, start, size)
-
-    monkeypatch.setattr(RemoteFile, "_fetch", seen)
-    return ranges
-
-
 def gets(log: Path, uri: str) -> int:
     """Return how often the server was asked for bytes of an object."""
     return log.read_text().count(f"GET /{uri.removeprefix('s3://')} ")
@@ -108,61 +91,6 @@ def large(store: str) -> tuple[str, bytes]:
     """A log of several ranges."""
     data = LOG.read_bytes() * (40_000_000 // LOG.stat().st_size)
     return put(f"{store}/large/{LOG.name}", data), data
-
-
-def test_walk_fetches_each_byte_once_and_none_behind_it(
-    large: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    uri, data = large
-    unit = LOG.stat().st_size
-    start, stop = unit * 10, unit * 800
-    ranges = fetched(monkeypatch)
-
-    with LogFile(uri) as log:
-        walked = b"".join(batch.data for batch in log.batches(start, stop))
-    with LogFile(uri) as unfinished:
-        next(iter(unfinished.batches(start, stop)))
-
-    whole, begun = ranges[:4], ranges[4:]
-    assert walked == data[start:stop]
-    assert [start, *(end for _, end in whole)] == [*(begin for begin, _ in whole), stop]
-    assert len(begun) <= 2
-    assert [thread for thread in enumerate_threads() if thread.name == AHEAD] == []
-
-
-def test_any_order_gives_the_same_bytes(large: tuple[str, bytes]) -> None:
-    """Walks that begin anew, elsewhere, and looks at other places meanwhile."""
-    uri, data = large
-    unit = LOG.stat().st_size
-    with LogFile(uri) as log:
-        for start, stop in ((0, 900), (100, 400), (99, 101), (700, 1100), (0, 1)):
-            walked = []
-            for number, batch in enumerate(log.batches(start * unit, stop * unit)):
-                walked.append(batch.data)
-                if not number % 5000:
-                    place = number * 100
-                    assert log.read_at(place, 70_000) == data[place : place + 70_000]
-                if number > 40_000:
-                    break
-
-            found = b"".join(walked)
-            assert found == data[start * unit : start * unit + len(found)]
-            assert len(found) >= unit
-
-
-def test_bytes_here_and_there_are_fetched_in_small_ranges(
-    large: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the headers of large batches are, when a log is cut."""
-    uri, data = large
-    ranges = fetched(monkeypatch)
-    places = [0, 5_000_000, 9_000_000, 30_000_000, len(data) - 10]
-
-    with LogFile(uri) as log:
-        found = [log.read_at(place, 12) for place in places]
-
-    assert found == [data[place : place + 12] for place in places]
-    assert sum(end - start for start, end in ranges) <= len(places) * 65536
 
 
 def test_requests_for_a_large_log(
@@ -246,40 +174,6 @@ def test_store_that_does_not_answer_is_one_line() -> None:
     assert done.errors == [
         "kafka-dump-log: cannot reach http://127.0.0.1:9: Connection refused",
     ]
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (pa.ArrowException("Unknown error: no token\nSee the log"), "Unknown error: no token"),
-        (OSError("Status(UNAVAILABLE: with a last message of no login. See x)"), "no login"),
-        (OSError("AWS Error: ..."), "AWS Error: ..."),
-    ],
-)
-def test_what_a_store_says_is_one_line(error: Exception, reason: str) -> None:
-    with pytest.raises(SourceError) as caught, reading("abfs://c@a/x"):
-        raise error
-
-    assert caught.value.message == f"cannot read abfs://c@a/x: {reason}"
-
-
-def test_enough_files_far_away_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is fetched once then; few of them are, as many as cores, for more than one."""
-    sources = [Source(f"s3://b/{number}.log", None, None, None, 0) for number in range(8)]
-    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1 << 30 for _ in paths])
-
-    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
-        return [
-            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
-        ]
-
-    many = plan(sources, 2, cut=cut)
-    few = plan(sources[:7], 2, cut=cut)
-    asked = plan(sources, 2, cut=cut, size=512 << 20)
-
-    assert [split.size >> 20 for split in many] == [1024] * 8
-    assert {split.size >> 20 for split in few} == {256}
-    assert [split.size >> 20 for split in asked] == [512] * 16
 
 
 def test_spark_reads_and_writes(session: Session, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""Workers that are processes of their own, without kraftops: the same answers as locally."""
+"""Workers without kraftops, in processes of their own: the same answers as locally."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Directories for parts: they replace nothing that nobody wanted replaced."""
+"""Directories for parts, which replace others only if asked."""
 
 import os
 from pathlib import Path

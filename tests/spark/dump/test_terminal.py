@@ -1,4 +1,4 @@
-"""A dump on Spark that somebody looks at, and ends with Ctrl-C."""
+"""A dump on Spark at a terminal: progress, messages and Ctrl-C."""
 
 import os
 import re

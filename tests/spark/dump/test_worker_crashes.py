@@ -1,4 +1,4 @@
-"""Workers that die: the next try has what they had not, and what kills every one is damage."""
+"""Workers that crash: the next try reads the split; a crash at every try is a row of damage."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def tries() -> int:
 
 @dataclass(frozen=True)
 class CrashingOnce(DumpWork):
-    """Kills its worker in the middle of a split, at the first of its tries or at all of them."""
+    """Task that kills its worker in the middle of a split, in the first *crashes* tries."""
 
     crashes: int = 1
 
@@ -57,14 +57,14 @@ class CrashingOnce(DumpWork):
 
 @dataclass(frozen=True)
 class AlwaysCrashing(CrashingOnce):
-    """One that never survives it."""
+    """Task that kills its worker at every try."""
 
     crashes: int = 1000
 
 
 @dataclass(frozen=True)
 class CrashingInFolder(DumpWork):
-    """Kills its worker whenever it comes to the file *CRASHING_SPLIT* of a split."""
+    """Task that kills its worker at a file in `CRASH_FOLDER`."""
 
     def _write(self, split: Split, attempt: int, *, is_last: bool) -> WrittenPart:
         if not is_last and any(CRASH_FOLDER in labelled.range.path for labelled in split.ranges):
@@ -74,7 +74,7 @@ class CrashingInFolder(DumpWork):
 
 @dataclass(frozen=True)
 class CrashingCheck(CheckWork):
-    """Kills its worker whenever a file of a split is the crashing."""
+    """Task that kills its worker at a file in `CRASH_FOLDER`."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
         for split in splits:
@@ -86,7 +86,7 @@ class CrashingCheck(CheckWork):
 
 @dataclass(frozen=True)
 class CrashingCount(CountWork):
-    """Kills its worker whenever a file of a split is the crashing."""
+    """Task that kills its worker at a file in `CRASH_FOLDER`."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[object]:  # type: ignore[override]
         for split in splits:
@@ -114,7 +114,7 @@ def run(
     return dump(session, splits_of(LOG), query, Output(str(output)))
 
 
-def test_worker_that_dies_once_costs_nothing(
+def test_split_that_crashes_once_is_tried_again(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run(session, monkeypatch, DumpWork, tmp_path / "whole")
@@ -129,7 +129,7 @@ def test_worker_that_dies_once_costs_nothing(
     assert os.listdir(tmp_path) in (["whole", "out"], ["out", "whole"])
 
 
-def test_split_that_kills_every_worker_is_a_row_of_damage(
+def test_split_that_crashes_at_every_try_is_a_row_of_damage(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run(session, monkeypatch, DumpWork, tmp_path / "whole", "json")
@@ -137,17 +137,17 @@ def test_split_that_kills_every_worker_is_a_row_of_damage(
     outcome = run(session, monkeypatch, AlwaysCrashing, tmp_path / "out", "json")
 
     crashing = splits_of(LOG)[CRASHING_SPLIT].ranges[0].range
-    lost = parsed((tmp_path / "out/part-00002.json").read_text())
-    assert [(row["kind"], row["file"], row["position"]) for row in lost] == [
+    damage = parsed((tmp_path / "out/part-00002.json").read_text())
+    assert [(row["kind"], row["file"], row["position"]) for row in damage] == [
         ("damage", LOG, crashing.start)
     ]
     assert (
         f"up to position {crashing.stop} was not read: its worker died at 3 tries"
-        in lost[0]["error"]
+        in damage[0]["error"]
     )
     assert outcome.damaged == 1
     assert outcome.report.has_failed
-    assert outcome.lines == [f"{LOG}: {lost[0]['error']}"]
+    assert outcome.lines == [f"{LOG}: {damage[0]['error']}"]
     for name in os.listdir(tmp_path / "whole"):
         if name != "part-00002.json":
             assert (tmp_path / "out" / name).read_bytes() == (
@@ -156,7 +156,7 @@ def test_split_that_kills_every_worker_is_a_row_of_damage(
 
 
 def packed(tmp_path: Path) -> list[Split]:
-    """Return splits of small files, and one in the middle crashes its reader."""
+    """Return splits of small files; one in the middle kills its reader."""
     names = [f"{number}/00000000000000000000.log" for number in (0, 1, CRASH_FOLDER, 3, 4)]
     for name in names:
         (tmp_path / name).parent.mkdir()
@@ -168,7 +168,7 @@ def packed(tmp_path: Path) -> list[Split]:
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "parquet"])
-def test_of_files_in_one_split_only_the_one_that_kills_is_lost(
+def test_other_files_of_a_split_are_read_when_one_crashes(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str
 ) -> None:
     splits = packed(tmp_path)
@@ -197,7 +197,7 @@ def test_of_files_in_one_split_only_the_one_that_kills_is_lost(
 
 
 def records(path: Path) -> list[str]:
-    """Return the records of a part as texts; of text, what is told of each file."""
+    """Return the records of a part as texts; in text, the block of each file."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
@@ -206,7 +206,7 @@ def records(path: Path) -> list[str]:
     return text.split("Dumping ")[1:] if path.suffix == ".txt" else text.splitlines()
 
 
-def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
+def test_table_has_the_other_files_when_one_crashes(session: Session, tmp_path: Path) -> None:
     from kraftops.spark.datasource import KraftopsDataSource
     from tests.helpers.spark.crashing_source import CrashingSource
 
@@ -228,7 +228,7 @@ def test_table_loses_no_more(session: Session, tmp_path: Path) -> None:
     ]
 
 
-def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) -> None:
+def test_topic_ids_are_found_in_the_other_files(session: Session, tmp_path: Path) -> None:
     from tests.helpers.spark.crashing_source import with_crash
 
     splits = packed(tmp_path)
@@ -241,7 +241,7 @@ def test_topics_are_looked_up_in_the_others(session: Session, tmp_path: Path) ->
     assert found.topic_ids
 
 
-def test_check_loses_no_more(
+def test_check_reads_the_other_files_when_one_crashes(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from kraftops.spark.dump import check_job as checking
@@ -260,7 +260,7 @@ def test_check_loses_no_more(
     ]
 
 
-def test_summary_loses_no_more(
+def test_summary_counts_the_other_files_when_one_crashes(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from kraftops.spark.dump import count_job as counting

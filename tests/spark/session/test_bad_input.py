@@ -1,11 +1,9 @@
-"""What cannot be done on Spark: one line says so, in bounded time, and nothing is left behind."""
+"""Failures on Spark: one line, in bounded time, and nothing is left behind."""
 
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,7 +15,6 @@ from kraftops.query.formats import CSV
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_job import Output, dump
 from kraftops.spark.jobs.planning import plan
-from kraftops.spark.session.failures import SparkError, job_errors
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import parsed
 from tests.helpers.spark.compare_local import LOG, METADATA, parts
@@ -62,7 +59,7 @@ def test_without_java(tmp_path: Path) -> None:
     ]
 
 
-def test_with_a_home_of_spark_that_is_gone(tmp_path: Path) -> None:
+def test_missing_spark_home_is_one_line(tmp_path: Path) -> None:
     done = refused(tmp_path, "--output", "out", LOG, environment={"SPARK_HOME": "/nowhere"})
 
     assert done.errors[-2].startswith("kafka-dump-log: Spark does not start: ")
@@ -96,23 +93,6 @@ def test_spark_that_cannot_be_started(tmp_path: Path, arguments: list[str], reas
     lines = [line for line in done.errors if not line.startswith(("hint: ", "this is little"))]
     assert len(lines) == 1
     assert lines[0].startswith(f"kafka-dump-log: {reason}")
-
-
-def test_ctrl_c_that_py4j_cannot_stand_is_ctrl_c() -> None:
-    """PySpark says something to the JVM when it is interrupted in the middle of a talk."""
-    from py4j.protocol import Py4JNetworkError
-
-    @contextmanager
-    def talk() -> Iterator[None]:
-        try:
-            yield
-        finally:
-            raise Py4JNetworkError("Answer from Java side is empty")
-
-    with pytest.raises(KeyboardInterrupt), job_errors(), talk():
-        raise KeyboardInterrupt
-    with pytest.raises(SparkError, match="the job failed: Answer from"), job_errors(), talk():
-        pass
 
 
 def test_directory_without_logs(tmp_path: Path) -> None:

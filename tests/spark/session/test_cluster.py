@@ -1,4 +1,4 @@
-"""A real cluster on loopback: code travels, workers write their parts, one may die."""
+"""A real cluster on loopback: code is shipped, workers write their parts, one may crash."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def test_answers_are_the_local_ones(cluster: Cluster, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr[-4000:]
 
 
-def test_worker_that_is_killed_costs_nothing(cluster: Cluster, tmp_path: Path) -> None:
+def test_killed_worker_is_replaced(cluster: Cluster, tmp_path: Path) -> None:
     """A machine goes down while it writes; its splits go to the other one."""
     logs = [SHORT_LOG] * 3
     local = run_here(METADATA, "--format", "json", *logs)
@@ -88,7 +88,7 @@ def test_worker_that_is_killed_costs_nothing(cluster: Cluster, tmp_path: Path) -
     assert parts(output) == local.out
 
 
-def test_job_that_no_worker_can_take_ends(cluster: Cluster) -> None:
+def test_job_without_a_worker_ends(cluster: Cluster) -> None:
     """It asks for more memory than any worker has; Spark itself would wait for ever."""
     wanted = ("--conf", "spark.executor.memory=4g", "--conf", "spark.kraftops.workerSeconds=2")
 

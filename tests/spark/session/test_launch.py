@@ -1,4 +1,4 @@
-"""What a start of Spark minds, without one."""
+"""Ctrl-C while Spark is launched."""
 
 import signal
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ from kraftops.spark.session.launch import _deferred_interrupt
 
 @pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """Have Ctrl-C raise, whatever those who run the tests made of it."""
-    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Have Ctrl-C raise, whatever its handler is."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, kept)
+    signal.signal(signal.SIGINT, previous)
 
 
 def interrupted(times: int, reached: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What goes to the workers of a cluster: our code in an archive, the compiled engine beside it."""
+"""Files for the workers of a cluster: our code in an archive, and the compiled engine."""
 
 import shutil
 import subprocess
@@ -58,7 +58,7 @@ def test_engine_of_another_platform_is_not_touched(engine: Path) -> None:
     assert done.stderr.splitlines()[-1] == none
 
 
-def test_engine_that_cannot_be_loaded_is_told(engine: Path) -> None:
+def test_engine_that_cannot_be_loaded_is_an_import_error(engine: Path) -> None:
     engine.write_bytes(b"\x7fELF of another C library")
 
     done = load(engine)
@@ -67,7 +67,7 @@ def test_engine_that_cannot_be_loaded_is_told(engine: Path) -> None:
     assert str(engine) not in done.stderr.splitlines()[-1]
 
 
-def test_reference_is_sent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_without_the_compiled_engine_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KRAFTOPS_ENGINE", "reference")
 
     with packed() as sent, ZipFile(sent.archive) as archive:
@@ -93,7 +93,7 @@ def session() -> Session:
     return session
 
 
-def test_worker_without_the_engine_is_told_once(
+def test_warning_about_a_worker_without_the_engine_comes_once(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in shipping.MODULES:
@@ -110,7 +110,7 @@ def test_worker_without_the_engine_is_told_once(
     )
 
 
-def test_of_several_workers_without_the_engine_one_is_named(session: Session) -> None:
+def test_warning_names_one_of_several_workers_without_the_engine(session: Session) -> None:
     assert session.slow is not None
     session.slow.add(frozenset({"b: none", "a: none", "c: none"}))
 

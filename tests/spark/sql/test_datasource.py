@@ -1,4 +1,4 @@
-"""The data source as a session of PySpark uses it."""
+"""Data source in a session of PySpark."""
 
 import json
 from collections.abc import Iterator

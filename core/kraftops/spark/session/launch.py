@@ -1,4 +1,4 @@
-"""Start Spark in a JVM of its own, quietly, and end both."""
+"""Launch Spark in a JVM of its own, quietly, and end both."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _NOISE = ("\t", "WARN", "NOTE", "Error: Could not create", "Error: A fatal excep
 
 @contextmanager
 def running_context(settings: Settings) -> Iterator[SparkContext]:
-    """Start a JVM and Spark in it, give its context, and end both.
+    """Start a JVM with Spark and its context, and end both.
 
     Raises:
-        UsageError: Java is missing, or the master is none.
-        SparkError: it cannot be started, or the master does not take it.
+        UsageError: Java is missing, or the master is malformed.
+        SparkError: it cannot be started, or the master does not accept it.
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
-    _reach(settings.master)
+    _check_reachable(settings.master)
     os.environ["JAVA_HOME"] = java_home(os.environ, settings.cache)
     if settings.is_local:
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -71,7 +71,7 @@ def running_context(settings: Settings) -> Iterator[SparkContext]:
 
 
 def _check_registered(context: SparkContext, settings: Settings) -> None:
-    """Look whether a standalone master has given the application an id; Spark goes on without.
+    """Check that a standalone master has given the application an id; Spark goes on without.
 
     Raises:
         SparkError: it has not.
@@ -88,9 +88,9 @@ def _check_registered(context: SparkContext, settings: Settings) -> None:
 
 @contextmanager
 def _deferred_interrupt() -> Iterator[None]:
-    """Let a first Ctrl-C wait until the JVM is known that has to be ended."""
-    kept = signal.getsignal(signal.SIGINT)
-    if not callable(kept) or current_thread() is not main_thread():
+    """Delay a first Ctrl-C until the JVM is started and can be ended."""
+    previous = signal.getsignal(signal.SIGINT)
+    if not callable(previous) or current_thread() is not main_thread():
         yield
         return
     came = False
@@ -98,39 +98,41 @@ def _deferred_interrupt() -> Iterator[None]:
     def note(*_: object) -> None:
         nonlocal came
         came = True
-        signal.signal(signal.SIGINT, kept)
+        signal.signal(signal.SIGINT, previous)
 
     signal.signal(signal.SIGINT, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, kept)
+        signal.signal(signal.SIGINT, previous)
     if came:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def _kept_interrupt_handler() -> Iterator[None]:
-    """Keep our reaction to Ctrl-C: that of Spark talks to the JVM in the middle of a talk."""
-    kept = signal.getsignal(signal.SIGINT)
+    """Keep the handler of Ctrl-C: Spark's own would call the JVM in the middle of a call."""
+    previous = signal.getsignal(signal.SIGINT)
     try:
         yield
     finally:
         if current_thread() is main_thread():
-            signal.signal(signal.SIGINT, kept)
+            signal.signal(signal.SIGINT, previous)
 
 
 def _silence_loggers() -> None:
-    """Let libraries not log what is raised anyway."""
+    """Silence the loggers of libraries, since errors are raised anyway."""
     import logging
 
     logging.getLogger("SQLQueryContextLogger").disabled = True
-    logging.getLogger().addHandler(logging.NullHandler())  # without one, Py4J's go to the screen
+    logging.getLogger().addHandler(
+        logging.NullHandler()
+    )  # without a handler, Py4J's messages go to the screen
 
 
 @contextmanager
 def _log(settings: Settings) -> Iterator[IO[bytes] | None]:
-    """Give a file for what Spark and its workers say, or None where it may be seen."""
+    """Open a file for the log of Spark and its workers, or None if it is shown."""
     if settings.verbose:
         yield None
         return
@@ -145,12 +147,12 @@ def _last_line(log: IO[bytes] | None) -> str:
         return ""
     log.seek(0)
     lines = log.read(1 << 20).decode("utf-8", "replace").splitlines()
-    told = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
-    return without_class(told[-1]) if told else ""
+    messages = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]
+    return without_class(messages[-1]) if messages else ""
 
 
 def _stop_jvm(gateway: Any) -> None:
-    """End the JVM, and wait until it is gone with what it left in its directories."""
+    """End the JVM, and wait until it has deleted its directories."""
     if gateway is None:
         return
     from subprocess import TimeoutExpired
@@ -172,12 +174,12 @@ def _stop_jvm(gateway: Any) -> None:
         process.wait()
 
 
-def _reach(master: str) -> None:
-    """Look whether a master answers at all; Spark itself would try for minutes.
+def _check_reachable(master: str) -> None:
+    """Check that a master answers at all; Spark itself would try for minutes.
 
     Raises:
         UsageError: it is no address.
-        SparkError: none of its addresses does.
+        SparkError: none of its addresses answers.
     """
     import socket
 
@@ -193,10 +195,10 @@ def _reach(master: str) -> None:
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
-    """Return the hosts and ports of a master; none of one that is found in another way.
+    """Return the hosts and ports of a standalone or Kubernetes master; none of others.
 
     Raises:
-        UsageError: there is something else.
+        UsageError: an address is malformed.
     """
     from urllib.parse import urlsplit
     from urllib.request import getproxies

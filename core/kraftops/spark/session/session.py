@@ -1,4 +1,4 @@
-"""Spark, while it runs: started here for a command, or found running."""
+"""Session of Spark: started for a command, or found running."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit
 
 
 class Session:
-    """Spark, while it runs."""
+    """Running Spark, with its settings."""
 
     def __init__(
         self, context: SparkContext, settings: Settings, spark: SparkSession | None = None
     ) -> None:
-        """Take a context that is running."""
+        """Use a running context."""
         self.context = context
         self.settings = settings
         self.slow: Accumulator[frozenset[str]] | None = None
-        """Workers that have not the compiled engine that was sent to them, and why."""
+        """Workers that cannot load the compiled engine, and why."""
         self._spark = spark
 
     @property
@@ -46,12 +46,12 @@ class Session:
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time."""
+        """Number of tasks that run at a time."""
         return self.settings.cores or self.context.defaultParallelism
 
     @property
     def slow_text(self) -> str | None:
-        """What to say of workers that have not the compiled engine; None if there are none."""
+        """Warning about workers without the compiled engine; None if there are none."""
         found = sorted(self.slow.value) if self.slow else []
         if not found:
             return None
@@ -61,12 +61,12 @@ class Session:
 
 @contextmanager
 def started(settings: Settings) -> Iterator[Session]:
-    """Start Spark, give it, and stop it; or give the one that runs here, and leave it running.
+    """Start Spark and stop it at the end; or use a session that runs already, and leave it running.
 
-    The latter is so under `spark-submit` and in notebooks, whose master and configuration count.
+    Under `spark-submit` and in notebooks a session runs already, and its configuration counts.
 
     Raises:
-        UsageError: pyspark or Java is missing, or a setting is none.
+        UsageError: pyspark or Java is missing, or a setting is wrong.
         SparkError: it cannot be started, or the master cannot be reached.
     """
     try:
@@ -79,13 +79,12 @@ def started(settings: Settings) -> Iterator[Session]:
     if running is not None:
         yield running
         return
-    patience = settings.worker_seconds
     with running_context(settings) as context:
         session = Session(context, replace(settings, master=settings.full_master))
         if settings.is_local:
             yield session
             return
-        with packed() as sent, workers_awaited(context, patience):
+        with packed() as sent, workers_awaited(context, settings.worker_seconds):
             with job_errors("our code cannot be sent to the workers"):
                 context.addPyFile(sent.archive)
                 if sent.engine is not None:
@@ -96,7 +95,7 @@ def started(settings: Settings) -> Iterator[Session]:
 
 
 def _running(settings: Settings) -> Session | None:
-    """Return the session that somebody has started in this process; of *settings* ours count."""
+    """Return the session that runs in this process, with our own names of *settings*, or None."""
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()

@@ -1,4 +1,4 @@
-"""How to start Spark: the master, configuration, and what can be told from them."""
+"""Settings of Spark: master, configuration, and values derived from them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kraftops.errors import UsageError
 
 DEFAULT_MASTER = "local[*,4]"
 CONF_PREFIX = "spark.kraftops."
-"""What the names of our own configuration begin with."""
+"""Prefix of the names of our own configuration."""
 CONF_NAMES = ("splitBytes", "groups", "workerSeconds")
-"""What they go on with."""
+"""Names of our own configuration, behind the prefix."""
 _TRIES = 4
 _WORKER_SECONDS = 120
 _LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:\s*,\s*(\d+))?\])?")
@@ -25,7 +25,7 @@ _BASE = {
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no .crc files
     "spark.sql.python.filterPushdown.enabled": "true",
 }
-_QUIET = {"spark.log.level": "OFF"}
+_NO_LOG = {"spark.log.level": "OFF"}
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _SHORT_TIMEOUTS = {  # or YARN's resource manager would be waited for a quarter of an hour
     "spark.hadoop.yarn.resourcemanager.connect.max-wait.ms": "20000",
@@ -36,9 +36,9 @@ _SHORT_TIMEOUTS = {  # or YARN's resource manager would be waited for a quarter 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to start Spark: the master, configuration, and whether it may talk.
+    """Settings of Spark; with *verbose* its log is shown.
 
-    *cache* is a directory where something may be kept for the next time.
+    *cache* is a directory for files that are kept from run to run.
     """
 
     master: str = DEFAULT_MASTER
@@ -48,12 +48,12 @@ class Settings:
 
     @property
     def is_local(self) -> bool:
-        """Whether all work is done by processes of this machine's, started for it."""
+        """Whether processes that Spark starts on this machine do all work."""
         return _LOCAL.fullmatch(self.master) is not None
 
     @property
     def full_master(self) -> str:
-        """The master to start; a local one with more than one try for each task."""
+        """The master; a local one with more than one try for each task."""
         found = _LOCAL.fullmatch(self.master)
         if found is None or found[2]:
             return self.master
@@ -61,7 +61,7 @@ class Settings:
 
     @property
     def tries(self) -> int:
-        """How often a task is tried by this master."""
+        """Number of tries of a task."""
         found = _LOCAL.fullmatch(self.master)
         if found:
             return int(found[2] or 1)
@@ -69,7 +69,7 @@ class Settings:
 
     @property
     def split_bytes(self) -> int | None:
-        """How large splits should be (`spark.kraftops.splitBytes`); None where it is not said.
+        """The size of splits in bytes (`spark.kraftops.splitBytes`); None if it is not set.
 
         Raises:
             UsageError: it is no number.
@@ -87,7 +87,7 @@ class Settings:
 
     @property
     def worker_seconds(self) -> int:
-        """How long a cluster may take to begin the first task (`spark.kraftops.workerSeconds`).
+        """Seconds that a cluster may take to begin the first task (`spark.kraftops.workerSeconds`).
 
         Raises:
             UsageError: it is no number.
@@ -105,15 +105,15 @@ class Settings:
 
     @property
     def cores(self) -> int | None:
-        """How many tasks run at a time; None where only the cluster knows."""
+        """Number of tasks that run at a time; None where only the cluster knows."""
         found = _LOCAL.fullmatch(self.full_master)
         if found is None:
             return None
         return _cores() if found[1] == "*" else int(found[1])
 
     def all_conf(self) -> dict[str, str]:
-        """Return the whole configuration; what the user says wins."""
-        conf = {**_BASE, **({} if self.verbose else _QUIET)}
+        """Return the whole configuration; the user's values win."""
+        conf = {**_BASE, **({} if self.verbose else _NO_LOG)}
         conf |= _LOOPBACK if self.is_local else _SHORT_TIMEOUTS
         return {**conf, **dict(self.conf), "spark.master": self.full_master}
 

@@ -1,7 +1,7 @@
-"""The compiled engine of workers whose code is an archive, from which no extension can be imported.
+"""Load the compiled engine in workers, where Python code is an archive without extensions.
 
 `shipping` packs this module into the archive as `kraftops.engine._native`, and sends the extension
-beside it. Imported there, it makes room for that.
+beside it. When it is imported there, it replaces itself by the extension.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ NAME = "kraftops.engine._native"
 
 
 def sent_name(extension: str) -> str:
-    """Return under which name an extension is sent: that of the platform which it is for."""
+    """Return the name of an extension for workers, with its platform."""
     suffix = os.path.basename(extension).removeprefix(NAME.rpartition(".")[2])
     return f"kraftops-{get_platform()}{suffix}"
 
 
 def loaded(archive: str) -> ModuleType:
-    """Return the extension that lies beside an archive.
+    """Return the extension beside an archive.
 
     Raises:
         ImportError: there is none for this platform and Python, or it cannot be loaded here.
@@ -37,7 +37,7 @@ def loaded(archive: str) -> ModuleType:
             assert spec is not None
             try:
                 module = module_from_spec(spec)
-            except ImportError as error:  # its path is none that anybody has asked for
+            except ImportError as error:  # nobody has asked for this path
                 raise ImportError(str(error).removeprefix(f"{path}: "), name=NAME) from None
             loader.exec_module(module)
             return module

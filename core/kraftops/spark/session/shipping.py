@@ -1,6 +1,6 @@
-"""What the workers of a cluster need of us: our code travels, the wheels it stands on do not.
+"""Ship our code to the workers of a cluster, and check that they have the packages it needs.
 
-The compiled engine travels beside the code, for workers like this machine.
+The compiled engine is sent with the code, for workers on the same platform.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-_PACKAGES = ("kraftops", "kraftops_shell", "kraftops_cli")  # the last two, where they are there
+_PACKAGES = ("kraftops", "kraftops_shell", "kraftops_cli")  # the last two if installed
 MODULES = ("google_crc32c", "cramjam", "pyarrow") + (
     () if sys.version_info >= (3, 14) else ("backports.zstd",)
 )
-"""What a worker must have."""
+"""Packages that a worker must have."""
 
 
 class MissingModuleError(KraftopsError):
-    """A worker lacks a module; the message names both."""
+    """A module is missing on a worker; the message names both."""
 
 
-class Sent(NamedTuple):
-    """Paths of files for the workers: a zip file with our code, and the compiled engine, if any."""
+class ShippedFiles(NamedTuple):
+    """Files for the workers: a zip file with our code, and the compiled engine or None."""
 
     archive: str
     engine: str | None
 
 
 class UnionParam:
-    """Has an accumulator of Spark's gather frozen sets."""
+    """Accumulator parameter that collects frozen sets."""
 
     def zero(self, value: frozenset[str]) -> frozenset[str]:
-        """Return what adds nothing."""
+        """Return the empty set."""
         del value
         return frozenset()
 
     def addInPlace(self, one: frozenset[str], other: frozenset[str]) -> frozenset[str]:  # noqa: N802
-        """Return what is in either."""
+        """Return the union."""
         return one | other
 
 
 @contextmanager
-def packed() -> Iterator[Sent]:
-    """Give our code, and the engine if it is the compiled one, as they are installed here."""
+def packed() -> Iterator[ShippedFiles]:
+    """Make files of our code, and of the compiled engine if it is in use, as installed here."""
     from importlib.util import find_spec
     from pathlib import Path
     from shutil import copyfile
@@ -77,11 +77,11 @@ def packed() -> Iterator[Sent]:
         sent = None if engine is None else os.path.join(directory, shipped_native.sent_name(engine))
         if engine is not None and sent is not None:
             copyfile(engine, sent)
-        yield Sent(path, sent)
+        yield ShippedFiles(path, sent)
 
 
 def _extension() -> str | None:
-    """Return the path of the compiled engine, if that is the one that is used here."""
+    """Return the path of the compiled engine, or None if it is not in use here."""
     from importlib.util import find_spec
 
     from kraftops.engine.choice import engine_name
@@ -98,9 +98,9 @@ def _here() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShippedWork(Generic[T, R]):
-    """Does *work*, in a worker that has what it takes, where paths mean what they mean here.
+    """Work in a checked worker, in the directory of the driver, so that relative paths hold.
 
-    *slow* gathers which workers have not the compiled engine that was sent to them, and why.
+    *slow* collects the workers that cannot load the compiled engine, and why.
     """
 
     work: Callable[[Iterable[T]], Iterable[R]]
@@ -108,10 +108,10 @@ class ShippedWork(Generic[T, R]):
     directory: str = field(default_factory=_here)
 
     def __call__(self, things: Iterable[T]) -> Iterator[R]:
-        """Yield what the work makes.
+        """Yield the results of the work.
 
         Raises:
-            MissingModuleError: a module is missing here.
+            MissingModuleError: a module is missing.
         """
         for name in MODULES:
             try:
@@ -129,7 +129,7 @@ class ShippedWork(Generic[T, R]):
 def _report_slow(slow: Accumulator[frozenset[str]]) -> None:
     from socket import gethostname
 
-    from kraftops.engine.choice import why_not_native  # not before it is known that it can be
+    from kraftops.engine.choice import why_not_native  # after the check of its packages
 
     reason = why_not_native()
     if reason is not None:
@@ -138,9 +138,9 @@ def _report_slow(slow: Accumulator[frozenset[str]]) -> None:
 
 @contextmanager
 def _inside(directory: str) -> Iterator[None]:
-    """Be in a directory meanwhile, if it is there: it may be of one machine, and paths absolute."""
+    """Change to a directory for a while, if it exists on this machine."""
     home = os.getcwd()
-    for name in _PACKAGES:  # Spark's way to our code is relative
+    for name in _PACKAGES:  # Spark has relative paths to our code
         with suppress(ImportError):
             import_module(name)
     for name, module in list(sys.modules.items()):
@@ -155,7 +155,7 @@ def _inside(directory: str) -> Iterator[None]:
 
 
 def missing_module_text(module: str, host: str = "") -> str:
-    """Return what to say of a worker that lacks a module."""
+    """Return the text about a missing module."""
     wheel = module.partition(".")[0] if module != "backports.zstd" else module
     place = f" on {host}" if host else ""
     return f"a worker{place} has no {module}: pip install {wheel.replace('_', '-')} there"

@@ -1,4 +1,4 @@
-"""Look at jobs while they run: how far they are, and whether a cluster has workers for them."""
+"""Track running jobs: their progress, and whether a cluster has workers for them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _SHOW_SECONDS = 0.2
 _LOOK_SECONDS = 0.5
-_WHAT_TO_DO = (
+_NO_WORKER_HINT = (
     "has it workers with the spark.executor.memory and cores that are asked for? "
     "--conf spark.kraftops.workerSeconds=N waits longer"
 )
 
 
-class State(NamedTuple):
-    """What a job has done so far, in splits and records."""
+class JobProgress(NamedTuple):
+    """Progress of a job, in splits and records."""
 
     done: int
     total: int
@@ -32,13 +32,13 @@ class State(NamedTuple):
     damaged: int = 0
 
 
-Show = Callable[[State], None]
+Show = Callable[[JobProgress], None]
 Counts = Callable[[], tuple[int, int]]
-"""Returns how many records and how many damaged splits there are so far."""
+"""Returns the numbers of records and of damaged splits so far."""
 
 
 def no_counts() -> tuple[int, int]:
-    """Return what stands for the counts of a job that has none."""
+    """Return zeros, for a job without counts."""
     return 0, 0
 
 
@@ -46,7 +46,7 @@ def no_counts() -> tuple[int, int]:
 def watched(
     context: SparkContext, total: int, show: Show | None, counts: Counts = no_counts
 ) -> Iterator[None]:
-    """Tell *show* of the jobs that run meanwhile, of *total* tasks; *counts* adds to it."""
+    """Call *show* with the progress of jobs of *total* tasks, and with *counts*, while they run."""
     if show is None:
         yield
         return
@@ -56,22 +56,22 @@ def watched(
 
 @contextmanager
 def workers_awaited(context: SparkContext, patience: int) -> Iterator[None]:
-    """Run jobs, and end them when the first of them has had no worker for *patience* seconds.
+    """Run jobs, and end them if the first one has no worker for *patience* seconds.
 
     Spark itself would wait for ever.
 
     Raises:
-        SparkError: so it was.
+        SparkError: there was no worker.
     """
-    is_in_vain = Event()
-    with background_work(partial(_await, context, patience, is_in_vain)):
+    has_given_up = Event()
+    with background_work(partial(_await, context, patience, has_given_up)):
         try:
             yield
         except SparkError as error:
-            if not is_in_vain.is_set():
+            if not has_given_up.is_set():
                 raise
             text = f"no worker of {context.master} has begun a task in {patience} s"
-            raise SparkError(text, hint=_WHAT_TO_DO) from error
+            raise SparkError(text, hint=_NO_WORKER_HINT) from error
 
 
 def _ends_with_spark(look: Callable[..., None]) -> Callable[..., None]:
@@ -96,11 +96,11 @@ def _watch(context: SparkContext, total: int, show: Show, counts: Counts, is_ove
             if stage.numTasks == total:
                 done = max(done, stage.numCompletedTasks)
             running += stage.numActiveTasks
-        show(State(done, total, running, *counts()))
+        show(JobProgress(done, total, running, *counts()))
 
 
 @_ends_with_spark
-def _await(context: SparkContext, patience: int, is_in_vain: Event, is_over: Event) -> None:
+def _await(context: SparkContext, patience: int, has_given_up: Event, is_over: Event) -> None:
     tracker, waited = context.statusTracker(), 0.0
     while not is_over.wait(_LOOK_SECONDS):
         jobs = tracker.getActiveJobsIds()
@@ -109,13 +109,13 @@ def _await(context: SparkContext, patience: int, is_in_vain: Event, is_over: Eve
                 return
         waited += _LOOK_SECONDS if jobs else 0
         if waited >= patience:
-            is_in_vain.set()
+            has_given_up.set()
             context.cancelAllJobs()
             return
 
 
 def _stages(tracker: StatusTracker, jobs: Sequence[int]) -> Iterator[SparkStageInfo]:
-    """Yield what is known of the stages of jobs."""
+    """Yield the known stages of jobs."""
     for job_id in jobs:
         job = tracker.getJobInfo(job_id)
         for stage_id in job.stageIds if job else ():

@@ -1,6 +1,6 @@
-"""The options of the data source, which are those of `dump-log` in Spark's spelling.
+"""Options of the data source: the options of `dump-log` in Spark's spelling.
 
-| option | what it is |
+| option | meaning |
 |---|---|
 | `path`, `paths` | a file, directory, pattern or URI; a JSON list of them (what `load` makes) |
 | `decoder` | `metadata`, `offsets`, `transaction`, `remote`, `share`, `user`; else by directory |
@@ -9,8 +9,8 @@
 | `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
 | `where` | `PATH=VALUE`; several as a JSON list |
 | `pushdown` | `true`: take over Spark's filters (needs its setting, see the README) |
-| `splitBytes`, `cores` | how large splits should be, or how many run at a time |
-| `tries` | how often Spark tries a task; the last one does not read, it reports |
+| `splitBytes`, `cores` | size of splits, or number of tasks at a time |
+| `tries` | number of tries of a task; the last one reports instead of reading |
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ _FLAGS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
-    """What the options ask for."""
+    """Parsed options."""
 
     names: tuple[str, ...]
     given: tuple[Source, ...]
@@ -62,23 +62,12 @@ class SourceOptions:
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
-    """Return what options ask for; their names may be in any case.
+    """Return parsed options; their names may be in any case.
 
     Raises:
-        UsageError: one is unknown, or makes no sense.
+        UsageError: one is unknown, or has a wrong value.
     """
-    given = {name.lower(): value for name, value in options.items()}
-    known = {name.lower(): name for name in _KNOWN}
-    for name in given:
-        if name not in known:
-            raise UsageError(f"no option {name!r}", hint=f"there are {', '.join(_KNOWN)}")
-
-    def flag(name: str) -> bool:
-        text = given.get(name.lower(), "false").lower()
-        if text not in _FLAGS:
-            raise UsageError(f"{name} is true or false, not {text!r}")
-        return _FLAGS[text]
-
+    given = _lower_case(options)
     names = _list(given.get("paths", ""))
     if given.get("path"):
         names = (given["path"], *names)
@@ -93,48 +82,57 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
     if dialect != SHIPPED:
         decoder = decoder or METADATA
-    if "query" in given:  # of the command line, whole
-        query = query_from_text(given["query"])
-    else:
-        query = _query(given, decoder, dialect, flag)
+    text = given.get("query")  # the whole query, from the command line
+    query = query_from_text(text) if text else _query(given, decoder, dialect)
     return SourceOptions(
         names=names,
         given=sources,
         query=query,
-        from_start=flag("fromStart"),
-        raw=flag("raw"),
-        pushdown=flag("pushdown"),
+        from_start=_flag(given, "fromStart"),
+        raw=_flag(given, "raw"),
+        pushdown=_flag(given, "pushdown"),
         split_bytes=_number(given, "splitBytes") or None,
         cores=_number(given, "cores") or os.cpu_count() or 1,
         tries=_number(given, "tries"),
     )
 
 
+def _lower_case(options: Mapping[str, str]) -> dict[str, str]:
+    """Return options with their names in lower case.
+
+    Raises:
+        UsageError: one is unknown.
+    """
+    given = {name.lower(): value for name, value in options.items()}
+    known = {name.lower() for name in _KNOWN}
+    for name in given:
+        if name not in known:
+            raise UsageError(f"no option {name!r}", hint=f"there are {', '.join(_KNOWN)}")
+    return given
+
+
 def query_text(query: Query) -> str:
     """Return a query as the text of an option."""
-    told = asdict(query)
-    return json.dumps(told, default=sorted)  # sets
+    return json.dumps(asdict(query), default=sorted)  # sets
 
 
 def query_from_text(text: str) -> Query:
-    """Return the query that `query_text` made a text of."""
-    told = json.loads(text)
-    asked = told.pop("filter")
-    lists = {name: frozenset(value) for name, value in asked.items() if isinstance(value, list)}
-    where = tuple((path, value) for path, value in asked["where"])
-    return Query(**told, filter=Filter(**{**asked, **lists, "where": where}))
+    """Return the query of a text of `query_text`."""
+    fields = json.loads(text)
+    limits = fields.pop("filter")
+    lists = {name: frozenset(value) for name, value in limits.items() if isinstance(value, list)}
+    where = tuple((path, value) for path, value in limits["where"])
+    return Query(**fields, filter=Filter(**{**limits, **lists, "where": where}))
 
 
-def _query(
-    given: Mapping[str, str], decoder: str | None, dialect: str, flag: Callable[[str], bool]
-) -> Query:
+def _query(given: Mapping[str, str], decoder: str | None, dialect: str) -> Query:
     return Query(
         decoder=decoder,
         dialect=dialect,
         deep_iteration=True,
         form="parquet",
-        show_secrets=flag("showSecrets"),
-        salvage=flag("salvage"),
+        show_secrets=_flag(given, "showSecrets"),
+        salvage=_flag(given, "salvage"),
         filter=_filter(given, decoder, dialect),
     )
 
@@ -166,6 +164,13 @@ def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:
     if not text:
         return ()
     return tuple(text.split(",")) if commas else (text,)
+
+
+def _flag(given: Mapping[str, str], name: str) -> bool:
+    text = given.get(name.lower(), "false").lower()
+    if text not in _FLAGS:
+        raise UsageError(f"{name} is true or false, not {text!r}")
+    return _FLAGS[text]
 
 
 def _number(given: Mapping[str, str], name: str) -> int:

@@ -1,4 +1,4 @@
-"""A sink for tables of Spark: files in an object store, which Spark's own writers cannot reach."""
+"""Data sink of Spark for files in an object store, which its own writers cannot reach."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, BinaryIO
 
-# A class that Spark calls must be derived from its own, hence nothing else may import this module.
+# Spark calls subclasses of its own classes, so this module needs pyspark to load.
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 
 from kraftops.query.formats import FORMATS
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 NAME = "kraftops-parts"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
-"""What Hive and Spark do not have in the name of a directory."""
+"""Characters that Hive and Spark escape in the name of a directory."""
 
 
 def folder_name(column: str, value: str | None) -> str:
-    """Return the directory of a partition, as Hive names it."""
+    """Return Hive's name of the directory of a partition."""
     return f"{column}={_ESCAPED.sub(_escape, value) if value else _NO_VALUE}"
 
 
@@ -34,17 +34,17 @@ def _escape(found: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Parts(WriterCommitMessage):
-    """The files that a task has written, by their names in the target."""
+class TaskFiles(WriterCommitMessage):
+    """Files that a task has written, by their names in the target."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is written: *head* begins each file; rows are sorted by *partition_by*, if it is set.
+class PartsRequest:
+    """Output of a table: *head* begins each file; rows are sorted by *partition_by*, if it is set.
 
-    For Parquet the table is written as it is; else it has lines, in its last column.
+    Parquet has the table as it is; for other forms, its last column has the lines.
     """
 
     target: Target
@@ -59,14 +59,14 @@ class Request:
         return {**given, "target": path, "place": place, "run": run}
 
 
-def _request(options: Mapping[str, str]) -> Request:
+def _request(options: Mapping[str, str]) -> PartsRequest:
     given = {name.lower(): value for name, value in options.items()}
     target = Target(given["target"], given["place"], given["run"])
-    return Request(target, given["form"], given["head"], given["partitionby"])
+    return PartsRequest(target, given["form"], given["head"], given["partitionby"])
 
 
 class PartsSink(DataSource):
-    """Where tables become files of a target."""
+    """Data source that can only be written: tables become files of a target."""
 
     @classmethod
     def name(cls) -> str:
@@ -74,19 +74,19 @@ class PartsSink(DataSource):
         return NAME
 
     def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002 - Spark's
-        """Return what writes tables of a schema."""
+        """Return a writer of tables with a schema."""
         return PartsWriter(_request(self.options), schema)
 
 
 class PartsWriter(DataSourceArrowWriter):
-    """Writes a file a task, or one for each partition in it; those of the winners count."""
+    """Writer of one file a task, or of one for each partition; successful tasks count."""
 
-    def __init__(self, request: Request, schema: StructType) -> None:
-        """Write what *request* says of tables of a schema."""
+    def __init__(self, request: PartsRequest, schema: StructType) -> None:
+        """Write tables with a schema."""
         self._request = request
         self._schema = schema
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Parts:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskFiles:
         """Write the rows of a task."""
         from pyspark import TaskContext
 
@@ -94,13 +94,13 @@ class PartsWriter(DataSourceArrowWriter):
         assert context is not None
         number, attempt = context.partitionId(), context.taskAttemptId()
         names = []
-        runs = _runs(iterator, self._request.partition_by)
-        for folder, some in groupby(runs, lambda run: run[0]):
+        folders = _by_folder(iterator, self._request.partition_by)
+        for folder, some in groupby(folders, lambda pair: pair[0]):
             names.append(self._write(folder, number, attempt, (batch for _, batch in some)))
-        return Parts(tuple(names))
+        return TaskFiles(tuple(names))
 
-    def commit(self, messages: list[Parts | None]) -> None:  # type: ignore[override]
-        """Have the files of these tasks be all there is; of no rows, there is a file with none."""
+    def commit(self, messages: list[TaskFiles | None]) -> None:  # type: ignore[override]
+        """Keep only the files of these tasks; write an empty one if there are no rows."""
         names = [name for one in messages if one is not None for name in one.names]
         if not names and not self._request.partition_by:
             names = [self._write("", 0, 0, ())]
@@ -110,14 +110,14 @@ class PartsWriter(DataSourceArrowWriter):
         self, folder: str, number: int, attempt: int, batches: Iterable[pa.RecordBatch]
     ) -> str:
         """Write a file, and return its name."""
-        asked = self._request
+        request = self._request
         part = f"{folder}/{part_name(number, 1)}" if folder else part_name(number, 1)
-        name = asked.target.attempt_name(part, ENDINGS[asked.form], attempt)
-        with asked.target.writing(name) as file:
-            if FORMATS[asked.form].is_columns:
+        name = request.target.attempt_name(part, ENDINGS[request.form], attempt)
+        with request.target.writing(name) as file:
+            if FORMATS[request.form].is_columns:
                 self._parquet(file, batches)
             else:
-                file.write(asked.head.encode())
+                file.write(request.head.encode())
                 for batch in batches:
                     lines = batch.column(batch.num_columns - 1).to_pylist()
                     file.write("".join([f"{line}\n" for line in lines]).encode())
@@ -136,10 +136,10 @@ class PartsWriter(DataSourceArrowWriter):
                 writer.write_batch(batch)
 
 
-def _runs(
+def _by_folder(
     batches: Iterable[pa.RecordBatch], partition_by: str
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield rows that belong into one directory, and its name, without the column that says so."""
+    """Yield directories and their rows, without the column that names the directory."""
     import pyarrow.compute as pc
 
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Spark's filters as ours, as far as ours can say the same or at least no less."""
+"""Translate Spark's filters into filters of a scan."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _RANGES = {
     "LessThan": (None, -1),
     "LessThanOrEqual": (None, 0),
 }
-"""What is added to a value for the first and the last that fit."""
+"""Differences of the first and the last matching value from the given one."""
 
 
 def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
-    """Return a filter that lets pass no less than *known* and *one* do, and whether it is exact.
+    """Return *known* narrowed by *one*, and whether the result is exact.
 
-    Where it is not, Spark must look at the rows again. Offsets, timestamps and types are taken
-    over; of types the exact name is Spark's to look at, since ours are compared without case.
+    If it is not, it lets more rows pass, and Spark must filter them again. Offsets, timestamps and
+    types are taken over; types are not exact, since the scan compares them without case.
     """
     name, column = type(one).__name__, ".".join(getattr(one, "attribute", ()))
     value: Any = getattr(one, "value", None)

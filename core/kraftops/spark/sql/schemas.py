@@ -1,4 +1,4 @@
-"""The columns of the row as Spark has them."""
+"""Columns of a row as Spark's schema."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def row_schema() -> StructType:
 
 
 def checked_schema(asked: StructType) -> StructType:
-    """Return a schema that somebody asks for, if it is one of columns of the row.
+    """Return the requested schema, if it has only columns of the row.
 
     Raises:
-        UsageError: it has another column, one of another type, twice or NOT NULL.
+        UsageError: it has an unknown column, one of another type, twice or NOT NULL.
     """
     known = {field.name: field.dataType for field in row_schema().fields}
     for field in asked.fields:

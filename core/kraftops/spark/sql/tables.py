@@ -1,4 +1,4 @@
-"""The table `log`, for SQL and for Spark's own writers."""
+"""Table `log`, for SQL and for Spark's own writers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 VIEW = "log"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _LINE_OPTIONS = {"csv": {"escape": '"'}, "json": {"ignoreNullFields": "false"}}
-_PARTIAL = "bytes that are no whole batch"  # at the end of a file Kafka's tool goes on
+_PARTIAL = "bytes that are no whole batch"  # at the end of a file, where Kafka's tool goes on
 MOST_SHOWN = 1000
-"""Rows of an answer that are shown on a screen."""
+"""Limit of rows that are shown on a screen."""
 
 
 def log_table(session: Session, sources: Sequence[Source], query: Query) -> DataFrame:
-    """Return the rows that *query* asks for as a table, which is also the view `log`.
+    """Return the rows of *query* as a table, and define the view `log` of it.
 
     Raises:
-        SparkError: Spark does not have it.
+        SparkError: Spark refuses it.
     """
     from kraftops.spark.datasource import KraftopsDataSource
 
@@ -59,7 +59,7 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
     return {
         "sources": json.dumps([astuple(source) for source in sources]),
         "query": query_text(query),
-        # A session that somebody else has started refuses what pushes, where it is not set.
+        # A session that was started elsewhere refuses push-down unless this is set.
         "pushdown": str(session.spark.conf.get(_PUSHDOWN, "false")),
         "cores": str(session.cores),
         "tries": str(session.settings.tries),
@@ -67,17 +67,17 @@ def _options(session: Session, sources: Sequence[Source], query: Query) -> dict[
 
 
 def answer(session: Session, sql: str) -> DataFrame:
-    """Return what SQL asks for.
+    """Return the result of an SQL query.
 
     Raises:
-        SparkError: it is no SQL, or asks for what is not there.
+        SparkError: it is no SQL, or names an unknown table or column.
     """
     with job_errors():
         return session.spark.sql(sql)
 
 
 def rows_of(table: DataFrame) -> Iterator[list[Any]]:
-    """Yield the rows of a table as plain data, in order; a value for each of its columns.
+    """Yield the rows of a table, in order, as lists of plain values.
 
     Raises:
         SparkError: the job failed.
@@ -88,16 +88,16 @@ def rows_of(table: DataFrame) -> Iterator[list[Any]]:
             yield list(row.asDict(recursive=True).values())
 
 
-class Counts(NamedTuple):
-    """What was written: rows, and rows of damage, of which Kafka's tool dies or does not."""
+class RowCounts(NamedTuple):
+    """Numbers of rows written: all, damage that ends Kafka's tool, and any damage or error."""
 
     records: int
     fatal: int
     damaged: int
 
 
-def write_log(table: DataFrame, target: Target, form: str, partition_by: str) -> Counts:
-    """Have Spark write the table of a log into directories; return what it was.
+def write_log(table: DataFrame, target: Target, form: str, partition_by: str) -> RowCounts:
+    """Have Spark write the table of a log into directories; return the numbers of rows.
 
     Raises:
         SparkError: the job failed.
@@ -116,8 +116,8 @@ def write_log(table: DataFrame, target: Target, form: str, partition_by: str) ->
             f.count_if(is_damage | f.col("error").isNotNull()).alias("damaged"),
         )
     write_table(counted, target, form, partition_by)
-    counts = Counts(**{name: int(value) for name, value in seen.get.items()})
-    if not counts.records:  # there is no directory then, and nothing says what the columns are
+    counts = RowCounts(**{name: int(value) for name, value in seen.get.items()})
+    if not counts.records:  # without a row there is no directory, and no file has the columns
         with job_errors():
             nothing = _with_partition(table, partition_by).limit(0)
         write_table(nothing, target, form)
@@ -127,7 +127,7 @@ def write_log(table: DataFrame, target: Target, form: str, partition_by: str) ->
 def write_table(
     table: DataFrame, target: Target, form: str, partition_by: str | None = None
 ) -> None:
-    """Have Spark write a table as json, csv or parquet; into an object store, workers write it.
+    """Have Spark write a table as json, csv or parquet; workers write it to an object store.
 
     Raises:
         SparkError: the job failed.
@@ -150,10 +150,10 @@ def write_table(
 
 
 def _write_parts(table: DataFrame, target: Target, form: str, partition_by: str | None) -> None:
-    """Write a table as Spark's own writers would: the same lines, the same directories."""
+    """Write a table with the same lines and directories as Spark's own writers."""
     from pyspark.sql import functions as f
 
-    from kraftops.spark.sql.parts_writer import NAME, PartsSink, Request
+    from kraftops.spark.sql.parts_writer import NAME, PartsRequest, PartsSink
 
     names = [name for name in table.columns if name != partition_by]
     has_head = bool(FORMATS[form].head)
@@ -166,8 +166,8 @@ def _write_parts(table: DataFrame, target: Target, form: str, partition_by: str 
     if partition_by:
         table = table.sortWithinPartitions(partition_by)
     table.sparkSession.dataSource.register(PartsSink)
-    asked = Request(target, form, head, partition_by or "")
-    table.write.format(NAME).mode("append").options(**asked.options()).save()
+    request = PartsRequest(target, form, head, partition_by or "")
+    table.write.format(NAME).mode("append").options(**request.options()).save()
 
 
 def csv_line(names: Sequence[str]) -> str:
@@ -181,7 +181,7 @@ def csv_line(names: Sequence[str]) -> str:
 
 
 def _with_partition(table: DataFrame, by: str) -> DataFrame:
-    """Return a table with the column that it is cut by, which moves into names of directories."""
+    """Return a table with the column that becomes the names of directories."""
     from pyspark.sql import functions as f
 
     if by == "date":
@@ -195,7 +195,7 @@ def _with_partition(table: DataFrame, by: str) -> DataFrame:
 
 
 def _flat(table: DataFrame) -> DataFrame:
-    """Return a table that CSV can hold: what has parts as JSON, bytes as base64."""
+    """Return a table for CSV: nested values as JSON, bytes as base64."""
     from pyspark.sql import functions as f
     from pyspark.sql import types
 

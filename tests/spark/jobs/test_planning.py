@@ -1,0 +1,79 @@
+"""Splits by the sizes of files and the number of cores."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kraftops.dump.sources.names import Source
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
+from kraftops.spark.jobs import planning
+from kraftops.spark.jobs.planning import plan, split_bytes
+
+
+def test_remote_files_stay_whole_if_there_are_enough_for_all_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is fetched once then; fewer files are cut."""
+    sources = [Source(f"s3://b/{number}.log", None, None, None, 0) for number in range(8)]
+    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1 << 30 for _ in paths])
+
+    def cut(paths: Sequence[str], target: int, _: int) -> list[list[ByteRange]]:
+        return [
+            [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
+        ]
+
+    many = plan(sources, 2, cut=cut)
+    few = plan(sources[:7], 2, cut=cut)
+    asked = plan(sources, 2, cut=cut, size=512 << 20)
+
+    assert [split.size >> 20 for split in many] == [1024] * 8
+    assert {split.size >> 20 for split in few} == {256}
+    assert [split.size >> 20 for split in asked] == [512] * 16
+
+
+def source(path: str) -> Source:
+    return Source(path, "metadata", None, None, 0)
+
+
+def test_small_files_share_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = [source(f"{number}.log") for number in range(5)]
+    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1000 for _ in paths])
+
+    splits = plan(sources, 2, size=200_000)
+
+    paths = [[labelled.range.path for labelled in split.ranges] for split in splits]
+    assert paths == [["0.log", "1.log", "2.log"], ["3.log", "4.log"]]
+    assert [split.number for split in splits] == [0, 1]
+
+
+def test_archive_counts_with_its_inflated_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "sizes_of", lambda paths: [1000 for _ in paths])
+
+    (log,) = plan([source("0.log")], 1)
+    (archive,) = plan([source("0.log.gz")], 1)
+
+    assert archive.size - log.size == 3000
+
+
+def test_ranges_of_a_large_file_keep_the_labels_of_its_directory(tmp_path: Path) -> None:
+    batch = batch_bytes([Record(0, 0, None, bytes(1000))])
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(batch * 10)
+    named = Source(str(path), "user", "t", 3, 0)
+
+    splits = plan([named], 1, size=4 * len(batch))
+
+    ranges = [labelled for split in splits for labelled in split.ranges]
+    assert [(one.decoder, one.topic, one.partition) for one in ranges] == [("user", "t", 3)] * 3
+    assert [one.range.start for one in ranges] == [0, 4 * len(batch), 8 * len(batch)]
+    assert {one.range.file_id for one in ranges} == {None}
+
+
+@pytest.mark.parametrize(
+    ("total", "cores", "size"),
+    [(0, 8, 16 << 20), (1 << 40, 8, 256 << 20), (1 << 30, 8, 32 << 20)],
+)
+def test_size_of_splits_has_bounds(total: int, cores: int, size: int) -> None:
+    assert split_bytes(total, cores) == size
