@@ -6,7 +6,7 @@
     log = spark.read.format("kraftops").load("DIRECTORY")
 
 The columns are the fields of `kraftops.query.row.Row`, rows of damage included. Columns that
-`.schema()` leaves out are not decoded. `kraftops.spark.sql.options` lists the options.
+`.schema()` leaves out are not decoded. `kraftops.spark.source.options` lists the options.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from kraftops.spark.jobs.planning import LabelledRange, Split, plan
 from kraftops.spark.jobs.range_process import range_batches, spooled
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
-from kraftops.spark.sql.options import SourceOptions, source_options
-from kraftops.spark.sql.pushdown import pushed
-from kraftops.spark.sql.schemas import checked_schema, row_schema
+from kraftops.spark.source.options import SourceOptions, source_options
+from kraftops.spark.source.pushdown import pushed
+from kraftops.spark.source.schemas import checked_schema, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

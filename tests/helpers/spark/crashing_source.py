@@ -10,7 +10,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.streams import OpenName
 from kraftops.spark.datasource import KraftopsDataSource, Reader, SplitPartition
 from kraftops.spark.jobs.planning import Split
-from kraftops.spark.sql.options import source_options
+from kraftops.spark.source.options import source_options
 from tests.helpers.spark.crash_folder import CRASH_FOLDER
 
 

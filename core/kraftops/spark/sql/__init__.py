@@ -1,1 +1,1 @@
-"""Logs as tables: the data source, its options, SQL, and written tables."""
+"""Logs as tables: the table `log` for SQL, and tables written by Spark."""

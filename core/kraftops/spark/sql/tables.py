@@ -16,7 +16,7 @@ from kraftops.spark.dump.targets import Target
 from kraftops.spark.jobs.run import check_workers
 from kraftops.spark.session.failures import job_errors
 from kraftops.spark.session.session import Session
-from kraftops.spark.sql.options import query_text
+from kraftops.spark.source.options import query_text
 from kraftops.uris import is_remote
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Parts of the data source: its options, pushed filters, and columns."""
