@@ -5,7 +5,7 @@ import pytest
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.spark.sql.options import query_from_text, query_text, source_options
+from kraftops.spark.source.options import query_from_text, query_text, source_options
 
 
 def test_names_may_be_in_any_case() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from kraftops.query.filters import Filter
-from kraftops.spark.sql.pushdown import pushed
+from kraftops.spark.source.pushdown import pushed
 
 filters = pytest.importorskip("pyspark.sql.datasource")
 
