@@ -11,11 +11,11 @@ from tests.helpers.nodes.child_processes import FULL, INTERRUPT, KILL, Child, fa
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     MORE,
-    identify,
     log_files,
-    other,
+    other_node,
+    recovery_data,
     survivor,
-    told,
+    write_meta,
 )
 
 ARGS = ["recover", "-c", "server.properties", "--voters", "self", "--yes"]
@@ -39,7 +39,7 @@ def copy(folder: Path) -> Case:
     (node / "meta/__cluster_metadata-0/00000000000000000000.index").write_bytes(bytes(8))
     source = node / "b4"
     source.mkdir()
-    identify(source, 4)
+    write_meta(source, 4)
     snapshots = {(60, 4): snapshot_bytes(*BEGINNING, end=5)}
     write_log(source, {50: [no_ops(50, 20, epoch=4)]}, snapshots)
     return Case(node, [*ARGS, "--from", "b4"])
@@ -48,7 +48,7 @@ def copy(folder: Path) -> Case:
 def replace(folder: Path) -> Case:
     """The own log went another way."""
     node = survivor(folder, *MORE)
-    other(node / "c2", 2, no_ops(5, 2, epoch=3))
+    other_node(node / "c2", 2, no_ops(5, 2, epoch=3))
     return Case(node, [*ARGS, "--from", "c2"])
 
 
@@ -76,10 +76,10 @@ def check_undone_and_done_again(child: Child, before: dict[str, bytes], case: Ca
     node = child.node
     folder = node / "meta/__cluster_metadata-0"
     if [path for path in folder.glob("before-recover-*Z") if path.is_dir()]:
-        told(node, "--undo")
+        recovery_data(node, "--undo")
     assert servers(log_files(node)) == before, child.call
 
-    found = told(node, *case.args[3:-1] if case.args[-1] == "--yes" else case.args[3:])
+    found = recovery_data(node, *case.args[3:-1] if case.args[-1] == "--yes" else case.args[3:])
 
     assert found["changed"] is True, child.call
     assert [*folder.glob("*.recovering")] == [], child.call
@@ -128,7 +128,7 @@ def test_error_at_any_call_puts_all_back(case: Case, tmp_path: Path, fault: str)
             assert set(there) == after, child.call
         elif "and then not put back" in child.err:  # there is no room for that either
             assert fault == FULL
-            told(child.node, "--undo")
+            recovery_data(child.node, "--undo")
             assert log_files(child.node) == before, child.call
         elif there.keys() != after:
             assert servers(there) == before, (child.call, child.err)
@@ -140,7 +140,7 @@ def test_error_at_any_call_puts_all_back(case: Case, tmp_path: Path, fault: str)
 def test_undo_that_is_killed_goes_on(tmp_path: Path) -> None:
     case = replace(tmp_path / "node")
     before = log_files(case.node)
-    told(case.node, *case.args[3:])
+    recovery_data(case.node, *case.args[3:])
 
     undo = ["recover", "-c", "server.properties", "--undo"]
     *killed, last = failing(case.node, tmp_path / "children", undo, KILL)
@@ -148,6 +148,6 @@ def test_undo_that_is_killed_goes_on(tmp_path: Path) -> None:
     assert log_files(last.node) == before
     for child in killed:
         assert is_sound(child.node), child.call
-        told(child.node, "--undo")
+        recovery_data(child.node, "--undo")
         assert log_files(child.node) == before, child.call
     assert len(killed) > 20

@@ -25,13 +25,13 @@ from tests.helpers.nodes.lost_quorums import (
     VOTERS,
     broker,
     controller,
-    identify,
     log_files,
-    other,
+    other_node,
     recover,
+    recovery_data,
     refusal,
     survivor,
-    told,
+    write_meta,
 )
 from tests.helpers.nodes.node_directories import CLUSTER_ID, META, OTHER_ID, locked, storage
 from tests.helpers.tools.console import STORAGE
@@ -58,7 +58,7 @@ class TestSelf:
         node = survivor(tmp_path, *MORE)
         before = log_files(node)
 
-        found = told(node, "--voters", "self")
+        found = recovery_data(node, "--voters", "self")
 
         added = log_files(node)
         assert {name: added.pop(name) for name in before} == before
@@ -73,14 +73,14 @@ class TestSelf:
         text = json.dumps(state)
         (node / "meta/__cluster_metadata-0/quorum-state").write_text(text)
 
-        assert told(node, "--voters", "self")["epoch"] == 8
+        assert recovery_data(node, "--voters", "self")["epoch"] == 8
 
     def test_second_time_there_is_nothing_to_do(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
-        told(node, "--voters", "self")
+        recovery_data(node, "--voters", "self")
         before = log_files(node)
 
-        found = told(node, "--voters", "self")
+        found = recovery_data(node, "--voters", "self")
 
         assert (found["changed"], found["offset"], log_files(node)) == (False, None, before)
 
@@ -88,7 +88,7 @@ class TestSelf:
         node = survivor(tmp_path)
         before = sorted(tmp_path.rglob("*"))
 
-        found = told(node, "--voters", "self", "--dry-run")
+        found = recovery_data(node, "--voters", "self", "--dry-run")
 
         assert (found["changed"], found["offset"]) == (False, 5)
         assert sorted(tmp_path.rglob("*")) == before
@@ -97,7 +97,7 @@ class TestSelf:
         node = controller(tmp_path)
         write_log(node / "meta", {0: BEGINNING[2:3] and [no_ops(0, 3), BEGINNING[3]]})
 
-        told(node, "--voters", "self")
+        recovery_data(node, "--voters", "self")
 
         log = read_metadata_log(str(node / "meta"))
         assert log
@@ -109,7 +109,7 @@ class TestSelf:
         segment = node / "meta/__cluster_metadata-0" / SEGMENT
         segment.write_bytes(segment.read_bytes()[:-3])
 
-        found = told(node, "--voters", "self")
+        found = recovery_data(node, "--voters", "self")
 
         assert found["offset"] == 7
         assert [one["code"] for one in found["notes"]] == ["unfinished-end"]
@@ -121,7 +121,7 @@ class TestSelf:
         last = node / "meta/__cluster_metadata-0/00000000000000000005.log"
         last.touch()
 
-        told(node, "--voters", "self")
+        recovery_data(node, "--voters", "self")
 
         assert last.stat().st_size > 0
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
@@ -131,7 +131,7 @@ class TestSelf:
         snapshot = snapshot_bytes(*BEGINNING, end=5)
         write_log(node / "meta", {100: []}, {(100, 6): snapshot})
 
-        found = told(node, "--voters", "self")
+        found = recovery_data(node, "--voters", "self")
 
         assert (found["offset"], found["epoch"]) == (100, 7)
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
@@ -141,7 +141,7 @@ class TestSelf:
         node = survivor(tmp_path)
         write_log(node / "meta", None, {(100, 6): snapshot_bytes(*BEGINNING, end=5)})
 
-        found = told(node, "--voters", "self")
+        found = recovery_data(node, "--voters", "self")
 
         assert found["offset"] == 100
         names = ["00000000000000000100-0000000006.checkpoint", "00000000000000000100.log"]
@@ -153,9 +153,9 @@ class TestRanking:
 
     def test_longer_log_is_copied_and_ends_with_the_batch(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
-        other(tmp_path / "b4", 4, *MORE)
+        other_node(tmp_path / "b4", 4, *MORE)
 
-        found = told(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
+        found = recovery_data(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
 
         assert [one["isOwn"] for one in found["logs"]] == [False, True]
         assert found["offset"] == 10
@@ -167,9 +167,9 @@ class TestRanking:
         self, tmp_path: Path
     ) -> None:
         node = survivor(tmp_path / "n1", no_ops(5, 2, epoch=3))
-        other(tmp_path / "b4", 4, *MORE)
+        other_node(tmp_path / "b4", 4, *MORE)
 
-        found = told(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
+        found = recovery_data(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
 
         best, second = found["logs"]
         assert best["isOwn"]
@@ -185,9 +185,9 @@ class TestRanking:
         folder = node / "meta/__cluster_metadata-0"
         (folder / "leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
         (folder / "00000000000000000000.index").write_bytes(bytes(8))
-        other(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
+        other_node(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
 
-        told(node, "--voters", "self", f"--from={tmp_path / 'c2'}")
+        recovery_data(node, "--voters", "self", f"--from={tmp_path / 'c2'}")
 
         expected = b"".join([*BEGINNING, no_ops(5, 2, epoch=3)])
         assert whole_log(node)[: len(expected)] == expected
@@ -197,12 +197,12 @@ class TestRanking:
         node = survivor(tmp_path / "n1")
         source = tmp_path / "b4"
         source.mkdir()
-        identify(source, 4)
+        write_meta(source, 4)
         snapshot = snapshot_bytes(*BEGINNING, end=5)
         write_log(source, {50: [no_ops(50, 20, epoch=4)]}, {(60, 4): snapshot})
         before = log_files(tmp_path, "b4")
 
-        told(node, "--voters", "self", f"--from={source}")
+        recovery_data(node, "--voters", "self", f"--from={source}")
 
         assert log_files(tmp_path, "b4") == before
         assert sorted(log_files(node)) == ["00000000000000000050.log", *sorted(before)[1:]]
@@ -211,13 +211,13 @@ class TestRanking:
     def test_all_controllers_are_lost(self, tmp_path: Path) -> None:
         """A formatted directory without a log, and the copy of a broker, in an archive."""
         node = controller(tmp_path / "n1")
-        identify(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
-        other(tmp_path / "b4", 4, *MORE)
+        write_meta(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
+        other_node(tmp_path / "b4", 4, *MORE)
         archive = tmp_path / "copy.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(tmp_path / "b4", "data")
 
-        found = told(node, "--voters", "self", f"--from={archive}")
+        found = recovery_data(node, "--voters", "self", f"--from={archive}")
 
         assert found["lostVoters"] == [2, 3]
         assert voters(node) == ["1@localhost:29093:3Db5QLSqSZieL3rJBUUegA"]
@@ -247,23 +247,25 @@ class TestSeveralVoters:
         move = ("--listener-hosts", "localhost=kafka.example")
         sources = [f"--from={node / 'meta'}" for node in others]
 
-        told(first, *move, *sources)
+        recovery_data(first, *move, *sources)
         for node in others:
-            assert told(node, *move, f"--from={first / 'meta'}")["offset"] is None
+            assert recovery_data(node, *move, f"--from={first / 'meta'}")["offset"] is None
 
         assert len({whole_log(node) for node in [first, *others]}) == 1
         for node in [first, *others]:
             assert voters(node) == all_voters(
                 h1="kafka.example", h2="kafka.example", h3="kafka.example"
             ).split(",")
-            again = told(node, *move, f"--from={first / 'meta'}", f"--from={others[0] / 'meta'}")
+            again = recovery_data(
+                node, *move, f"--from={first / 'meta'}", f"--from={others[0] / 'meta'}"
+            )
             assert again["changed"] is False
 
     def test_other_nodes_are_told_what_to_run(self, tmp_path: Path) -> None:
         first, *others = self.nodes(tmp_path)
         sources = [f"--from={node / 'meta'}" for node in others]
 
-        found = told(first, "--listener-hosts", "localhost:29093=a b:1", *sources)
+        found = recovery_data(first, "--listener-hosts", "localhost:29093=a b:1", *sources)
 
         commands = {one["nodeId"]: one["command"] for one in found["next"] if one["command"]}
         words = shlex.split(commands[2])
@@ -273,11 +275,11 @@ class TestSeveralVoters:
     def test_voters_are_named(self, tmp_path: Path) -> None:
         first, second, third = self.nodes(tmp_path)
         new = "3Db5QLSqSZieL3rJBUUegA"
-        identify(third / "meta", 3, directory_id=new)
+        write_meta(third / "meta", 3, directory_id=new)
         named = all_voters().replace(to_text(IDS[3]), new)
         sources = [f"--from={node / 'meta'}" for node in (first, second, third)]
 
-        told(first, "--voters", named, *sources)
+        recovery_data(first, "--voters", named, *sources)
 
         assert voters(first) == named.split(",")
 
@@ -353,7 +355,7 @@ class TestRefusals:
                 "not-formatted",
                 id="odd-meta",
             ),
-            pytest.param(lambda node: identify(node / "meta", 2), "other-identity", id="node-id"),
+            pytest.param(lambda node: write_meta(node / "meta", 2), "other-identity", id="node-id"),
             pytest.param(
                 lambda node: (node / "meta" / META).write_text(
                     f"version=1\nnode.id=1\ncluster.id={CLUSTER_ID}\n"
@@ -398,7 +400,7 @@ class TestRefusals:
 
     def test_other_node_that_runs(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
-        source = other(tmp_path / "b4", 4)
+        source = other_node(tmp_path / "b4", 4)
 
         with locked(source):
             found = refusal(node, "--voters", "self", f"--from={source}/__cluster_metadata-0")
@@ -415,8 +417,8 @@ class TestRefusals:
 
     def test_other_cluster(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
-        source = other(tmp_path / "b4", 4)
-        identify(source, 4, OTHER_ID)
+        source = other_node(tmp_path / "b4", 4)
+        write_meta(source, 4, OTHER_ID)
 
         assert refusal(node, "--voters", "self", f"--from={source}")["error"] == "other-cluster"
 
@@ -470,21 +472,21 @@ class TestUndo:
     def test_everything_is_as_it_was(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1", *MORE)
         (node / "meta/__cluster_metadata-0/leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
-        other(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
+        other_node(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
         before = log_files(node)
-        told(node, "--voters", "self", f"--from={tmp_path / 'c2'}")
+        recovery_data(node, "--voters", "self", f"--from={tmp_path / 'c2'}")
         assert log_files(node) != before
 
-        assert told(node, "--undo")["changed"] is True
+        assert recovery_data(node, "--undo")["changed"] is True
         assert log_files(node) == before
-        assert told(node, "--undo")["changed"] is False
+        assert recovery_data(node, "--undo")["changed"] is False
 
     def test_backup_elsewhere(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
         before = log_files(node)
         place = str(tmp_path / "safe")
 
-        found = told(node, "--voters", "self", "--backup", place)
+        found = recovery_data(node, "--voters", "self", "--backup", place)
 
         assert found["backup"].startswith(f"{place}/before-recover-")
         assert {path.name for path in Path(found["backup"]).iterdir()} == {
@@ -493,27 +495,27 @@ class TestUndo:
             "recover.json",
         }
         assert refusal(node, "--undo")["error"] == "no-backup"
-        assert told(node, "--undo", "--backup", place)["changed"] is True
+        assert recovery_data(node, "--undo", "--backup", place)["changed"] is True
         assert log_files(node) == before
 
     def test_without_backup(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
 
-        assert told(node, "--voters", "self", "--no-backup")["backup"] is None
+        assert recovery_data(node, "--voters", "self", "--no-backup")["backup"] is None
         assert refusal(node, "--undo")["error"] == "no-backup"
 
     def test_backup_of_another_node(self, tmp_path: Path) -> None:
         nodes = [survivor(tmp_path / "n1"), survivor(tmp_path / "n2")]
-        identify(nodes[1] / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
+        write_meta(nodes[1] / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
         place = str(tmp_path / "safe")
-        told(nodes[0], "--voters", "self", "--backup", place)
+        recovery_data(nodes[0], "--voters", "self", "--backup", place)
 
         assert refusal(nodes[1], "--undo", "--backup", place)["error"] == "other-backup"
 
     @pytest.mark.parametrize("name", [SEGMENT, "00000000000000000005.log", "quorum-state"])
     def test_server_has_run(self, tmp_path: Path, name: str) -> None:
         node = survivor(tmp_path)
-        told(node, "--voters", "self")
+        recovery_data(node, "--voters", "self")
         with (node / "meta/__cluster_metadata-0" / name).open("ab") as file:
             file.write(b"more")
 
@@ -525,7 +527,7 @@ class TestText:
 
     def test_what_is_lost_comes_next_is_in_it(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "a node", no_ops(5, 2, epoch=3))
-        other(tmp_path / "b4", 4, *MORE)
+        other_node(tmp_path / "b4", 4, *MORE)
 
         done = recover(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
 
@@ -549,7 +551,7 @@ class TestText:
     def test_commands_are_quoted(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
         odd = "x; touch z $(id)"
-        identify(node / "meta", 1, odd)
+        write_meta(node / "meta", 1, odd)
 
         done = recover(node, "--voters", "self")
 
@@ -582,7 +584,7 @@ def test_other_voters_are_typed_on_a_terminal(tmp_path: Path, typed: str, code: 
 def test_open_transaction_is_noted(tmp_path: Path) -> None:
     node = survivor(tmp_path, records_batch(5, ("BeginTransactionRecord", {"name": "x"})))
 
-    found = told(node, "--voters", "self")
+    found = recovery_data(node, "--voters", "self")
 
     assert [note["code"] for note in found["notes"]] == ["open-transaction"]
     assert found["offset"] == 6
@@ -592,11 +594,11 @@ def test_partitions_that_would_turn_stray(tmp_path: Path) -> None:
     node = survivor(tmp_path / "n1")
     data = tmp_path / "data"
     (data / "late-0").mkdir(parents=True)
-    identify(data, 4)
+    write_meta(data, 4)
     (data / "late-0/partition.metadata").write_text(f"version: 0\ntopic_id: {to_text(IDS[4])}\n")
     (data / "late-0/00000000000000000000.log").write_bytes(bytes(1000))
 
-    found = told(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
+    found = recovery_data(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
     done = recover(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
 
     (stray,) = found["strays"]
@@ -624,9 +626,9 @@ def test_old_release_cannot_read_voters(tmp_path: Path) -> None:
 def test_brokers_that_were_not_given_are_named(tmp_path: Path) -> None:
     registrations = [records_batch(5 + at, broker(4 + at)) for at in range(2)]
     node = survivor(tmp_path / "n1", *registrations)
-    source = other(tmp_path / "b4", 4, *registrations)
+    source = other_node(tmp_path / "b4", 4, *registrations)
 
-    found = told(node, "--voters", "self", f"--from={source}")
+    found = recovery_data(node, "--voters", "self", f"--from={source}")
 
     (note,) = found["notes"]
     assert (note["code"], "brokers 5 have" in note["message"]) == ("brokers-not-given", True)
@@ -635,9 +637,9 @@ def test_brokers_that_were_not_given_are_named(tmp_path: Path) -> None:
 
 def test_broker_that_is_ahead_forgets_its_log(tmp_path: Path) -> None:
     node = survivor(tmp_path / "n1", records_batch(5, broker(4)), no_ops(6, 2, epoch=5))
-    source = other(tmp_path / "a b", 4, records_batch(5, broker(4)), *MORE[1:])
+    source = other_node(tmp_path / "a b", 4, records_batch(5, broker(4)), *MORE[1:])
 
-    found = told(node, "--voters", "self", f"--from={source}")
+    found = recovery_data(node, "--voters", "self", f"--from={source}")
 
     (command,) = [step["command"] for step in found["next"] if "move its" in step["text"]]
     words = shlex.split(command)

@@ -1,11 +1,12 @@
-"""Nodes whose quorum is lost: folders with the logs that are left of it."""
+"""Nodes of a lost quorum, with the logs that are left."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kraftops.java.properties import properties_bytes
+from kraftops.recovery.plan import RecoveryPlan
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
     kraft_version_batch,
@@ -16,6 +17,9 @@ from tests.helpers.logs.metadata_logs import (
 )
 from tests.helpers.nodes.node_directories import CLUSTER_ID, META, make_node, storage
 from tests.helpers.tools.console import Done
+
+Planner = Callable[..., RecoveryPlan]
+"""Function of a node's folder and the folders of other logs."""
 
 IDS = {node_id: bytes([node_id]) * 16 for node_id in range(1, 6)}
 VOTERS = tuple((node_id, IDS[node_id]) for node_id in (1, 2, 3))
@@ -71,20 +75,20 @@ def controller(folder: Path, node_id: int = 1, **changes: str) -> Path:
     keys = {**CONTROLLER, "node.id": str(node_id)}
     make_node(folder, {}, **{key.replace(".", "_"): value for key, value in keys.items()} | changes)
     (folder / "meta").mkdir()
-    identify(folder / "meta", node_id)
+    write_meta(folder / "meta", node_id)
     return folder
 
 
-def identify(directory: Path, node_id: int, cluster_id: str = CLUSTER_ID, **more: str) -> None:
+def write_meta(directory: Path, node_id: int, cluster_id: str = CLUSTER_ID, **more: str) -> None:
     """Write a meta.properties."""
-    said = {
+    values = {
         "version": "1",
         "node.id": str(node_id),
         "cluster.id": cluster_id,
         "directory.id": to_text(IDS.get(node_id, bytes([node_id]) * 16)),
     }
-    said |= {key.replace("_", "."): value for key, value in more.items()}
-    (directory / META).write_bytes(properties_bytes(list(said.items())))
+    values |= {key.replace("_", "."): value for key, value in more.items()}
+    (directory / META).write_bytes(properties_bytes(list(values.items())))
 
 
 def survivor(folder: Path, *batches: bytes) -> Path:
@@ -94,21 +98,21 @@ def survivor(folder: Path, *batches: bytes) -> Path:
     return node
 
 
-def other(folder: Path, node_id: int, *batches: bytes) -> Path:
+def other_node(folder: Path, node_id: int, *batches: bytes) -> Path:
     """Make the log directory of another node, with a log."""
     folder.mkdir(parents=True)
-    identify(folder, node_id)
+    write_meta(folder, node_id)
     write_log(folder, {0: [*BEGINNING, *batches]})
     return folder
 
 
 def recover(node: Path, *args: str) -> Done:
-    """Recover in this process, without being asked."""
+    """Run a confirmed recovery in this process."""
     return storage(node, "recover", "-c", "server.properties", *args, "--yes")
 
 
-def told(node: Path, *args: str) -> dict[str, Any]:
-    """Return what a recovery that succeeds tells."""
+def recovery_data(node: Path, *args: str) -> dict[str, Any]:
+    """Return the JSON of a recovery, which succeeds."""
     done = recover(node, *args, "--format", "json")
     assert done.code == 0, done.text + done.err
     found: dict[str, Any] = json.loads(done.text)
@@ -116,7 +120,7 @@ def told(node: Path, *args: str) -> dict[str, Any]:
 
 
 def refusal(node: Path, *args: str, code: int = 3) -> dict[str, Any]:
-    """Return what a recovery that is refused tells."""
+    """Return the JSON of a recovery, which is refused."""
     done = recover(node, *args, "--format", "json")
     assert done.code == code, done.text + done.err
     found: dict[str, Any] = json.loads(done.text)
@@ -125,7 +129,7 @@ def refusal(node: Path, *args: str, code: int = 3) -> dict[str, Any]:
 
 
 def log_files(node: Path, directory: str = "meta") -> dict[str, bytes]:
-    """Return the files of a node's log that a server looks at."""
+    """Return the files of a node's log that a server reads."""
     folder = node / directory / "__cluster_metadata-0"
     paths = folder.iterdir() if folder.is_dir() else ()
     return {path.name: path.read_bytes() for path in paths if path.is_file()}

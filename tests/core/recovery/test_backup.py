@@ -1,0 +1,78 @@
+"""A backup has the files of a log and the planned steps, and is found again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.recovery.backup import (
+    STEPS_FILE,
+    Backup,
+    backup_folder,
+    find_backup,
+    make_backup,
+    remove_unfinished,
+)
+from kraftops.recovery.log_files import TEMPORARY
+from kraftops.recovery.plan import RecoveryPlan
+from kraftops.recovery.refusal import RecoveryRefused
+from tests.helpers.nodes.lost_quorums import Planner, log_files, survivor, write_meta
+
+NOW = 1_763_720_000_123
+
+
+def make(plan: RecoveryPlan, now: int = NOW) -> Backup:
+    path = backup_folder(plan.own.folder, None, now)
+    return make_backup(plan.directory, plan.own.folder, plan.steps, None, path)
+
+
+def test_newest_backup_is_found_as_it_was_made(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node")
+    planned = plan(node)
+    make(planned)
+    newest = make(planned, NOW + 1)
+
+    found = find_backup(planned.directory, planned.own.folder, None)
+
+    assert found == newest
+    assert found.files == planned.files
+    assert found.removed_names == set()
+    for name, data in log_files(node).items():
+        assert Path(found.folder, name).read_bytes() == data
+
+
+def test_path_has_the_time_in_utc() -> None:
+    assert backup_folder("log", "to", NOW) == "to/before-recover-20251121T101320.123Z"
+
+
+def test_backup_of_another_directory_is_refused(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node")
+    make(plan(node))
+    write_meta(node / "meta", 1, directory_id="JEXY6aqzQY-32P5TStzaFg")
+    planned = plan(node)
+
+    with pytest.raises(RecoveryRefused) as refused:
+        find_backup(planned.directory, planned.own.folder, None)
+
+    assert refused.value.code == "other-backup"
+
+
+def test_backup_of_another_version_is_refused(tmp_path: Path, plan: Planner) -> None:
+    planned = plan(survivor(tmp_path / "node"))
+    path = Path(make(planned).folder, STEPS_FILE)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 99}))
+
+    with pytest.raises(RecoveryRefused) as refused:
+        find_backup(planned.directory, planned.own.folder, None)
+
+    assert refused.value.code == "unreadable"
+
+
+def test_unfinished_backups_and_files_are_removed(tmp_path: Path) -> None:
+    (tmp_path / f"before{TEMPORARY}").mkdir()
+    (tmp_path / f"0.log{TEMPORARY}").touch()
+    (tmp_path / "0.log").touch()
+
+    remove_unfinished(str(tmp_path))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["0.log"]

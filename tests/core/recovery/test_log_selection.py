@@ -1,0 +1,110 @@
+"""The sound log of the highest epoch and offset is chosen among those of one cluster."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftops.recovery.log_copy import LogCopy
+from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
+from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.storage.config.server_config import load_config
+from kraftops.storage.logdirs.directories import LogDirectory
+from kraftops.storage.logdirs.meta_properties import MetaProperties
+from tests.helpers.logs.metadata_logs import no_ops
+from tests.helpers.nodes.lost_quorums import MORE, controller, other_node, survivor, write_meta
+from tests.helpers.nodes.node_directories import OTHER_ID
+
+LOG = LogCopy("log", "folder", MetaProperties(1, None, None, None), end=5, epoch=2)
+
+
+def directory(node: Path, monkeypatch: pytest.MonkeyPatch) -> LogDirectory:
+    monkeypatch.chdir(node)
+    return own_directory(load_config("server.properties"))
+
+
+def test_highest_epoch_comes_before_the_highest_offset() -> None:
+    logs = [LOG, replace(LOG, end=9, epoch=1), replace(LOG, end=6)]
+
+    assert choose_log(logs) is logs[2]
+
+
+def test_damaged_log_is_not_chosen() -> None:
+    logs = [replace(LOG, end=9, damage="torn"), LOG]
+
+    assert choose_log(logs) is LOG
+
+
+@pytest.mark.parametrize(
+    ("log", "code"),
+    [(replace(LOG, damage="torn"), "damaged"), (replace(LOG, end=0), "no-records")],
+)
+def test_without_a_sound_log_there_is_no_recovery(log: LogCopy, code: str) -> None:
+    with pytest.raises(RecoveryRefused) as refused:
+        choose_log([log])
+
+    assert refused.value.code == code
+
+
+def test_other_logs_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = survivor(tmp_path / "node", *MORE)
+    other_node(node / "c2", 2)
+
+    own, other = read_logs(directory(node, monkeypatch), ["c2", "meta", "c2"])
+
+    assert (own.name, other.name) == ("meta", "c2")
+    assert common_end(other, own) == 5
+
+
+def test_log_of_another_cluster_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = survivor(tmp_path / "node")
+    write_meta(other_node(node / "c2", 2), 2, OTHER_ID)
+
+    with pytest.raises(RecoveryRefused) as refused:
+        read_logs(directory(node, monkeypatch), ["c2"])
+
+    assert refused.value.code == "other-cluster"
+
+
+def test_logs_of_two_clusters_have_no_common_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = survivor(tmp_path / "node")
+    folder = other_node(node / "c2", 2) / "__cluster_metadata-0"
+    (folder / "00000000000000000000.log").write_bytes(no_ops(0, 9))
+    own, other = read_logs(directory(node, monkeypatch), ["c2"])
+
+    with pytest.raises(RecoveryRefused) as refused:
+        common_end(other, own)
+
+    assert refused.value.code == "other-log"
+
+
+@pytest.mark.parametrize(
+    ("changes", "stored_id", "code"),
+    [
+        (
+            {"process_roles": "broker", "listeners": "PLAINTEXT://localhost:29092"},
+            1,
+            "no-controller",
+        ),
+        ({}, None, "not-formatted"),
+        ({}, 9, "other-identity"),
+    ],
+)
+def test_directory_must_be_formatted_for_this_controller(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, str],
+    stored_id: int | None,
+    code: str,
+) -> None:
+    node = controller(tmp_path / "node", 1, **changes)
+    (node / "meta/meta.properties").unlink()
+    if stored_id:
+        write_meta(node / "meta", stored_id)
+
+    with pytest.raises(RecoveryRefused) as refused:
+        directory(node, monkeypatch)
+
+    assert refused.value.code == code

@@ -1,0 +1,49 @@
+"""A recovery warns of unread logs, of brokers without a log, and of another listener."""
+
+from pathlib import Path
+
+from tests.helpers.logs.metadata_logs import no_ops, records_batch
+from tests.helpers.nodes.lost_quorums import IDS, Planner, broker, other_node, survivor
+from tests.helpers.nodes.node_directories import META
+
+
+def codes(plan: Planner, node: Path, *sources: str, **options: str) -> list[str]:
+    return [warning.code for warning in plan(node, *sources, **options).warnings]
+
+
+def test_sound_log_has_no_warning(tmp_path: Path, plan: Planner) -> None:
+    assert codes(plan, survivor(tmp_path / "node")) == []
+
+
+def test_damage_and_unfinished_end_of_another_log(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node", no_ops(5, 1, epoch=9))
+    other_node(node / "c2", 2, no_ops(5, 1)[:-1] + b"?", no_ops(6, 1))
+    other_node(node / "c3", 3, no_ops(5, 1)[:-1])
+
+    assert codes(plan, node, "c2", "c3") == ["damaged", "unfinished-end"]
+
+
+def test_log_without_meta_properties_is_of_an_unknown_cluster(
+    tmp_path: Path, plan: Planner
+) -> None:
+    node = survivor(tmp_path / "node")
+    (other_node(node / "c2", 2) / META).unlink()
+
+    assert codes(plan, node, "c2") == ["unknown-cluster"]
+
+
+def test_broker_without_a_log(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node", records_batch(5, broker(4)))
+    other_node(node / "b4", 4)
+
+    assert codes(plan, node) == ["brokers-not-given"]
+    assert codes(plan, node, "b4") == []
+
+
+def test_voter_at_another_address_than_the_listener(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node")
+    own = plan(node).new_voters[0]
+
+    assert own.directory_id == IDS[1]
+    voter = str(own._replace(host="elsewhere"))
+    assert codes(plan, node, voters=voter) == ["other-listener"]
