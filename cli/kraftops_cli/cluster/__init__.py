@@ -1,1 +1,1 @@
-"""`kafka-cluster`, one module a subcommand."""
+"""`kafka-cluster`, with a module for each subcommand."""

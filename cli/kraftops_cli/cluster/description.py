@@ -197,5 +197,5 @@ class _Questions:
                 raise
             return WireError(
                 f"the quorum is not known: {error.message}",
-                hint="brokers hand on to controllers what is asked of it: do these run?",
+                hint="brokers forward this question to controllers: do these run?",
             )

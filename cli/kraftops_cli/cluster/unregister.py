@@ -49,7 +49,7 @@ class _Session:
 
 @dataclass(slots=True)
 class _Outcome:
-    """The brokers that are or may be registered; *removed*: whether each finished one was."""
+    """The brokers that are or may be registered; and by id whether a broker was removed."""
 
     registered: Sequence[int]
     removed: dict[int, bool] = field(default_factory=dict)

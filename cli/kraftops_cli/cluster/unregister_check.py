@@ -58,7 +58,7 @@ class Registrations:
         if self.missing:
             return UsageError(
                 f"{self.address}: it cannot be seen whether broker {broker} is still needed:"
-                f" {self.missing} would tell",
+                f" that needs {self.missing}",
                 hint="--force unregisters it nevertheless",
             )
         topics = (self.replicas or {}).get(broker)

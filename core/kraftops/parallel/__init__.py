@@ -1,1 +1,1 @@
-"""Do work in threads: tasks whose output keeps its order, and reading ahead."""
+"""Work in threads: ordered pools, prefetching, background calls."""

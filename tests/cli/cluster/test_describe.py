@@ -71,5 +71,5 @@ def test_brokers_are_shown_where_no_controller_answers() -> None:
     assert "\nquorum  -\n" in done.text
     assert done.errors == [
         f"kafka-cluster: the quorum is not known: {peer.address}: no answer within 0.5 s",
-        "hint: brokers hand on to controllers what is asked of it: do these run?",
+        "hint: brokers forward this question to controllers: do these run?",
     ]

@@ -42,7 +42,7 @@ def test_state_that_may_not_be_seen_is_refused() -> None:
     refusal = known.refusal(2)
 
     assert refusal
-    assert "DESCRIBE on the topics would tell" in refusal.message
+    assert "that needs DESCRIBE on the topics" in refusal.message
 
 
 def test_broker_that_cannot_be_seen_may_be_registered() -> None:

@@ -1,8 +1,8 @@
 """Trusted certificates from Java's own key stores (JKS, `sun.security.provider.JavaKeyStore`).
 
 Big-endian: magic, version, count, then entries of a tag, an alias (a string as DataOutput writes
-it), the time of creation in ms, and their content; a SHA-1 digest over password and all of it ends
-the file.
+it), the time of creation in ms, and their content. A SHA-1 digest of the password and of all bytes
+before it ends the file.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ def _choose_ciphers(context: ssl.SSLContext, suites: tuple[str, ...], source: st
 
 
 def _load_trusted(context: ssl.SSLContext, store: Store, source: str) -> None:
-    place = f"{source}: {store.key}"
-    data = _store_bytes(store, place)
+    subject = f"{source}: {store.key}"
+    data = _store_bytes(store, subject)
     try:
         if _PEM.search(data):
             context.load_verify_locations(cadata=_folded(data.decode("ascii", "replace")))
@@ -79,14 +79,14 @@ def _load_trusted(context: ssl.SSLContext, store: Store, source: str) -> None:
         certificates = _certificates(data, store.password)
         context.load_verify_locations(cadata=b"".join(certificates))
     except DecodeError as error:
-        raise ConfigError(f"{place}: {_location(store)}{error.message}", error.hint) from error
+        raise ConfigError(f"{subject}: {_location(store)}{error.message}", error.hint) from error
     except ssl.SSLError as error:
-        raise ConfigError(f"{place}: {_location(store)}a certificate cannot be read") from error
+        raise ConfigError(f"{subject}: {_location(store)}a certificate cannot be read") from error
 
 
 def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
-    place = f"{source}: {store.key}"
-    data = _store_bytes(store, place)
+    subject = f"{source}: {store.key}"
+    data = _store_bytes(store, subject)
     password = store.key_password
     try:
         if _PEM.search(data):
@@ -98,10 +98,10 @@ def _load_own(context: ssl.SSLContext, store: Store, source: str) -> None:
             # Without a password OpenSSL would ask for one on the terminal.
             context.load_cert_chain(path, password=password or "")
     except DecodeError as error:
-        raise ConfigError(f"{place}: {_location(store)}{error.message}", error.hint) from error
+        raise ConfigError(f"{subject}: {_location(store)}{error.message}", error.hint) from error
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"{place}: {_location(store)}the certificate and its private key cannot be loaded",
+            f"{subject}: {_location(store)}the certificate and its private key cannot be loaded",
             hint="do they belong together, and is ssl.key.password right?",
         ) from error
 
@@ -110,16 +110,16 @@ def _location(store: Store) -> str:
     return f"{store.location}: " if store.location else ""
 
 
-def _store_bytes(store: Store, place: str) -> bytes:
+def _store_bytes(store: Store, subject: str) -> bytes:
     if not store.location:
         return store.certificates.encode("ascii", "replace")
     try:
         with open(store.location, "rb") as file:
             data = file.read(_LARGEST_STORE + 1)
     except OSError as error:
-        raise ConfigError(f"{place}: cannot read {store.location}: {error.strerror}") from error
+        raise ConfigError(f"{subject}: cannot read {store.location}: {error.strerror}") from error
     if len(data) > _LARGEST_STORE:
-        raise ConfigError(f"{place}: {store.location} is too large for a store")
+        raise ConfigError(f"{subject}: {store.location} is too large for a store")
     return data
 
 

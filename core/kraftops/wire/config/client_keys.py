@@ -12,7 +12,7 @@ INTS = frozenset(
         "socket.connection.setup.timeout.ms",
     }
 )
-"""Keys whose values are checked as Kafka checks an INT, at least 0."""
+"""Keys with a time in ms, at least 1, checked as Kafka checks an INT."""
 
 HONOURED = frozenset(
     {

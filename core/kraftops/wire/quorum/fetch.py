@@ -72,7 +72,7 @@ class SnapshotRequest:
 
 
 class FetchResult(NamedTuple):
-    """A controller's answer: records, or the leader, or another place to read from.
+    """A controller's answer: records, or the leader, or another position to read from.
 
     *leader* is -1 if none is known, *high_watermark* is -1 if the leader does not know it yet.
     """

@@ -183,7 +183,7 @@ class LiveImage:
         """Apply the events that wait.
 
         Raises:
-            WireError: the error that ended the thread; the next call begins anew.
+            WireError: the error that ended the thread; the next call reads the log anew.
         """
         following = self._following = self._following or self._follow()
         while True:

@@ -56,7 +56,7 @@ class LiveLog:
     """The metadata log of the quorum's leader; a context manager.
 
     Reading changes nothing, and the quorum does not list the reader as an observer. *snapshot* and
-    *offset* (of the next record) are the place of the reader.
+    *offset* (of the next record) are the position of the reader.
     """
 
     def __init__(

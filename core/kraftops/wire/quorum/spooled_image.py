@@ -49,11 +49,11 @@ class SpooledImage:
         self.offset = start.snapshot.end_offset if start.snapshot else 0
         self._loader = Loader(Replay(MetadataImage(), limits), progress)
         self._limits = limits
-        place = str(self.endpoint)
+        endpoint = str(self.endpoint)
         self._snapshot_spool = (
-            Spool(place, f"{self.snapshot}.checkpoint") if self.snapshot else None
+            Spool(endpoint, f"{self.snapshot}.checkpoint") if self.snapshot else None
         )
-        self._log_spool = Spool(place, f"{self.offset:020}.log")
+        self._log_spool = Spool(endpoint, f"{self.offset:020}.log")
         self._applied = -1  # bytes of the log
         self._leader: Leader | None = None  # for an image that has no record of it
         self._is_damaged = False
@@ -128,10 +128,10 @@ class SpooledImage:
             self._load()
         else:
             findings = image.log_findings
-            findings[:] = [one for one in findings if one.kind is not FindingKind.TRANSACTION]
+            findings[:] = [each for each in findings if each.kind is not FindingKind.TRANSACTION]
             self._loader.read_on(self._log_spool.name, self._applied)
         self._applied = self._log_spool.size
-        self._is_damaged = any(one.kind is FindingKind.DAMAGE for one in image.log_findings)
+        self._is_damaged = any(each.kind is FindingKind.DAMAGE for each in image.log_findings)
 
     def finish(self, caught_up: CaughtUp, voters: Callable[[], list[int]]) -> None:
         """Set leader and offset; add the leader to an image that has no record of it.

@@ -30,7 +30,7 @@ class ClusterNode(NamedTuple):
 
 
 class ClusterNodes(NamedTuple):
-    """The nodes that one of them lists; only controllers name the quorum's *leader*."""
+    """The nodes of a cluster; only controllers name the quorum's *leader*."""
 
     cluster_id: str | None
     leader: int | None
