@@ -1,4 +1,4 @@
-"""The man pages and completions say what the commands do, and the completions complete."""
+"""Man pages and completions are current and complete."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def man_page(tool: command_tree.Tool) -> str:
-    """Return the page about a tool, which may be that of the tool it is a subcommand of."""
+    """Return the man page of a tool; a subcommand is in the page of its tool."""
     pages = ("-".join(tool.words[:count]) for count in range(len(tool.words), 0, -1))
     path = next(p for page in pages if (p := REPOSITORY / f"man/{page}.1").exists())
     text = path.read_text("utf-8")
@@ -91,7 +91,7 @@ def test_files_are_current() -> None:
 def test_check_names_what_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Checking fails on missing, altered and needless files; writing puts all of them right."""
+    """The check fails on missing, changed and superfluous files; the script corrects all of them."""
     monkeypatch.setattr(generate, "REPOSITORY", tmp_path)
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
@@ -130,7 +130,7 @@ def test_help_is_all_in_the_man_page(tool: command_tree.Tool) -> None:
             assert generate.roff(line.split(": ", 1)[-1]) in page
 
 
-def test_shell_commands_are_in_the_man_page_as_the_shell_explains_them() -> None:
+def test_man_page_has_the_manual_of_each_shell_command() -> None:
     """Each has its section, with the text of the shell's own `man`."""
     page = man_page(PROGRAMS["kafka-metadata-shell"])
     part = page.split("\n.SH SHELL COMMANDS\n")[1].split("\n.SH ")[0]
@@ -157,14 +157,14 @@ def test_options_are_in_every_completion(tool: command_tree.Tool, tmp_path: Path
         assert re.search(rf" -[lso] {name.lstrip('-')} ", fish)
 
 
-def test_table_of_values_names_options_that_there_are() -> None:
+def test_table_of_values_names_existing_options() -> None:
     there = {n for tool in TOOLS for option in tool.options for n in command_tree.names(option)}
 
     assert set(command_tree.VALUES) <= there
 
 
 @each_tool
-def test_man_page_has_only_requests_that_are_meant(tool: command_tree.Tool) -> None:
+def test_man_page_has_no_accidental_requests(tool: command_tree.Tool) -> None:
     """No line of text begins as roff's requests do."""
     requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".RS", ".RE", ".EX", ".EE", ".br"}
 
@@ -192,7 +192,7 @@ def test_man_page_renders_without_warning(tool: command_tree.Tool) -> None:
         pytest.param("a\n.b", "a\n\\&.b", id="dot on a later line"),
     ],
 )
-def test_roff_shows_signs_as_they_are(text: str, escaped: str) -> None:
+def test_roff_escapes_special_signs(text: str, escaped: str) -> None:
     assert generate.roff(text) == escaped
 
 
@@ -293,7 +293,7 @@ def storage() -> None:
 
 @click.group(cls=LazyGroup, lazy={"storage": (f"{__name__}:storage", "Work.")})
 def made_up() -> None:
-    """Stand for a tool that is yet to come."""
+    """Made-up tool."""
 
 
 MADE_UP = command_tree.Tool.of(made_up, ("made-up",))
@@ -363,7 +363,7 @@ def test_tool_with_subcommands_has_one_page() -> None:
         pytest.param("kafka-made-up info --directory=t", ["topic-0"], id="value of its command"),
     ],
 )
-def test_bash_offers_for_commands_to_come(line: str, offered: list[str], directory: Path) -> None:
+def test_bash_completes_made_up_commands(line: str, offered: list[str], directory: Path) -> None:
     """Groups in groups, short options, directories and arguments need no table."""
     program = MADE_UP if line.startswith("made-up ") else KAFKA_MADE_UP
     script = completions.bash(program)

@@ -122,7 +122,7 @@ def test_number_that_java_does_not_read_is_refused(number: str) -> None:
     assert f"{number!r} is no number from 0 to 2147483647" in done.err
 
 
-def test_limit_beyond_every_size_is_taken(tmp_path: Path) -> None:
+def test_limit_beyond_every_size_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(batch_bytes([Record(0, 0, None, b"good")], attributes=4))
 
@@ -133,11 +133,11 @@ def test_limit_beyond_every_size_is_taken(tmp_path: Path) -> None:
     assert LINE in done.text
 
 
-def test_three_dashes_are_no_option() -> None:
+def test_three_dashes_are_not_an_option() -> None:
     assert run_here("---files", "0.log").code == 1
 
 
-def test_group_without_a_command_says_so_in_one_line() -> None:
+def test_group_without_a_command_is_one_line() -> None:
     program = str(Path(DUMP_LOG).with_name("kraftops"))
 
     done = run_command(program=program)

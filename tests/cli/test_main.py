@@ -1,4 +1,4 @@
-"""What happens becomes an exit code and a line or two, never a traceback."""
+"""Each error is an exit code and one or two lines, without a traceback."""
 
 import io
 import os
@@ -32,7 +32,7 @@ def large_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start(path: Path) -> subprocess.Popen[bytes]:
-    """Begin to dump a log, as a shell does that minds its signals."""
+    """Begin to dump a log, with the signals of an interactive shell."""
 
     def mind_signals() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -62,7 +62,7 @@ def test_closed_pipe_is_silent(large_log: Path) -> None:
 
 
 def test_closed_pipe_of_a_small_output_is_silent(tmp_path: Path) -> None:
-    """It is only noticed when the last of it is flushed."""
+    """The error comes only with the last flush."""
     (tmp_path / "0.log").write_bytes(BATCH)
     reading, writing = os.pipe()
     os.close(reading)
@@ -194,7 +194,7 @@ def test_code_of_an_exit_is_kept() -> None:
 
 @pytest.mark.parametrize("stream", ["<&-", ">&-", "2>&-", ">&- 2>&-"])
 def test_closed_stream_is_no_traceback(stream: str, tmp_path: Path) -> None:
-    """A caller may close any of them before the tool starts."""
+    """A caller may close any stream before the tool starts."""
     (tmp_path / "0.log").write_bytes(BATCH + bytes(100))
 
     done = run_command(
@@ -226,7 +226,7 @@ def test_version_names_the_engine(name: str) -> None:
     assert (done.code, done.text) == (0, line)
 
 
-def test_engine_that_is_none_is_refused_in_two_lines(tmp_path: Path) -> None:
+def test_unknown_engine_is_refused_in_two_lines(tmp_path: Path) -> None:
     (tmp_path / "0.log").write_bytes(BATCH)
 
     done = run_command("--files", "0.log", cwd=tmp_path, environment={"KRAFTOPS_ENGINE": "fast"})

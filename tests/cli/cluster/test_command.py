@@ -49,7 +49,7 @@ def test_json_names_the_cluster(words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "command", ["cluster-id", "unregister", "list-endpoints", "api-versions", "describe", "wait"]
 )
-def test_help_ends_well(command: str) -> None:
+def test_help_exits_with_0(command: str) -> None:
     done = cluster(command, "--help")
 
     assert done.code == 0

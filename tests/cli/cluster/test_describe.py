@@ -26,7 +26,7 @@ def test_quorum_that_may_not_be_seen_is_a_note() -> None:
 
 @pytest.mark.parametrize("voters", [0, 1])
 def test_odd_quorum_is_shown(voters: int) -> None:
-    """One without voters, or with a time that is in no year."""
+    """A quorum without voters, or a time that is in no year."""
     voter = {"replica_id": 1, "log_end_offset": 5, "last_caught_up_timestamp": 1 << 62}
     partition = {"partition_index": 0, "error_code": 0, "leader_id": 1, "leader_epoch": 3,
                  "high_watermark": 5, "current_voters": [voter] * voters, "observers": []}  # fmt: skip
@@ -53,7 +53,7 @@ def test_odd_quorum_is_shown(voters: int) -> None:
 
 
 def test_brokers_are_shown_where_no_controller_answers() -> None:
-    """A broker hands on what is asked of the quorum, and waits."""
+    """A broker forwards questions about the quorum, and waits for the answer."""
 
     def handle(connection: socket.socket) -> None:
         while True:

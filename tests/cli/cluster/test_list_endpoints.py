@@ -6,8 +6,8 @@ from tests.helpers.wire.peers import (
 )
 
 
-def test_widths_are_those_of_java() -> None:
-    """In UTF-16 units; heads and `null` are not counted."""
+def test_column_widths_count_utf16_units() -> None:
+    """As in Java; headers and `null` are not counted."""
     with serving(NODES) as peer:
         done = cluster("list-endpoints", "-b", str(peer.address), "--include-fenced-brokers")
 
@@ -28,7 +28,7 @@ def test_cluster_without_nodes_has_a_table() -> None:
     )
 
 
-def test_server_that_cannot_tell_of_fenced_brokers_is_an_error() -> None:
+def test_server_that_cannot_list_fenced_brokers_is_an_error() -> None:
     with serving(NODES, APIS | {60: (0, 1)}) as peer:
         done = cluster("list-endpoints", "-b", str(peer.address), "--include-fenced-brokers")
 

@@ -38,7 +38,7 @@ def test_timeout_is_a_number(peer: Peer, seconds: str) -> None:
     assert cluster("id", "-b", str(peer.address), "--timeout", seconds).code == 1
 
 
-def test_dead_port_is_told_at_once() -> None:
+def test_closed_port_is_an_error_at_once() -> None:
     with free_port() as port:
         done = cluster("cluster-id", "-C", f"localhost:{port}")
 
@@ -49,7 +49,7 @@ def test_dead_port_is_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "1e20", "0", "-1", "soon"])
-def test_time_that_no_clock_takes_is_refused(seconds: str) -> None:
+def test_impossible_timeout_is_refused(seconds: str) -> None:
     done = cluster("cluster-id", "-b", "localhost:1", "--timeout", seconds)
 
     assert done.code == 1

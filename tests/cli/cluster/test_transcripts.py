@@ -12,7 +12,7 @@ from tests.helpers.wire.peers import Peer, free_port, saying, silent
 
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, str]]:
-    """Ports with nothing, and with what is no Kafka."""
+    """Ports without a server, and servers that are no Kafka."""
 
     def close(_: socket.socket) -> None:
         pass

@@ -9,7 +9,7 @@ from tests.helpers.tools.console import CLUSTER, ENVIRONMENT
 from tests.helpers.tools.fake_cluster import NODES, cluster, serving
 
 
-def test_state_that_cannot_be_seen_is_refused_by_the_permission() -> None:
+def test_hidden_state_is_refused_with_the_missing_permission() -> None:
     with serving(NODES) as peer:
         done = cluster("unregister", "-b", str(peer.address), "-i", "22")
         forced = cluster("unregister", "-b", str(peer.address), "-i", "22", "--force")
@@ -20,7 +20,7 @@ def test_state_that_cannot_be_seen_is_refused_by_the_permission() -> None:
 
 
 def test_question_on_a_terminal_is_answered(tmp_path: Path) -> None:
-    """Only there is anybody asked."""
+    """The question is asked only there."""
     import pty
 
     nodes = [{**NODES[1], "broker_id": 7}]

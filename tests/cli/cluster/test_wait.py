@@ -6,7 +6,7 @@ from tests.helpers.wire.peers import (
 )
 
 
-def test_waiting_in_vain_says_the_cause_and_the_time_once() -> None:
+def test_timeout_names_the_cause_and_the_time_once() -> None:
     with free_port() as port:
         done = cluster("wait", "-b", f"localhost:{port}", "--brokers", "2", "--timeout", "0.7")
 

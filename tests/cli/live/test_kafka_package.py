@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 
-def test_package_that_imports_nothing_can_be_found() -> None:
-    """Other libraries ask whether it is there, as PySpark does."""
+def test_replaced_package_can_be_found() -> None:
+    """PySpark looks whether it is installed."""
     code = (
         "from kraftops_cli.live.kafka_package import skip_kafka_clients; skip_kafka_clients();"
         "from importlib.util import find_spec; print(find_spec('kafka').name)"

@@ -32,7 +32,7 @@ OURS = click.option("--format", type=click.Choice(["text", "json"]), default="te
 
 
 def tell(ctx: click.Context, /, **options: object) -> int:
-    """Print what the command got, and nothing that was left out."""
+    """Print the given parameters of the command."""
     given = {
         name: value
         for name, value in options.items()
@@ -139,7 +139,7 @@ def run(*args: str, cwd: Path | str = ".", program: str = "kafka-storage") -> Do
 
 
 def given(*args: str, cwd: Path | str = ".") -> tuple[str, dict[str, Any]]:
-    """Return the subcommand that *args* run, and what it gets."""
+    """Return the subcommand of *args*, and its parameters."""
     done = run(*args, cwd=cwd)
     assert (done.code, done.err) == (0, "")
     path, options = json.loads(done.text)
@@ -420,7 +420,7 @@ def test_empty_argument_is_one() -> None:
         ("format -t", "kafka-storage format --help"),
     ],
 )
-def test_hint_says_what_may_be_meant(command_line: str, hint: str) -> None:
+def test_hint_suggests_a_similar_name(command_line: str, hint: str) -> None:
     assert run(*command_line.split()).errors[1] == f"hint: {hint} shows how it is used"
 
 
@@ -541,7 +541,7 @@ def files(tmp_path: Path) -> Path:
         pytest.param(["info", "@bytes"], "n\udcffé\x0b\u2028n\udc85", id="other signs end no line"),
     ],
 )
-def test_file_stands_for_its_lines(args: list[str], config: str, files: Path) -> None:
+def test_file_is_replaced_by_its_lines(args: list[str], config: str, files: Path) -> None:
     assert given(*args, cwd=files) == ("info", {"config": config})
 
 
@@ -579,7 +579,7 @@ TIP = "checking trailing white spaces or new lines in @file may help; "
         ),
     ],
 )
-def test_file_that_cannot_be_taken_is_refused(
+def test_unreadable_file_of_arguments_is_refused(
     args: list[str], reason: str, hint: str, files: Path
 ) -> None:
     done = run(*args, cwd=files)
@@ -692,7 +692,7 @@ def test_tool_without_files_and_with_options_of_which_one_is_needed(
     assert (done.errors or done.text.splitlines())[0].removeprefix("kafka-cluster: ") == said
 
 
-def test_no_arguments_make_a_traceback() -> None:
+def test_random_arguments_make_no_traceback() -> None:
     words = ["info", "format", "verify", "-c", "-t", "-gs", "-h", "--", "--i", "--feature", "x", ""]
     words += ["-", "--=", "-=", "@", "@nosuch", "-t=", "--dry", "-f=1", "-Iy", "\udcff", "\n", "-1"]
 

@@ -50,7 +50,7 @@ def log(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_ways_to_say_the_same(arguments: list[str], log: Path) -> None:
+def test_equivalent_command_lines(arguments: list[str], log: Path) -> None:
     done = run_here(*arguments, cwd=log.parent)
 
     assert done.code == 0
@@ -65,7 +65,7 @@ def test_ways_to_say_the_same(arguments: list[str], log: Path) -> None:
         pytest.param(["--files", "0.log", "--", "0.log", "9.log"], id="behind --"),
     ],
 )
-def test_other_arguments_are_files_behind_those_of_the_option(
+def test_positional_arguments_are_files_after_those_of_the_option(
     arguments: list[str], log: Path
 ) -> None:
     done = run_here(*arguments, cwd=log.parent)
@@ -93,9 +93,7 @@ def refused(*arguments: str, cwd: Path) -> list[str]:
         ("--ofsets-decoder", "--offsets-decoder"),
     ],
 )
-def test_unknown_option_names_what_may_have_been_meant(
-    argument: str, meant: str, log: Path
-) -> None:
+def test_unknown_option_gets_a_suggestion(argument: str, meant: str, log: Path) -> None:
     """Options are not abbreviated."""
     first, second = refused(argument, "0.log", cwd=log.parent)
 
@@ -148,7 +146,7 @@ def test_version_is_kafkas(arguments: list[str], tmp_path: Path) -> None:
     assert (done.code, done.out, done.errors) == (0, b"4.3.1\n", [])
 
 
-def test_option_takes_the_next_argument_whatever_it_looks_like(tmp_path: Path) -> None:
+def test_option_takes_the_next_argument_as_its_value(tmp_path: Path) -> None:
     """As with jopt-simple."""
     path = tmp_path / "--print-data-log.log"
     path.write_bytes(LOG)

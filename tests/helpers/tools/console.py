@@ -1,4 +1,4 @@
-"""Run the tools: in this process, which is fast, or as their users do."""
+"""Run the tools: in this process, which is fast, or as installed programs."""
 
 import io
 import os
@@ -41,7 +41,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a run left behind."""
+    """Exit code and output of a run."""
 
     code: int
     out: bytes

@@ -19,7 +19,7 @@ def cluster(*args: str, cwd: Path | str = ".", stdin: str = "") -> Done:
 
 
 def serving(nodes: list[dict[str, object]], apis: dict[int, tuple[int, int]] = APIS) -> Peer:
-    """Return a broker of a cluster of *nodes* that has no topics and allows nothing."""
+    """Return a broker of a cluster of *nodes*, which has no topics and refuses DESCRIBE."""
 
     def handle(connection: socket.socket) -> None:
         while True:

@@ -1,4 +1,4 @@
-"""Certificates for tests: an authority, and what it signs."""
+"""Certificates of an authority for tests."""
 
 import datetime as dt
 import ipaddress

@@ -1,4 +1,4 @@
-"""Controllers of a log of real metadata records, and the files that such a log would be in."""
+"""Fake controllers with real metadata records, and the same log in files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ def topic(number: int) -> tuple[Record, Record]:
 
 
 class MetadataLog(Log):
-    """A log that can be added to, a batch at a time, and of which snapshots are taken."""
+    """A log of metadata records, to which batches are added."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What may be at the other end of a connection: servers on loopback, good and bad."""
+"""Servers on loopback, good and bad, for tests of connections."""
 
 import socket
 import ssl
@@ -12,7 +12,7 @@ from kraftops.wire.net.codec import definition
 
 Handler = Callable[[socket.socket], None]
 APIS = {0: (0, 13), 1: (4, 18), 3: (0, 13), 18: (0, 4), 55: (0, 2), 60: (0, 2), 64: (0, 0)}
-"""What a broker of Kafka 4.3 serves, as far as it is asked here."""
+"""The APIs of a Kafka 4.3 broker that are used here."""
 CONTROLLER_APIS = {key: served for key, served in APIS.items() if key != 3} | {59: (0, 1)}
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 _NO_TAGS_IN_HEADER = {18}
@@ -65,7 +65,7 @@ class Peer:
 
 
 def read_request(connection: socket.socket) -> tuple[int, int, int, bytes]:
-    """Return the key, version and correlation id of a request, and what follows its header."""
+    """Return the key, version, correlation id and body of a request."""
     payload = take(connection, int.from_bytes(take(connection, 4)))
     key, version = int.from_bytes(payload[:2]), int.from_bytes(payload[2:4])
     client = 10 + int.from_bytes(payload[8:10])
@@ -98,7 +98,7 @@ def api_versions(
     version: int = 3,
     error: int = 0,
 ) -> bytes:
-    """Return what a node answers that serves *apis*."""
+    """Return the answer to ApiVersions of a node that serves *apis*."""
     served = [
         {"api_key": key, "min_version": first, "max_version": last}
         for key, (first, last) in apis.items()
@@ -107,7 +107,7 @@ def api_versions(
 
 
 def described(correlation: int, version: int = 2, **values: object) -> bytes:
-    """Return what a broker answers to DescribeCluster."""
+    """Return a broker's answer to DescribeCluster."""
     broker = {
         "broker_id": 1,
         "host": "localhost",
@@ -120,7 +120,7 @@ def described(correlation: int, version: int = 2, **values: object) -> bytes:
 
 
 def broker(connection: socket.socket) -> None:
-    """Be a broker that answers ApiVersions and DescribeCluster, and closes at anything else."""
+    """Answer ApiVersions and DescribeCluster as a broker does; close at any other request."""
     while True:
         key, version, correlation, _ = read_request(connection)
         if key == 18:
@@ -132,7 +132,7 @@ def broker(connection: socket.socket) -> None:
 
 
 def silent(connection: socket.socket) -> None:
-    """Take everything and say nothing."""
+    """Receive everything and answer nothing."""
     while connection.recv(1 << 16):
         pass
 
@@ -150,7 +150,7 @@ def saying(*data: bytes) -> Handler:
 
 @contextmanager
 def free_port() -> Iterator[int]:
-    """Give a port on which nobody listens."""
+    """Yield a port on which nobody listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield taken.getsockname()[1]

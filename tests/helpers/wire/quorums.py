@@ -1,4 +1,4 @@
-"""Controllers that answer Fetch and FetchSnapshot from a log in memory, and can be misled."""
+"""Fake controllers, which answer Fetch and FetchSnapshot from a log in memory."""
 
 import socket
 import threading
@@ -23,7 +23,7 @@ def batch(base: int, count: int = 1, epoch: int = 1, text: str = "") -> bytes:
 
 @dataclass
 class Log:
-    """What a quorum agrees on; tests change it while it is read."""
+    """The log and leader of a quorum, which tests change while it is read."""
 
     batches: list[tuple[int, int, int, bytes]] = field(default_factory=list)
     start: int = 0
@@ -46,7 +46,7 @@ class Log:
             self.high_watermark = self.end
 
     def snapshot(self, *, drop: bool) -> SnapshotId:
-        """Take a snapshot of all that is committed; with *drop* the log before it goes."""
+        """Take a snapshot of all committed records; with *drop*, delete the log before it."""
         taken = SnapshotId(self.high_watermark, self.epoch)
         self.snapshots[taken] = batch(0, 3, text="s") + batch(3, 4, text="s")
         if drop:

@@ -29,7 +29,7 @@ def jks(certificates: list[bytes], password: str, *, keys: int = 0, version: int
 
 
 @given(st.lists(st.binary(max_size=50)), st.text(max_size=9), st.integers(0, 2), st.integers(1, 2))
-def test_certificates_come_back(
+def test_trusted_certificates_are_read(
     certificates: list[bytes], password: str, keys: int, version: int
 ) -> None:
     try:
@@ -52,7 +52,7 @@ def test_store_of_keytool_is_read() -> None:
 
 
 @given(st.data())
-def test_damage_is_an_error_or_nothing(data: st.DataObject) -> None:
+def test_damaged_store_is_read_or_refused(data: st.DataObject) -> None:
     store = bytearray(jks([b"abc", b"defg"], "x", keys=1))
     for _ in range(3):
         store[data.draw(st.integers(0, len(store) - 1))] ^= 1 << data.draw(st.integers(0, 7))

@@ -1,4 +1,4 @@
-"""Handshakes with a server on loopback, by stores of all kinds."""
+"""TLS handshakes with a server on loopback, with all kinds of stores."""
 
 import ssl
 import time
@@ -27,7 +27,7 @@ Form = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Server:
-    """A server whose certificate *ca* has signed, with what clients may show it."""
+    """A server with a certificate of *ca*, and certificates for clients."""
 
     folder: Path
     ca: Signed
@@ -67,7 +67,7 @@ def ask(peer: Peer, folder: Path, *lines: str, timeout: float = 5) -> None:
 
 
 def escaped(pem: str) -> str:
-    """Return PEM as it stands in a properties file."""
+    """Return PEM as a value in a properties file."""
     return pem.replace("\n", "\\n")
 
 
@@ -174,7 +174,9 @@ def test_unknown_authority(server: Server, tmp_path: Path) -> None:
     assert "ssl.truststore" in (failed.value.hint or "")
 
 
-def test_system_does_not_know_the_authority(server: Server, tmp_path: Path) -> None:
+def test_authority_that_the_system_does_not_trust_is_refused(
+    server: Server, tmp_path: Path
+) -> None:
     with pytest.raises(AuthError, match="TLS: its certificate is refused: "):
         ask(server.peer, tmp_path)
 
@@ -188,7 +190,7 @@ def test_other_host_is_refused_unless_hosts_are_not_checked(server: Server, tmp_
         ask(peer, tmp_path, trusting(server), "ssl.endpoint.identification.algorithm=")
 
 
-def test_versions_that_do_not_meet(server: Server, tmp_path: Path) -> None:
+def test_server_with_other_versions_is_refused(server: Server, tmp_path: Path) -> None:
     context = server_context(tmp_path, server.ca, signed_by(server.ca, "s"))
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     with Peer(broker, context) as peer, pytest.raises(WireError, match="TLS"):

@@ -32,13 +32,13 @@ def test_login_is_read(text: str, expected: dict[str, str]) -> None:
     ["", "a.B", "a.B required", 'a.B needed u="x";', 'a.B required u="x"', 'a.B required "x;',
      "a.B required u;", "a.B required u=;", "a.B required; c.D required;"],
 )  # fmt: skip
-def test_what_is_no_login_is_refused(text: str) -> None:
+def test_malformed_login_is_refused(text: str) -> None:
     with pytest.raises(DecodeError):
         parse_login(text)
 
 
 @given(st.text(max_size=40))
-def test_refusal_quotes_nothing(secret: str) -> None:
+def test_refusal_quotes_no_text(secret: str) -> None:
     """It may be a password."""
     with pytest.raises(DecodeError) as refused:
         parse_login(f"a.B required password={secret}x")

@@ -21,7 +21,7 @@ def test_list_is_read(text: str, expected: list[tuple[str, int, int | None]]) ->
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", "a", "a:", "a:x", ":1", "a:0", "a:65536", "a b:1"])
-def test_what_is_no_list_is_refused(text: str) -> None:
+def test_malformed_list_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse_bootstrap(text)
 

@@ -26,7 +26,7 @@ def test_request_of_old_versions_has_no_tags() -> None:
 
 
 def test_fetch_shows_no_replica_id() -> None:
-    """Whoever sends one is listed among the observers."""
+    """A controller lists the sender of an id as an observer."""
     frame = encode_request("Fetch", 18, 1, "", {"topics": []})
 
     body = definition("FetchRequest").encode(18, {"topics": []})
@@ -39,7 +39,7 @@ def test_our_definitions_load(name: str) -> None:
     assert definition(name).key in (59, 64)
 
 
-def test_snapshot_answer_goes_there_and_back() -> None:
+def test_snapshot_answer_is_encoded_and_decoded() -> None:
     partition = {
         "index": 0, "error_code": 0, "snapshot_id": {"end_offset": 7, "epoch": 2},
         "size": 5, "position": 0, "unaligned_records": b"12345",
@@ -53,7 +53,7 @@ def test_snapshot_answer_goes_there_and_back() -> None:
     assert (found.current_leader.leader_id, found.current_leader.leader_epoch) == (3, 4)
 
 
-def test_null_where_the_definition_allows_none_is_no_answer() -> None:
+def test_null_in_a_non_nullable_field_is_refused() -> None:
     whole = answer("DescribeCluster", 2, 7, cluster_id="x", brokers=[])[4:]
     assert decode_answer("DescribeCluster", 2, 7, whole).brokers == []
     cluster_id, brokers = b"\x02x", b"\xff\xff\xff\xff\x01"  # behind the controller
@@ -65,7 +65,7 @@ def test_null_where_the_definition_allows_none_is_no_answer() -> None:
             decode_answer("DescribeCluster", 2, 7, payload)
 
 
-def test_kafka_python_is_still_whole_beside_us() -> None:
+def test_kafka_consumer_still_works_after_an_import_of_ours() -> None:
     """A program that imports kraftops may use KafkaConsumer, before and after."""
     program = """
 from kraftops.wire.net.codec import encode_request, decode_answer, definition

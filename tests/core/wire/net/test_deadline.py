@@ -14,7 +14,7 @@ def test_time_that_is_left_ends_at_zero() -> None:
     assert deadline.is_over
 
 
-def test_shorter_deadline_is_another_one() -> None:
+def test_shorter_deadline_replaces_a_longer_one() -> None:
     deadline = Deadline(10)
 
     assert deadline.within(1).seconds == 1

@@ -15,7 +15,7 @@ from tests.helpers.wire.peers import (
 
 
 @given(st.binary(max_size=300))
-def test_garbage_is_an_answer_or_no_answer(garbage: bytes) -> None:
+def test_random_bytes_are_decoded_or_refused(garbage: bytes) -> None:
     for api, version in (("ApiVersions", 3), ("DescribeCluster", 2), ("Fetch", 18)):
         for head in (b"", b"\0\0\0\1", b"\0\0\0\1\0"):
             with suppress(DecodeError):
@@ -23,7 +23,7 @@ def test_garbage_is_an_answer_or_no_answer(garbage: bytes) -> None:
 
 
 @given(st.data())
-def test_mutated_answer_is_an_answer_or_no_answer(data: st.DataObject) -> None:
+def test_mutated_answer_is_decoded_or_refused(data: st.DataObject) -> None:
     payload = bytearray(described(1)[4:])
     for _ in range(data.draw(st.integers(1, 4))):
         payload[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
@@ -32,7 +32,7 @@ def test_mutated_answer_is_an_answer_or_no_answer(data: st.DataObject) -> None:
         decode_answer("DescribeCluster", 2, 1, bytes(payload))
 
 
-def test_promised_elements_that_are_not_there_cost_nothing() -> None:
+def test_announced_but_missing_elements_take_no_time() -> None:
     body = b"\0\0\0\1\0" + b"\0\0\0\0\0\0\1\2" + b"\xff\xff\xff\xff\x0f"
     start = time.monotonic()
 

@@ -60,7 +60,7 @@ def test_silent_peer() -> None:
     assert "gives no answer within 0.4 s" in failure(silent).message
 
 
-def test_peer_that_falls_silent_later() -> None:
+def test_peer_that_answers_once_and_then_is_silent() -> None:
     def handle(connection: socket.socket) -> None:
         _, version, correlation, _ = read_request(connection)
         connection.sendall(api_versions(correlation, version=version))
@@ -94,7 +94,7 @@ def test_http_server() -> None:
 
 @pytest.mark.parametrize("is_real", [False, True])
 def test_http_server_that_waits_for_the_end_of_lines(is_real: bool) -> None:
-    """As Python's own, which says nothing before."""
+    """Python's own server answers only then."""
 
     def handle(connection: socket.socket) -> None:
         if is_real:
@@ -128,7 +128,7 @@ def test_impossible_length(size: int) -> None:
     assert peak < 8 << 20
 
 
-def test_length_that_never_comes_takes_no_memory() -> None:
+def test_announced_length_takes_no_memory() -> None:
     def handle(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall((1 << 20).to_bytes(4) + bytes(100))
@@ -142,7 +142,7 @@ def test_length_that_never_comes_takes_no_memory() -> None:
     assert peak < 8 << 20
 
 
-def test_slow_drip_is_not_waited_for() -> None:
+def test_answer_byte_by_byte_is_given_up() -> None:
     def handle(connection: socket.socket) -> None:
         read_request(connection)
         for byte in api_versions(1):

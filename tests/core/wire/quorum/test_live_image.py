@@ -1,4 +1,4 @@
-"""The image of controllers that do as tests want: loaded, kept current, begun anew."""
+"""The live image of fake controllers: loaded, updated, read anew."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ HASTY = Settings(timeout=2.0, connect_timeout=0.3)
 
 
 def leaves(image: MetadataImage) -> dict[str, str]:
-    """Return the whole tree of an image, but for the voters: these controllers tell none."""
+    """Return the whole tree of an image without the voters, which these controllers hide."""
     root = tree_of(image, form=Form.OURS, show_secrets=True)
     found = {path: leaf.text for path, leaf in leaves_below(root)}
     found.pop("image/quorum/voters")
@@ -35,7 +35,7 @@ def leaves(image: MetadataImage) -> dict[str, str]:
 
 
 def leader_of(image: MetadataImage) -> tuple[int, dict[str, object]]:
-    """Return the epoch, and who leads whom."""
+    """Return the epoch, and the leader change message."""
     assert image.quorum.leader is not None
     said = image.read_control(image.quorum.leader)
     return image.record(image.quorum.leader).epoch, {**said, "grantingVoters": []}
@@ -65,7 +65,7 @@ def followed(log: MetadataLog, *nodes: int) -> Iterator[tuple[Controllers, LiveI
 
 
 def updated(live: LiveImage, wanted: Callable[[], bool], limit: float = 10) -> None:
-    """Update until it is as it should be."""
+    """Update until a condition holds."""
     deadline = time.monotonic() + limit
     while not wanted():
         assert time.monotonic() < deadline
@@ -74,8 +74,8 @@ def updated(live: LiveImage, wanted: Callable[[], bool], limit: float = 10) -> N
 
 
 @pytest.mark.parametrize("drop", [True, False, None])
-def test_image_is_that_of_the_files(drop: bool | None, tmp_path: Path) -> None:
-    """Who leads is known too, where the record of that is not to be had."""
+def test_image_equals_the_image_of_the_files(drop: bool | None, tmp_path: Path) -> None:
+    """The leader is known, too, if its record is not available."""
     log = filled(1, 2)
     if drop is not None:
         log.snapshot(drop=False)
@@ -120,7 +120,7 @@ def test_log_without_records_is_refused() -> None:
         live_image(controllers)
 
 
-def test_damage_ends_the_image_as_that_of_files() -> None:
+def test_damage_ends_the_image_as_with_files() -> None:
     log = filled(1, 2)
     base, behind, epoch, data = log.batches[-1]
     log.batches[-1] = base, behind, epoch, data[:-1] + bytes([data[-1] ^ 1])
@@ -170,7 +170,7 @@ def test_time_before_the_log_is_refused() -> None:
 # Following
 
 
-def test_image_goes_on() -> None:
+def test_image_is_updated_as_the_log_grows() -> None:
     log = filled(1)
     with followed(log) as (_, live, _):
         image = live.image
@@ -199,7 +199,7 @@ def test_voters_that_may_not_be_seen_are_a_note() -> None:
 
 
 @pytest.mark.parametrize("has_snapshot", [False, True])
-def test_earlier_states_are_read_from_what_is_kept(has_snapshot: bool) -> None:
+def test_earlier_states_are_read_from_the_spools(has_snapshot: bool) -> None:
     log = filled(1)
     if has_snapshot:
         log.snapshot(drop=True)
@@ -218,7 +218,7 @@ def test_earlier_states_are_read_from_what_is_kept(has_snapshot: bool) -> None:
                 live.state(at_offset=0)
 
 
-def test_connection_is_closed_until_there_is_somebody_who_follows() -> None:
+def test_connection_is_closed_until_the_first_update() -> None:
     log = filled(1)
     with quorum(log) as controllers, live_image(controllers) as live:
         asked = len(log.asked)
@@ -228,7 +228,7 @@ def test_connection_is_closed_until_there_is_somebody_who_follows() -> None:
         updated(live, lambda: "t2" in live.image.topic_ids)
 
 
-def test_snapshot_that_moves_makes_another_image() -> None:
+def test_newer_snapshot_makes_another_image() -> None:
     log = filled(1)
     with followed(log) as (controllers, live, notes):
         before = live.image
@@ -251,7 +251,7 @@ def test_snapshot_that_moves_makes_another_image() -> None:
         updated(live, lambda: "t4" in live.image.topic_ids)
 
 
-def test_history_that_is_another_makes_another_image() -> None:
+def test_diverging_log_makes_another_image() -> None:
     log = filled(1, 2)
     with followed(log) as (_, live, _):
         log.batches = filled(5).batches
@@ -261,7 +261,7 @@ def test_history_that_is_another_makes_another_image() -> None:
         assert [*live.image.topic_ids] == ["t5"]
 
 
-def test_error_is_handed_over_and_the_next_update_begins_anew() -> None:
+def test_update_raises_the_error_and_the_next_one_reads_the_log_anew() -> None:
     log = filled(1)
     with followed(log) as (_, live, _):
         image = live.image
@@ -276,8 +276,8 @@ def test_error_is_handed_over_and_the_next_update_begins_anew() -> None:
         assert live.image is not image
 
 
-def test_nobody_updates_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits is bounded; the log is read on where it was."""
+def test_events_wait_within_a_limit_when_nobody_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later, the log is read on from the same offset."""
     monkeypatch.setattr("kraftops.wire.quorum.live_image._MAX_WAITING_EVENTS", 2)
     log = filled(1)
     with followed(log) as (_, live, _):
@@ -299,8 +299,8 @@ def test_closing_ends_the_thread() -> None:
         assert not live.update()
 
 
-def test_leader_is_known_after_a_snapshot_that_moves() -> None:
-    """Nobody is asked: the controllers here would not tell."""
+def test_leader_is_known_after_a_newer_snapshot() -> None:
+    """No controller is asked: they would refuse."""
     log = filled(1)
     with followed(log) as (_, live, _):
         before = leader_of(live.image)

@@ -1,4 +1,4 @@
-"""Parts of a live log are like those of files."""
+"""Parts of a live log, which dumps read like files."""
 
 from collections.abc import Iterator
 
@@ -54,7 +54,7 @@ def test_snapshot_and_log_are_two_files() -> None:
     ]
 
 
-def test_what_comes_later_goes_on() -> None:
+def test_later_batches_continue_the_file() -> None:
     events = [Started(ONE, None), live(0), live(1), caught_up(2), caught_up(2), live(2)]
 
     assert told(*events, caught_up(3)) == [
@@ -63,7 +63,7 @@ def test_what_comes_later_goes_on() -> None:
     ]
 
 
-def test_another_leader_is_another_file() -> None:
+def test_log_of_another_leader_is_another_file() -> None:
     events = [Started(ONE, None), live(0), live(1, TWO), caught_up(2)]
 
     assert told(*events) == [
@@ -72,7 +72,7 @@ def test_another_leader_is_another_file() -> None:
     ]
 
 
-def test_reading_begins_anew() -> None:
+def test_restart_is_marked() -> None:
     events = [
         Started(ONE, None),
         live(0),
