@@ -104,7 +104,7 @@ def _refuse_small_files(asked: Plan, request: SparkRequest) -> None:
     """
     small = [source.path for source in asked.sources if is_small_file(source.path)]
     if small and (asked.output is None or request.sql or request.partition_by):
-        raise UsageError(f"{small[0]} is no log", hint="--output DIR has what it says")
+        raise UsageError(f"{small[0]} is no log", hint="--output DIR writes its content")
     if small and len(small) < len(asked.sources):
         raise UsageError(
             "logs and small files do not go together", hint="dump them by commands of their own"

@@ -27,7 +27,7 @@ _SMALL = 64 << 20  # bytes
 _PARTITIONS = ("type", "date", "topic")
 
 _SHARED = (
-    click.option("--spark", is_flag=True, help="Work on Spark, for what one machine cannot hold."),
+    click.option("--spark", is_flag=True, help="Run on Spark, for logs too large for one machine."),
     click.option(
         "--master",
         metavar="URL",
@@ -44,7 +44,7 @@ _SHARED = (
         is_flag=True,
         help="With a cluster: every node sees the files under the same paths.",
     ),
-    click.option("--verbose", is_flag=True, help="Show what Spark itself says."),
+    click.option("--verbose", is_flag=True, help="Show the log of Spark."),
 )
 _OF_DUMP = (
     click.option("--overwrite", is_flag=True, help="With --spark: replace an earlier output."),
@@ -57,9 +57,9 @@ _OF_DUMP = (
     click.option(
         "--sql",
         metavar="SELECT",
-        help="With --spark: what this asks of the table `log`; 1,000 rows on the screen.",
+        help="With --spark: answer SQL on the table `log`; the screen shows 1,000 rows.",
     ),
-    click.option("--explain", is_flag=True, help="With --spark: show the plan, and do nothing."),
+    click.option("--explain", is_flag=True, help="With --spark: show the plan only."),
 )
 SPARK_ONLY = frozenset(
     {"master", "conf", "shared_paths", "verbose", "overwrite", "single_file", "explain"}
@@ -131,7 +131,7 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
 def warn_if_small(settings: Settings, size: int, terminal: Terminal) -> None:
     """Warn if *size* bytes are not worth the start of Spark."""
     if 0 < size < _SMALL and settings.is_local:
-        terminal.line("this is little for Spark: without --spark it is done sooner")
+        terminal.line("this is a small log: without --spark it takes less time")
 
 
 def warn_if_slow(session: Session, terminal: Terminal) -> None:

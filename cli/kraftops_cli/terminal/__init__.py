@@ -1,1 +1,1 @@
-"""Standard streams and progress."""
+"""Standard streams, answers and progress."""

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for work that takes longer than one would wait."""
+"""Progress bar on standard error, for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Self
 
 _PATIENCE = 1.0  # seconds, before anything is shown
 _INTERVAL = 0.1
-_WIDTH = 80  # where the terminal does not know its own
+_WIDTH = 80  # if the terminal does not know its own
 _BAR = 40
-_FORETOLD = 100 * 3600  # seconds
+_LONGEST = 100 * 3600  # seconds left that are shown
 _ERASE = b"\r\x1b[K"
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def is_wanted(output: int, error: int = 2) -> bool:
-    """Tell whether a bar on the descriptor *error* would be seen and spoil nothing.
+    """Tell whether a bar on the descriptor *error* is seen, and does not disturb the output.
 
-    Output that goes to a terminal shows by itself how the work goes on.
+    Output on a terminal shows the progress by itself.
     """
     return os.environ.get("TERM") != "dumb" and _is_terminal(error) and not _is_terminal(output)
 
 
 class Progress:
-    """Shows how many bytes of a total are done; a context manager, which erases the bar."""
+    """Bar with the share of bytes that are done; a context manager that erases it at the end."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Progress:
         """Begin with nothing done.
 
         Args:
-            total: Bytes to do, or 0 where nobody knows.
-            is_shown: Whether there is to be a bar at all.
+            total: Bytes to do, or 0 if unknown.
+            is_shown: Whether a bar is shown at all.
             fd: The terminal.
-            clock: Seconds that pass.
+            clock: Returns seconds.
         """
         self._total = total
         self._is_shown = is_shown
@@ -67,7 +67,7 @@ class Progress:
             self._draw(now - self._start)
 
     def erase(self) -> None:
-        """Make room for a line; the bar comes back in its time."""
+        """Erase the bar, before a line is written; later it is drawn again."""
         if self._is_drawn:
             self._is_drawn = False
             self._write(_ERASE)
@@ -75,7 +75,7 @@ class Progress:
     def _draw(self, seconds: float) -> None:
         with suppress(OSError):  # no job control
             if os.tcgetpgrp(self._fd) != os.getpgrp():
-                return  # the terminal belongs to others now
+                return  # another job has the terminal now
         self._is_drawn = True
         text = progress_line(self._done, self._total, seconds, self._columns())
         self._write(b"\r" + text.encode("ascii") + b"\x1b[K")
@@ -90,17 +90,17 @@ class Progress:
         try:
             os.write(self._fd, data)
         except OSError:
-            self._is_shown = False  # nobody looks
+            self._is_shown = False  # the terminal is gone
 
 
 def progress_line(done: int, total: int, seconds: float, columns: int) -> str:
-    """Return what to show of *done* of *total* bytes after some seconds, in less than *columns*."""
+    """Return the line about *done* of *total* bytes, shorter than *columns*."""
     speed = f"{_size(int(done / seconds))}/s"
     if not total:
         return f"{_size(done)}  {speed}"[: columns - 1]
     share = min(done / total, 1.0)
     tail = f"{share:4.0%}  {_size(done)} of {_size(total)}  {speed}"
-    if done and (left := seconds * (1 - share) / share) < _FORETOLD:
+    if done and (left := seconds * (1 - share) / share) < _LONGEST:
         tail += f"  {_time(left)} left"
     width = min(columns - 1 - len(tail) - 3, _BAR)
     if width < 5:

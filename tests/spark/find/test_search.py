@@ -290,7 +290,7 @@ def test_logs_of_the_corpus(path: str, limits: Limits) -> None:
         assert in_shards(path, ["find", *words], 5, limits) == expected
 
 
-SMALL = "this is little for Spark: without --spark it is done sooner"
+SMALL = "this is a small log: without --spark it takes less time"
 
 
 def same(*args: str, spark: Sequence[str] = ()) -> Done:

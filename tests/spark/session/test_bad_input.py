@@ -90,7 +90,7 @@ def test_without_pyspark(tmp_path: Path) -> None:
 def test_spark_that_cannot_be_started(tmp_path: Path, arguments: list[str], reason: str) -> None:
     done = refused(tmp_path, "--output", "out", *arguments, LOG)
 
-    lines = [line for line in done.errors if not line.startswith(("hint: ", "this is little"))]
+    lines = [line for line in done.errors if not line.startswith(("hint: ", "this is a small log"))]
     assert len(lines) == 1
     assert lines[0].startswith(f"kafka-dump-log: {reason}")
 

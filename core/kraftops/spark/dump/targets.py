@@ -128,7 +128,7 @@ def _refuse(path: str, names: list[str] | None, *, overwrite: bool) -> None:
     if names is None:
         return
     if not overwrite:
-        raise UsageError(f"{path} exists", hint="--overwrite replaces what a dump has written")
+        raise UsageError(f"{path} exists", hint="--overwrite replaces an earlier output")
     for name in names:
         if not _DUMP_FILES.fullmatch(name):
             raise UsageError(f"{path} is not replaced: {name} in it comes from no dump")

@@ -137,27 +137,28 @@ class Partitioner:
         if number == types.CLEAR_ELR:
             name = cast("str", data["topicName"])
             return self._of_name(name) if name else self._all
-        if number == types.CONFIG:
-            name = cast("str", data["resourceName"])
-            if data["resourceType"] == TOPIC_RESOURCE:
-                return self._of_name(name)[:1]
-            return (self._hash(_bytes(f"{data['resourceType']} {name}")),)
-        if number == types.CLIENT_QUOTA:
-            parts = cast("list[Data]", data["entity"])
-            entity = {
-                cast("str", one["entityType"]): cast("str | None", one["entityName"])
-                for one in parts
-            }
-            # Kafka gives two entities the same name in rare cases, and shows one of them for both.
-            return (self._hash(_bytes(kafka_entity_name(tuple(sorted(entity.items()))))),)
-        field = _BY_FIELD.get(number)
-        if field is None:
-            return _ONLY_FIRST
-        value = data[field]
-        return (self._hash(value if isinstance(value, bytes) else _bytes(str(value))),)
+        if number == types.CONFIG and data["resourceType"] == TOPIC_RESOURCE:
+            return self._of_name(cast("str", data["resourceName"]))[:1]
+        key = _entity_key(number, data)
+        return _ONLY_FIRST if key is None else (crc32(key) % self.count,)
 
-    def _hash(self, key: bytes) -> int:
-        return crc32(key) % self.count
+
+def _entity_key(number: int, data: Data) -> bytes | None:
+    """Return the key of the entity that a record names; None if the entity exists once."""
+    if number == types.CONFIG:
+        return _bytes(f"{data['resourceType']} {data['resourceName']}")
+    if number == types.CLIENT_QUOTA:
+        parts = cast("list[Data]", data["entity"])
+        entity = {
+            cast("str", one["entityType"]): cast("str | None", one["entityName"]) for one in parts
+        }
+        # Kafka gives two entities the same name in rare cases, and shows one of them for both.
+        return _bytes(kafka_entity_name(tuple(sorted(entity.items()))))
+    field = _BY_FIELD.get(number)
+    if field is None:
+        return None
+    value = data[field]
+    return value if isinstance(value, bytes) else _bytes(str(value))
 
 
 def _bytes(text: str) -> bytes:
