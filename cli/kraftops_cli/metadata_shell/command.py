@@ -342,13 +342,15 @@ def _run(
     terminal: Terminal,
     refresh: Callable[[], bool] | None,
 ) -> int:
-    """Run a command, and where a log is followed, again whenever the metadata has changed."""
-    code = session.run(words)
+    """Run a command; with *refresh*, run it again after each change of the metadata."""
+    from kraftops_shell.run import run_line
+
+    code = run_line(session, words)
     while refresh:
         terminal.flush()
         time.sleep(_POLL_SECONDS)
         if refresh():
-            code = session.run(words)
+            code = run_line(session, words)
     return code
 
 

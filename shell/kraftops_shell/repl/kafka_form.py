@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftops_shell.grammar import words
 from kraftops_shell.output.outlets import set_widths
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
+from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.expansion import expanded
 from kraftops_shell.session.history import KAFKAS_LIMIT, History
@@ -48,7 +49,7 @@ class KafkaShell:
         if session.history.add(expanded_line):
             self._lines.keep(expanded_line)
         set_widths(session, console, has_columns=console.is_for_editing)
-        session.run(words.words(expanded_line))
+        run_line(session, words.words(expanded_line))
 
     def interrupted(self, *, is_reading: bool) -> None:
         """Go on if lines are edited; end the session otherwise."""

@@ -10,6 +10,7 @@ from kraftops_shell.grammar.paths import escaped
 from kraftops_shell.output.outlets import FileOutlet, Outlet, StandardOutput, connect
 from kraftops_shell.output.programs import Pager, ProgramOutlet, pager_command
 from kraftops_shell.repl.line_reader import LineReader, PlainLineReader
+from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import History, HistoryFile
 from kraftops_shell.session.session import FAILED, OK, Session
@@ -97,7 +98,7 @@ class OurShell:
         connect(self._session, self._console, outlet)
         code = OK
         with outlet:
-            code = self._session.run(line.words)
+            code = run_line(self._session, line.words)
         return max(code, outlet.code)
 
     def _outlet(self, line: syntax.Line) -> Outlet:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 
 from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
-from kraftops_shell.grammar.arguments import BadLineError, read_call
 from kraftops_shell.grammar.paths import Match, matches
 from kraftops_shell.grammar.registry import Command, commands
 from kraftops_shell.session.history import History
 from kraftops_shell.session.image_source import ImageSource
 
 OK, FAILED = 0, 1
-_COMMANDS = "kraftops_shell.commands"
 
 
 @dataclass
@@ -48,28 +45,6 @@ class Session:
     def commands(self) -> dict[str, Command]:
         """The commands of this session by name."""
         return commands(kafka=self.is_kafka, one_shot=self.is_one_shot)
-
-    def run(self, line: Sequence[str]) -> int:
-        """Run the words of a line; return the exit code of its command.
-
-        Raises:
-            KraftopsError: the source cannot be read any more.
-        """
-        self.has_failed = False
-        try:
-            call = read_call(line, self.commands, kafka=self.is_kafka)
-            if call is None:
-                return OK
-            self.refresh()
-            module, _, name = call.command.function.partition(":")
-            command = getattr(import_module(f"{_COMMANDS}.{module}"), name)
-            code: int = command(self, call) or OK
-        except BadLineError as error:
-            self.print_error(str(error))
-            code = OK
-        if self.is_kafka:
-            return OK
-        return code or (FAILED if self.has_failed else OK)
 
     def print_error(self, message: str) -> None:
         """Print that a part of a command failed."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from kraftops.image.load.loading import load
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
+from kraftops_shell.run import run_line
 from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session
 from tests.helpers.tools.corpus import SHELL
@@ -50,5 +51,5 @@ class Shell:
     def __call__(self, *words: str) -> Answer:
         self._out.clear()
         self._err.clear()
-        code = self.session.run(words)
+        code = run_line(self.session, words)
         return Answer(code, self._out.text, list(self._err))

@@ -4,6 +4,7 @@ import pytest
 
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
+from kraftops_shell.run import run_line
 from tests.helpers.tree.small_trees import session
 
 NAMES = {command.name: command for command in COMMANDS}
@@ -26,7 +27,7 @@ positional arguments:
 def help_at(width: int) -> str:
     one, out, _ = session({}, kafka=True)
     one.text_width = width
-    one.run(["help"])
+    run_line(one, ["help"])
     return out.text
 
 
@@ -72,6 +73,6 @@ def test_our_manual_tells_all(name: str, width: int) -> None:
 def test_unknown_command_has_no_manual() -> None:
     one, out, err = session({})
 
-    assert one.run(["man", "nope"]) == 1
+    assert run_line(one, ["man", "nope"]) == 1
     assert out.text == ""
     assert err == ["man: unknown command nope. Type help to get a list of commands."]

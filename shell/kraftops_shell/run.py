@@ -1,0 +1,34 @@
+"""Run of a line: its command is found, imported and called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from kraftops_shell.grammar.arguments import BadLineError, read_call
+from kraftops_shell.session.session import FAILED, OK, Session
+
+_COMMANDS = "kraftops_shell.commands"
+
+
+def run_line(session: Session, line: Sequence[str]) -> int:
+    """Run the words of a line; return the exit code of its command.
+
+    Raises:
+        KraftopsError: the source cannot be read any more.
+    """
+    session.has_failed = False
+    try:
+        call = read_call(line, session.commands, kafka=session.is_kafka)
+        if call is None:
+            return OK
+        session.refresh()
+        module, _, name = call.command.function.partition(":")
+        command = getattr(import_module(f"{_COMMANDS}.{module}"), name)
+        code: int = command(session, call) or OK
+    except BadLineError as error:
+        session.print_error(str(error))
+        code = OK
+    if session.is_kafka:
+        return OK
+    return code or (FAILED if session.has_failed else OK)
