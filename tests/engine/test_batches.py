@@ -12,18 +12,12 @@ from kraftops.engine.scanning import open_scan
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
-from tests.helpers.engine.agreeing import agree, batch_with, needs_both, shown
+from tests.helpers.engine.agreement import agree, batch_with, needs_both, shown
 from tests.helpers.engine.choice import using
-from tests.helpers.engine.comparing import WHOLE, Trial, by_native, by_reference, difference
-from tests.helpers.engine.making import (
-    FORMS,
-    Kind,
-    Raw,
-    frame_bytes,
-    message_bytes,
-    raw_bytes,
-    sealed,
-)
+from tests.helpers.engine.comparison import WHOLE, Trial, by_native, by_reference, difference
+from tests.helpers.engine.random_batches import Raw, raw_bytes, sealed
+from tests.helpers.engine.random_messages import Kind, frame_bytes, message_bytes
+from tests.helpers.engine.random_queries import FORMS
 from tests.helpers.logs.coordinators import messages
 from tests.helpers.logs.messages import encoded, table
 from tests.helpers.logs.segments import batches_of

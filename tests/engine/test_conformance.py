@@ -20,7 +20,7 @@ from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
 from kraftops.records.dialects import dialect
 from kraftops.uuids import to_text
-from tests.helpers.engine.agreeing import (
+from tests.helpers.engine.agreement import (
     agree,
     batch_with,
     each_kind,
@@ -30,7 +30,7 @@ from tests.helpers.engine.agreeing import (
 )
 from tests.helpers.engine.cases import counted
 from tests.helpers.engine.choice import using
-from tests.helpers.engine.comparing import (
+from tests.helpers.engine.comparison import (
     WHOLE,
     Trial,
     by_native,
@@ -42,22 +42,17 @@ from tests.helpers.engine.comparing import (
     of_batches,
     of_log,
 )
-from tests.helpers.engine.making import (
+from tests.helpers.engine.random_batches import Raw, log_bytes, raw_bytes, sealed
+from tests.helpers.engine.random_messages import (
     DIALECTS,
-    FORMS,
     IDS,
     KINDS,
     TOPICS,
     Kind,
-    Raw,
-    filter_of,
     frame_bytes,
-    log_bytes,
     payload,
-    query_of,
-    raw_bytes,
-    sealed,
 )
+from tests.helpers.engine.random_queries import FORMS, filter_of, query_of
 from tests.helpers.logs.corpus_rows import EVERY_LOG, LOGS, decoder_of, name_of
 from tests.helpers.logs.messages import encoded
 from tests.helpers.logs.segments import batches_of

@@ -13,7 +13,7 @@ import pytest
 
 from kraftops.engine.choice import why_not_native
 from tests.helpers.engine.cases import case, outcome
-from tests.helpers.engine.comparing import has_native
+from tests.helpers.engine.comparison import has_native
 from tests.helpers.engine.findings import KEPT, from_bytes, to_bytes
 
 pytestmark = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")

@@ -13,8 +13,8 @@ from kraftops.log.batch import CONTROL
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.schema.message import Message
-from tests.helpers.engine.agreeing import agree, batch_with, needs_both, paths_of, rows_of, shown
-from tests.helpers.engine.making import (
+from tests.helpers.engine.agreement import agree, batch_with, needs_both, paths_of, rows_of, shown
+from tests.helpers.engine.random_messages import (
     CONTROL_MESSAGES,
     DIALECTS,
     Kind,

@@ -17,7 +17,7 @@ from kraftops.log import batch as v2
 from kraftops.query.query import Query
 from kraftops.records.decoders.framed import FramedDecoder
 from tests.helpers.engine.choice import using
-from tests.helpers.engine.comparing import (
+from tests.helpers.engine.comparison import (
     PATH,
     WHOLE,
     Made,
@@ -28,17 +28,9 @@ from tests.helpers.engine.comparing import (
     by_reference_in_blocks,
     difference,
 )
-from tests.helpers.engine.making import (
-    BAD_TEXTS,
-    DIALECTS,
-    KINDS,
-    Kind,
-    Raw,
-    log_bytes,
-    query_of,
-    raw_bytes,
-    sealed,
-)
+from tests.helpers.engine.random_batches import Raw, log_bytes, raw_bytes, sealed
+from tests.helpers.engine.random_messages import BAD_TEXTS, DIALECTS, KINDS, Kind
+from tests.helpers.engine.random_queries import query_of
 from tests.helpers.kafka.cases.mutations import CHANGES, sources
 from tests.helpers.logs.segments import batches_of
 

@@ -1,4 +1,4 @@
-"""Findings of the fuzzers: how they are made small, and how they are kept."""
+"""The findings of the fuzzers: made smaller, and kept as files."""
 
 import json
 import re
@@ -14,13 +14,13 @@ from kraftops.log.batch import Record
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from tests.helpers.engine.cases import Case
-from tests.helpers.engine.comparing import WHOLE, Trial, batch_at
+from tests.helpers.engine.comparison import WHOLE, Trial, batch_at
 from tests.helpers.kafka.cases.mutations import with_crc
 from tests.helpers.logs.segments import batches_of
 from tests.helpers.tools.corpus import DATA
 
 KEPT = DATA / "engine"
-"""Where findings are kept, for a test to try them again."""
+"""The folder of findings, which a test tries again."""
 _SETS = ("types", "topics", "topic_ids", "keys")
 _PLAIN_PATH = "x.log"
 
@@ -73,7 +73,7 @@ def from_bytes(raw: bytes) -> Case:
 
 
 def shape_of(text: str) -> str:
-    """Return the part of a finding that those of one cause mostly share."""
+    """Return the part of a finding that mostly shows its cause."""
     line = text.partition("\n")[0]
     if "Error" in line:
         return line[:80]
@@ -81,7 +81,7 @@ def shape_of(text: str) -> str:
 
 
 def smaller(one: Case, is_same: Callable[[Case], bool], seconds: float = 20) -> Case:
-    """Return a smaller case of which the same holds."""
+    """Return a smaller case with the same finding."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = next((other for other in _smaller(one) if is_same(other)), None)
@@ -92,31 +92,37 @@ def smaller(one: Case, is_same: Callable[[Case], bool], seconds: float = 20) -> 
 
 
 def _smaller(one: Case) -> Iterator[Case]:
-    trial, query, asked = one.trial, one.trial.query, one.trial.query.filter
+    trial = one.trial
     batches = [batch.data for batch in batches_of(trial.data)]
-
-    def made(**changes: Any) -> Case:
-        return replace(one, trial=replace(trial, **changes))
-
     for at in range(len(batches) if len(batches) > 1 else 0):
-        yield made(data=b"".join(batches[:at] + batches[at + 1 :]))
+        yield _with(one, data=b"".join(batches[:at] + batches[at + 1 :]))
     if one.block != WHOLE:
         yield replace(one, block=WHOLE)
     if trial.marks:
-        yield made(marks=False)
+        yield _with(one, marks=False)
     if trial.path != _PLAIN_PATH:
-        yield made(path=_PLAIN_PATH)
+        yield _with(one, path=_PLAIN_PATH)
+    yield from _smaller_queries(one)
+    for at, data in enumerate(batches):
+        for other in _smaller_batches(data):
+            yield _with(one, data=b"".join([*batches[:at], other, *batches[at + 1 :]]))
+
+
+def _smaller_queries(one: Case) -> Iterator[Case]:
+    query, selection = one.trial.query, one.trial.query.filter
     for part in fields(Query):
         default = getattr(Query(), part.name)
         if part.name != "decoder" and getattr(query, part.name) != default:
-            yield made(query=replace(query, **{part.name: default}))
+            yield _with(one, query=replace(query, **{part.name: default}))
     for part in fields(Filter):
         default = getattr(Filter(), part.name)
-        if getattr(asked, part.name) != default:
-            yield made(query=replace(query, filter=replace(asked, **{part.name: default})))
-    for at, data in enumerate(batches):
-        for other in _smaller_batches(data):
-            yield made(data=b"".join([*batches[:at], other, *batches[at + 1 :]]))
+        if getattr(selection, part.name) != default:
+            changed = replace(selection, **{part.name: default})
+            yield _with(one, query=replace(query, filter=changed))
+
+
+def _with(one: Case, **changes: Any) -> Case:
+    return replace(one, trial=replace(one.trial, **changes))
 
 
 def _smaller_batches(data: bytes) -> Iterator[bytes]:

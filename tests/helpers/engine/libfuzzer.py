@@ -27,19 +27,12 @@ from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
 from tests.helpers.engine.cases import Case, outcome
-from tests.helpers.engine.comparing import WHOLE, Trial
+from tests.helpers.engine.comparison import WHOLE, Trial
 from tests.helpers.engine.findings import shape_of
 from tests.helpers.engine.fuzzing import made_small, tell
-from tests.helpers.engine.making import (
-    FORMS,
-    KINDS,
-    Kind,
-    Raw,
-    control_payload,
-    log_bytes,
-    payload,
-    raw_bytes,
-)
+from tests.helpers.engine.random_batches import Raw, log_bytes, raw_bytes
+from tests.helpers.engine.random_messages import KINDS, Kind, control_payload, payload
+from tests.helpers.engine.random_queries import FORMS
 from tests.helpers.kafka.cases.mutations import with_crc
 from tests.helpers.logs.segments import IN
 

@@ -20,7 +20,7 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log import reader
 from kraftops.log.log_file import LogFile
-from tests.helpers.engine.folds import told
+from tests.helpers.engine.fold_pair import answers
 from tests.helpers.logs.random_logs import RandomLog, leader_change
 
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_RUNS", "300"))
@@ -76,7 +76,7 @@ def test_windows_make_the_image_of_single_batches(
         single, others = _loaded(path, limits, is_single=True)
 
         assert list(mine.image.findings) == list(single.image.findings)
-        assert dict(told(mine.image.fold)) == dict(told(single.image.fold))
+        assert dict(answers(mine.image.fold)) == dict(answers(single.image.fold))
         assert mine.image.provenance == single.image.provenance
         assert (mine.has_records, mine.is_over, mine.is_other_log) == (
             single.has_records,

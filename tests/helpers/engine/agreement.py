@@ -1,4 +1,4 @@
-"""What tests of conformance share: that the engines agree about a log."""
+"""The agreement of the engines about a log, for tests of conformance."""
 
 import json
 from dataclasses import replace
@@ -9,8 +9,9 @@ import pytest
 from kraftops.engine.choice import why_not_native
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.query import Query
-from tests.helpers.engine.comparing import WHOLE, Trial, by_reference, differences, has_native
-from tests.helpers.engine.making import KINDS, Kind, text_of
+from tests.helpers.engine.comparison import WHOLE, Trial, by_reference, differences, has_native
+from tests.helpers.engine.random_messages import KINDS, Kind
+from tests.helpers.engine.random_queries import text_of
 
 needs_both = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
 each_kind = pytest.mark.parametrize(

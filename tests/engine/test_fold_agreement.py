@@ -1,4 +1,4 @@
-"""Both engines fold any log to the same state, also where its bytes are spoilt."""
+"""Both engines fold any log to the same state, also a damaged one."""
 
 import os
 from random import Random
@@ -10,7 +10,7 @@ from tests.helpers.logs.segments import batches_of
 
 pytest.importorskip("kraftops.engine._native", reason="there is no compiled engine")
 
-from tests.helpers.engine.folds import TABLES, Both, inside
+from tests.helpers.engine.fold_pair import TABLES, FoldPair, inside
 
 SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "23"))
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_FOLDS", "400"))
@@ -21,32 +21,32 @@ def test_folds_agree(part: int) -> None:
     for at in range(part, LOGS, 8):
         random = Random(SEED * 1_000_003 + at)
         log = RandomLog(random).log(most_batches=12, most_records=12)
-        both = Both()
+        pair = FoldPair()
         if at % 3 == 0:
-            both.watch(random.sample(TABLES, 4))
+            pair.watch(random.sample(TABLES, 4))
         if at % 5 == 0:
-            for fold in both.folds:
+            for fold in pair.folds:
                 fold.seed(is_seeded=True)
         for batch in batches_of(b"".join(map(bytes, log))):
             records, count = inside(batch)
-            both.add(records, count, random)
-        both.compare()
+            pair.add(records, count, random)
+        pair.compare()
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_folds_of_spoilt_records_agree(part: int) -> None:
+def test_folds_of_damaged_records_agree(part: int) -> None:
     for at in range(part, LOGS, 8):
         random = Random(SEED * 2_000_003 + at)
         log = RandomLog(random).log(most_batches=8, most_records=8)
-        both = Both()
+        pair = FoldPair()
         for batch in batches_of(b"".join(map(bytes, log))):
             records, count = inside(batch)
-            spoilt = bytearray(records)
+            damaged = bytearray(records)
             for _ in range(random.choice((0, 1, 2))):
-                if spoilt:
-                    spoilt[random.randrange(len(spoilt))] = random.choice((0, 1, 2, 127, 255))
-            both.add(bytes(spoilt), count, random)
-        both.compare()
+                if damaged:
+                    damaged[random.randrange(len(damaged))] = random.choice((0, 1, 2, 127, 255))
+            pair.add(bytes(damaged), count, random)
+        pair.compare()
 
 
 def _partition(count: int, in_sync: int, number: int = 0) -> Made:
@@ -65,7 +65,7 @@ def _partition(count: int, in_sync: int, number: int = 0) -> Made:
     ("count", "in_sync"), [(65_534, 65_534), (65_535, 65_534), (70_000, 65_536)]
 )
 def test_folds_agree_on_very_many_replicas(count: int, in_sync: int) -> None:
-    both = Both()
+    pair = FoldPair()
     changes = [
         made("PartitionChangeRecord", partitionId=0, topicId=uuid(1), **change)
         for change in (
@@ -77,16 +77,16 @@ def test_folds_agree_on_very_many_replicas(count: int, in_sync: int) -> None:
     topic = made("TopicRecord", topicId=uuid(1), name="a")
     for one in (topic, _partition(count, in_sync), *changes):
         records, total = inside(next(iter(batches_of(log_bytes(lots([one]))))))
-        both.add(records, total, Random(0))
-        both.compare()
+        pair.add(records, total, Random(0))
+        pair.compare()
 
 
-def test_partitions_far_apart_take_no_room_between() -> None:
-    both = Both()
-    made_ones = [_partition(1, 1, number * 1023) for number in range(300)]
+def test_partitions_with_numbers_far_apart_take_little_memory() -> None:
+    pair = FoldPair()
+    partitions = [_partition(1, 1, number * 1023) for number in range(300)]
     topic = made("TopicRecord", topicId=uuid(1), name="a")
     random = Random(1)
-    random.shuffle(made_ones)
-    records, total = inside(next(iter(batches_of(log_bytes(lots([topic, *made_ones]))))))
-    both.add(records, total, random)
-    both.compare()
+    random.shuffle(partitions)
+    records, total = inside(next(iter(batches_of(log_bytes(lots([topic, *partitions]))))))
+    pair.add(records, total, random)
+    pair.compare()

@@ -7,7 +7,7 @@ together must be equal, byte for byte.
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -125,16 +125,21 @@ def difference(wanted: Made, found: Made) -> str:
         ours, theirs = getattr(wanted, name), getattr(found, name)
         if ours != theirs:
             return f"{name}: reference {str(ours)[:1500]}\n{' ' * len(name)}     native {str(theirs)[:1500]}"
-    if list(wanted.columns) != list(found.columns):
-        return f"columns: reference {list(wanted.columns)}, native {list(found.columns)}"
-    for name, values in wanted.columns.items():
-        others = found.columns[name]
+    return _column_difference(wanted.columns, found.columns) or "somehow"
+
+
+def _column_difference(wanted: Mapping[str, Values], found: Mapping[str, Values]) -> str:
+    if list(wanted) != list(found):
+        return f"columns: reference {list(wanted)}, native {list(found)}"
+    for name, values in wanted.items():
+        others = found[name]
         for part in ("ends", "valid", "flags"):
-            if getattr(values, part) != getattr(others, part):
-                return f"column {name}, {part}: {getattr(values, part)[:300]} {getattr(others, part)[:300]}"
+            ours, theirs = getattr(values, part), getattr(others, part)
+            if ours != theirs:
+                return f"column {name}, {part}: {ours[:300]} {theirs[:300]}"
         if values != others:
             return f"column {name}: {_first_difference(values.data, others.data)}"
-    return "somehow"
+    return ""
 
 
 def _first_difference(ours: bytes | bytearray, theirs: bytes | bytearray) -> str:
@@ -274,7 +279,11 @@ def _check_column(name: str, column: Column, count: int) -> None:
             raise ScanFailure(f"{name}: {len(column.valid)} bytes of validity for {count} rows")
         if all(flags(column.valid, count)):
             raise ScanFailure(f"{name}: validity where all are there")
-    kind = _NUMBERS.get(name)
+    _check_data(name, column, count)
+
+
+def _check_data(name: str, column: Column, count: int) -> None:
+    kind, bits = _NUMBERS.get(name), (count + 7) // 8
     if kind == "bool_":
         if len(column.data) != bits or _has_padding(column.data, count) or column.offsets:
             raise ScanFailure(f"{name}: {len(column.data)} bytes of bits for {count} rows")

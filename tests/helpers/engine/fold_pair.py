@@ -1,4 +1,4 @@
-"""Feed the same records to both engines' folds, and tell where they differ."""
+"""Folds of both engines with the same records, and the comparison of their answers."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -29,8 +29,8 @@ TABLES = (
 )
 
 
-class Both:
-    """A fold of each engine, which are given the same."""
+class FoldPair:
+    """A fold of each engine with the same records."""
 
     def __init__(self) -> None:
         self.data: list[bytes] = []
@@ -39,7 +39,7 @@ class Both:
         self.folds: tuple[Fold, Fold] = (self.native, self.reference)
 
     def watch(self, tables: Sequence[str]) -> None:
-        """Have both watch all of some tables."""
+        """Have both watch all entries of some tables."""
         for fold in self.folds:
             fold.watch([EntryKey(table) for table in tables])
 
@@ -75,13 +75,13 @@ class Both:
                     fold.begin_unit()
 
     def compare(self) -> None:
-        """Compare all that both say."""
-        mine, theirs = (dict(told(fold)) for fold in self.folds)
-        for what, said in theirs.items():
-            assert mine[what] == said, (what, mine[what], said)
+        """Compare all answers."""
+        mine, theirs = (dict(answers(fold)) for fold in self.folds)
+        for what, answer in theirs.items():
+            assert mine[what] == answer, (what, mine[what], answer)
 
 
-def told(fold: Fold) -> Iterator[tuple[str, Any]]:
+def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
     yield "dropped", [fold.dropped_record(number) for number in range(fold.dropped)]
     yield "names", list(fold.topic_names().items())
     yield "ids", fold.topic_ids()
@@ -102,8 +102,11 @@ def told(fold: Fold) -> Iterator[tuple[str, Any]]:
             )
     yield "nothing", (fold.partition(bytes(16), 1), fold.newest(bytes(16), 0))
     yield "newest", fold.newest_below(None, None)
-    for look in PartitionCondition:
-        yield look.name or "", (fold.count_with(look), list(fold.partitions_with(look).items()))
+    for condition in PartitionCondition:
+        yield (
+            condition.name or "",
+            (fold.count_with(condition), list(fold.partitions_with(condition).items())),
+        )
     directories = {broker: [] for broker in (1, 2)} | {3: [bytes(15) + b"\x4d"]}
     yield "suspects", _of(lambda: list(fold.suspects(directories).items()))
     yield "holdings", _of(fold.replica_counts)

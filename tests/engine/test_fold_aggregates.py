@@ -1,0 +1,158 @@
+"""Folds answer questions about all partitions together."""
+
+from typing import Any
+
+import pytest
+
+from kraftops.engine.metadata_state import (
+    NewestRecord,
+)
+from tests.helpers.engine.fold_driver import FoldDriver, Make
+from tests.helpers.engine.fold_records import (
+    D1,
+    D2,
+    D3,
+    ELR,
+    LOST,
+    NO_OP,
+    T,
+    U,
+    V,
+    change,
+    clear_elr,
+    partition,
+    topic,
+)
+from tests.helpers.logs.random_logs import uuid
+
+
+class TestSuspects:
+    @pytest.mark.parametrize(
+        ("changes", "is_suspect"),
+        [
+            pytest.param({}, False, id="healthy"),
+            pytest.param({"leader": -1, "isr": []}, False, id="offline"),
+            pytest.param({"replicas": [], "isr": [], "leader": -1}, True, id="no-replicas"),
+            pytest.param({"replicas": [1, 1], "isr": [1]}, True, id="twice"),
+            pytest.param({"replicas": [1, 3]}, True, id="unknown-broker"),
+            pytest.param({"isr": [1, 3]}, True, id="isr"),
+            pytest.param({"eligibleLeaderReplicas": [3]}, True, id="elr"),
+            pytest.param({"lastKnownElr": [3]}, False, id="last-known-elr"),
+            pytest.param({"addingReplicas": [2]}, False, id="adding"),
+            pytest.param({"addingReplicas": [3]}, True, id="adding-another"),
+            pytest.param({"removingReplicas": [3]}, True, id="removing-another"),
+            pytest.param({"leader": -3}, True, id="no-such-leader"),
+            pytest.param({"isr": [2]}, True, id="leader-outside-isr"),
+            pytest.param({"directories": [D1, D3]}, False, id="directories"),
+            pytest.param({"directories": [D2, D3]}, True, id="another-directory"),
+            pytest.param({"directories": [D1, uuid(99)]}, False, id="reserved-directory"),
+            pytest.param({"directories": [D1, LOST]}, True, id="lost-in-isr"),
+            pytest.param({"directories": [D1, LOST], "isr": [1]}, False, id="lost"),
+        ],
+    )
+    def test_states(self, driver: FoldDriver, changes: dict[str, Any], is_suspect: bool) -> None:
+        full = {"directories": [D1, uuid(0)]} | changes
+        if len(full.get("replicas", [1, 2])) != 2:
+            del full["directories"]
+        driver.each(topic(), partition(4, **full), topic(U, "b"), partition(0, U), partition(1, U))
+
+        found = driver.fold.suspects({1: [D1], 2: []})
+        assert found == ({T: [4]} if is_suspect else {})
+        assert driver.fold.suspects({1: [D1], 2: [D3]}) == found
+
+    def test_directory_is_of_its_own_broker(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(directories=[D2, D1]))
+
+        assert driver.fold.suspects({1: [D1], 2: [D2]}) == {T: [0]}
+        assert driver.fold.suspects({1: [D1, D2], 2: [D2, D1]}) == {}
+        assert driver.fold.suspects({1: [], 2: []}) == {}
+
+    def test_are_in_the_order_of_topics_and_numbers(self, driver: FoldDriver) -> None:
+        driver.each(
+            topic(U, "b"), topic(), partition(7), partition(3), partition(1, U), topic(U, "b")
+        )
+        driver.each(partition(1, U))
+
+        assert list(driver.fold.suspects({}).items()) == [(T, [3, 7]), (U, [1])]
+
+
+class TestDifferent:
+    def test_states_are_compared_and_not_their_records(self, make: Make) -> None:
+        one, other = FoldDriver(make), FoldDriver(make)
+        one.each(topic(), partition(leaderEpoch=0, partitionEpoch=0), partition(1), partition(2))
+        other.each(NO_OP, topic(), partition(), change(leader=1), partition(1, isr=[1]))
+        other.each(partition(3))
+
+        assert one.fold.different(other.fold) == {T: [1, 2, 3]}
+        assert other.fold.different(one.fold) == {T: [1, 2, 3]}
+        assert one.fold.different(one.fold) == {}
+
+    def test_topics_of_one_fold_only_are_left_out(self, make: Make) -> None:
+        one, other = FoldDriver(make), FoldDriver(make)
+        one.each(topic(), partition())
+        other.each(topic(U), partition(0, U))
+
+        assert one.fold.different(other.fold) == {}
+
+
+class TestReplicaCounts:
+    def test_replicas_are_counted_by_broker_and_topic(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(), partition(1, replicas=[1, 3]), partition(2))
+        driver.each(topic(U, "b"), partition(0, U), change(2, replicas=[4, 5]))
+
+        assert driver.fold.replica_counts() == {
+            1: {T: 2, U: 1},
+            2: {T: 1, U: 1},
+            3: {T: 1},
+            4: {T: 1},
+            5: {T: 1},
+        }
+
+
+class TestNewestBelow:
+    def test_is_the_change_of_a_topic_or_of_one_of_its_partitions(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(), partition(1), change(0), topic(U, "b"))
+
+        fold, addresses = driver.fold, driver.addresses
+        assert fold.newest_below(T, None) == NewestRecord(addresses[3], 2)
+        assert fold.newest_below(U, None) == NewestRecord(addresses[4], 1)
+        assert fold.newest_below(None, None) == NewestRecord(addresses[4], 1)
+        assert fold.newest_below(V, None) is None
+
+    def test_empty_state_has_no_change(self, make: Make) -> None:
+        assert FoldDriver(make).fold.newest_below(None, None) is None
+
+    def test_certain_change_of_a_record_counts_before_an_uncertain_one(
+        self, driver: FoldDriver
+    ) -> None:
+        driver.each(topic(), partition(), partition(1, **ELR), partition(2))
+        driver.fold.seed(is_seeded=True)
+        driver.each(clear_elr())
+
+        assert driver.fold.newest_below(T, None) == NewestRecord(driver.addresses[4], 2)
+
+    def test_uncertain_change_is_the_newest(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition())
+        driver.fold.seed(is_seeded=True)
+        driver.each(clear_elr())
+
+        newest = NewestRecord(driver.addresses[2], 1, is_certain=False)
+        assert driver.fold.newest_below(None, None) == newest
+
+    def test_exact_addresses_count_for_entries_in_both_folds(self, make: Make) -> None:
+        driver, exact = FoldDriver(make), FoldDriver(make)
+        driver.each(topic(), partition(), partition(1), topic(U, "b"), NO_OP, NO_OP)
+        exact.each(topic(), NO_OP, NO_OP, NO_OP, partition(), change(), topic(V, "c"))
+        below = driver.fold.newest_below
+
+        assert below(T, exact.fold) == NewestRecord(exact.addresses[5], 2)
+        assert below(U, exact.fold) is None
+        assert below(V, exact.fold) is None
+        assert below(None, exact.fold) == NewestRecord(exact.addresses[5], 2)
+
+    def test_exact_addresses_may_be_lower(self, make: Make) -> None:
+        driver, exact = FoldDriver(make), FoldDriver(make)
+        driver.each(NO_OP, NO_OP, topic(), partition())
+        exact.each(topic(), partition())
+
+        assert driver.fold.newest_below(T, exact.fold) == NewestRecord(exact.addresses[1], 1)
