@@ -37,6 +37,7 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.spark_find import printed
 from kraftops_cli.metadata_shell.spark_find_task import Find, FindRequest
+from kraftops_shell.run import run_line
 from kraftops_shell.session.image_source import ImageSource
 from kraftops_shell.session.session import Session as Shell
 from tests.helpers.image.snapshots import snapshot_of
@@ -152,7 +153,7 @@ def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
     root = tree_of(image, form=Form.OURS)
     shell = Shell(root, out.append, lambda _: None, False, is_one_shot=True)
     shell.image_source = ImageSource(image, now=lambda: NOW)
-    shell.run(words)
+    run_line(shell, words)
     return "".join(out).removesuffix("\n").split("\n")
 
 
