@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from threading import Event
 
 T = TypeVar("T")
 
@@ -15,6 +17,8 @@ class BackgroundCall(Generic[T]):
 
     def __init__(self, function: Callable[[], T], *, name: str | None = None) -> None:
         """Start the call; *name* is the name of the thread."""
+        from threading import Thread  # 0.5 ms, and most runs start no thread
+
         self._function = function
         self._results: list[T] = []
         self._error: BaseException | None = None
@@ -43,6 +47,8 @@ class BackgroundCall(Generic[T]):
 @contextmanager
 def background_work(work: Callable[[Event], None]) -> Iterator[None]:
     """Run *work* in a thread while the block runs; its argument is set when the block ends."""
+    from threading import Event, Thread
+
     is_over = Event()
     thread = Thread(target=work, args=(is_over,), daemon=True)
     thread.start()

@@ -1,12 +1,24 @@
 """A call in a thread, and work that ends with a block."""
 
+import re
 import threading
+from pathlib import Path
 
 import pytest
 
 from kraftops.parallel.background import BackgroundCall, background_work
 
 SECONDS = 20  # until something counts as hung
+
+
+def test_threads_are_started_by_this_package_only() -> None:
+    root = Path(__file__).parents[3]
+    files = [path for top in ("core", "shell", "cli") for path in (root / top).rglob("*.py")]
+    users = {
+        path.parent.name for path in files if re.search(r"\bThread\(", path.read_text("utf-8"))
+    }
+
+    assert users == {"parallel"}
 
 
 def test_result_is_returned() -> None:
