@@ -1,4 +1,4 @@
-"""The arguments of the metadata shell: which are the tool's, and which its command's."""
+"""The syntax of the metadata shell: options of the tool, and words of its command."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class ShellSyntax:
 
 
 def _form(ctx: click.Context, args: list[str]) -> str:
-    """Return the form that is asked for; without a word, the tool's name says it."""
-    for at, argument in enumerate(args):
+    """Return the form of the option, or the usual form of the tool's name."""
+    for index, argument in enumerate(args):
         name, equals, value = argument.partition("=")
         if name == FORM_OPTION:
-            given = value if equals else next(iter(args[at + 1 :]), "")
+            given = value if equals else next(iter(args[index + 1 :]), "")
             return given if given in FORMS else "json"
     return usual_form(ctx)
 
 
 def usual_form(ctx: click.Context) -> str:
-    """Return the form of the name by which the tool was called."""
+    """Return the form of the tool's name: Kafka's for Kafka's name."""
     return "kafka" if ctx.command_path == KAFKAS_NAME else "json"
 
 
@@ -50,20 +50,20 @@ def _options(ctx: click.Context) -> dict[str, click.Option]:
 
 
 def _split(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments before the shell's command, and those from it on."""
+    """Return the arguments before the shell's command, and from it on."""
     options = _options(ctx)
-    at = 0
-    while at < len(args):
-        argument = args[at]
+    index = 0
+    while index < len(args):
+        argument = args[index]
         if argument == "--":
-            return args[:at], args[at + 1 :]
+            return args[:index], args[index + 1 :]
         if not argument.startswith("-") or argument == "-":
             break
         found = [name for name in options if name.startswith(argument)]
         named = options[found[0]] if found else None
         takes_next = named is not None and not named.is_flag and "=" not in argument
-        at += 2 if takes_next else 1
-    return args[:at], args[at:]
+        index += 2 if takes_next else 1
+    return args[:index], args[index:]
 
 
 def _taken_out(ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:

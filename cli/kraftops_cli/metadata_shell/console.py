@@ -1,4 +1,4 @@
-"""The process as a session of the metadata shell sees it."""
+"""The console of the metadata shell: streams and environment of this process."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from kraftops.spark.find.scan_job import SearchedLog
 from kraftops.spark.find.search import SearchResult, search_log
 from kraftops.spark.session.session import started
 from kraftops.tree.node import fixed
-from kraftops_cli.metadata_shell.source import tell_findings
+from kraftops_cli.metadata_shell.source import print_findings
 from kraftops_cli.metadata_shell.spark_find_task import (
     FINDINGS,
     MATCHED,
@@ -114,4 +114,4 @@ def _print_findings(request: FindRequest, result: SearchResult, terminal: Termin
     image.log_findings += result.findings
     for _ in range(result.failed_records):
         image.fold.drop(0, "")
-    return tell_findings(terminal, request.source, image)
+    return print_findings(terminal, request.source, image)

@@ -1,0 +1,132 @@
+"""A run of the metadata shell: load the image, then run a command or an interactive session."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from kraftops.errors import KraftopsError
+from kraftops.tree.layout import tree_of
+from kraftops.tree.node import Directory
+from kraftops.tree.view import Form
+from kraftops_cli.metadata_shell.console import console_of
+from kraftops_cli.metadata_shell.request import ShellRequest
+from kraftops_cli.metadata_shell.source import OpenedImage, open_image, print_findings, status_line
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.version import VERSION
+from kraftops_shell.run import run_line
+from kraftops_shell.session.console import Console
+from kraftops_shell.session.history import HistoryFile, history_path
+from kraftops_shell.session.image_source import ImageSource
+from kraftops_shell.session.session import Session
+
+_POLL_SECONDS = 0.5
+
+
+def run(request: ShellRequest, terminal: Terminal) -> int:
+    """Run the command of a request, or an interactive session; return the exit code."""
+    is_readable = request.quorum or os.path.exists(request.source)
+    if request.is_kafka and not request.words and is_readable:
+        terminal.write("Loading...\n")
+        terminal.flush()
+    opened = open_image(terminal, request)
+    code = print_findings(terminal, request.source, opened.current.image)
+    shown = _Browsed(request, terminal, opened)
+    return max(shown.run_command() if request.words else shown.run_interactive(), code)
+
+
+class _Browsed:
+    """An image that a session browses."""
+
+    def __init__(self, request: ShellRequest, terminal: Terminal, opened: OpenedImage) -> None:
+        self._request = request
+        self._terminal = terminal
+        self._opened = opened
+        self._session = Session(
+            Directory(tuple, lambda _: None),
+            terminal.write,
+            terminal.line,
+            request.is_kafka,
+            is_one_shot=bool(request.words),
+        )
+        self._show()
+        self._session.refresh = self._refresh
+
+    def run_command(self) -> int:
+        """Run the words of the request."""
+        if self._request.is_kafka:
+            return self._run_words()
+        from kraftops_shell.output.outlets import StandardOutput, connect
+
+        console = console_of(self._terminal, self._request.color)
+        with StandardOutput(console) as outlet:
+            connect(self._session, console, outlet)
+            return self._run_words()
+
+    def run_interactive(self) -> int:
+        """Read lines and run them."""
+        from kraftops_shell.repl.repl import run_shell
+
+        console = console_of(self._terminal, self._request.color)
+        if self._request.is_kafka:
+            from kraftops_shell.repl.kafka_form import KafkaShell
+
+            self._terminal.write("Starting...\n")
+            return run_shell(KafkaShell(self._session, console), self._session, console)
+
+        from kraftops_shell.repl.our_form import OurShell
+
+        file = _history_file(console) if self._request.keeps_history else None
+        shell = OurShell(self._session, console, self._toolbar, file)
+        return run_shell(shell, self._session, console)
+
+    def _run_words(self) -> int:
+        """Run the command, and again after each change of a log that is followed."""
+        words = self._request.words
+        code = run_line(self._session, words)
+        while self._request.follow:
+            self._terminal.flush()
+            time.sleep(_POLL_SECONDS)
+            if self._refresh():
+                code = run_line(self._session, words)
+        return code
+
+    def _show(self) -> None:
+        """Give the session the tree of the present image."""
+        request, image = self._request, self._opened.current.image
+        self._session.root = tree_of(
+            image,
+            form=Form.KAFKA if request.is_kafka else Form.OURS,
+            show_secrets=request.show_secrets,
+            version=request.version,
+        )
+        self._session.image_source = ImageSource(
+            image,
+            () if request.quorum else (request.source,),
+            self._opened.quorum,
+            at_offset=request.at_offset,
+            at_time=request.at_time,
+            show_secrets=request.show_secrets,
+            version=VERSION,
+        )
+        if request.follow:
+            self._session.prompt_prefix = f"{image.offset} "
+
+    def _refresh(self) -> bool:
+        """Update the image; tell whether it has changed."""
+        has_changed = self._opened.current.update()
+        if has_changed:
+            self._show()
+        return has_changed
+
+    def _toolbar(self) -> str:
+        try:
+            self._refresh()
+        except KraftopsError as error:
+            return f" {error.message}"
+        return status_line(self._request.source, self._opened.current.image)
+
+
+def _history_file(console: Console) -> HistoryFile | None:
+    path = history_path(console.environment)
+    return HistoryFile(path) if path else None
