@@ -66,7 +66,7 @@ def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options
 
 def _may_recover(error: WireError) -> bool:
     """Tell whether a later description may succeed: a refusal stays, an election ends."""
-    from kraftops.wire.rpc.answer_errors import NO_LEADER_CODES
+    from kraftops.wire.rpc.error_codes import NO_LEADER_CODES
 
     if isinstance(error, AnswerError):
         return error.code in NO_LEADER_CODES

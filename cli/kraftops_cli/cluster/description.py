@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.uuids import to_text
 from kraftops.wire.net.addresses import Address
-from kraftops.wire.rpc.answer_errors import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER
 from kraftops.wire.rpc.cluster import (
     ClusterNodes,
     Feature,
@@ -20,6 +19,7 @@ from kraftops.wire.rpc.cluster import (
     lists_fenced,
 )
 from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import broker_states, replica_counts
 from kraftops_cli.cluster.target import Target

@@ -166,8 +166,8 @@ def _unregister_all(
 
 def _unregister(session: _Session, broker: int) -> bool:
     """Unregister a broker; tell whether it was registered."""
-    from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED
     from kraftops.wire.rpc.cluster import unregister_broker
+    from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
     from kraftops.wire.rpc.leader import ask_leader
 
     try:

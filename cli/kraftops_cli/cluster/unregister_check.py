@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kraftops.errors import AnswerError, UsageError
 from kraftops.wire.rpc import cluster
-from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 from kraftops_cli.cluster.broker_states import fenced_by_id, replica_counts
 from kraftops_cli.cluster.target import Target
 

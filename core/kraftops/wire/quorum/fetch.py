@@ -12,16 +12,16 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.answer_errors import (
+from kraftops.wire.rpc.answer_errors import answer_error
+from kraftops.wire.rpc.cluster import METADATA_TOPIC, describe_cluster
+from kraftops.wire.rpc.connection import Connection, PendingRequest
+from kraftops.wire.rpc.error_codes import (
     FENCED_LEADER_EPOCH,
     INCONSISTENT_CLUSTER_ID,
     NOT_LEADER,
     SHUTTING_DOWN,
     UNKNOWN_LEADER_EPOCH,
-    answer_error,
 )
-from kraftops.wire.rpc.cluster import METADATA_TOPIC, describe_cluster
-from kraftops.wire.rpc.connection import Connection, PendingRequest
 
 WRONG_LEADER_CODES = (NOT_LEADER, SHUTTING_DOWN, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH)
 """Partition errors of a controller that does not lead, or is about to stop."""

@@ -1,4 +1,4 @@
-"""Errors that servers answer with, and hints for operators."""
+"""Errors of answers with hints for operators."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 
 from kraftops.errors import AnswerError
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    NO_LEADER_CODES,
+    UNSUPPORTED_VERSION,
+)
 
-NOT_LEADER, SHUTTING_DOWN, CLUSTER_AUTHORIZATION_FAILED, NOT_CONTROLLER = 6, 8, 31, 41
-FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
-BROKER_ID_NOT_REGISTERED, INCONSISTENT_CLUSTER_ID = 102, 104
-NO_LEADER_CODES = NOT_LEADER, NOT_CONTROLLER
-"""Errors of a quorum that has no leader now, or another leader."""
-_UNSUPPORTED_VERSION = 35
 _PERMISSION = re.compile(r"needs (\w+) permission")
 
 
@@ -32,7 +31,7 @@ def answer_error(
             code=code,
         )
     error = connection.error_of(code, message)
-    if code == _UNSUPPORTED_VERSION and connection.kind is NodeKind.CONTROLLER:
+    if code == UNSUPPORTED_VERSION and connection.kind is NodeKind.CONTROLLER:
         error.hint = (
             "controllers answer from metadata.version 3.7-IV0 on; one that has not found its leader"
             " yet does not know it: try again"

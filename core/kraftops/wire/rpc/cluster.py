@@ -9,8 +9,9 @@ from typing import NamedTuple
 from kraftops.errors import AnswerError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
-from kraftops.wire.rpc.answer_errors import BROKER_ID_NOT_REGISTERED, answer_error
+from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.connection import Connection, NodeKind, VersionRange
+from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
 
 METADATA_TOPIC = "__cluster_metadata"
 _ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}

@@ -7,13 +7,14 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple, Self
 
-from kraftops.errors import AnswerError, AuthError, DecodeError, WireError
-from kraftops.wire.config.settings import Settings, Tls
+from kraftops.errors import AnswerError, DecodeError, WireError
+from kraftops.wire.config.settings import Sasl, Settings, Tls
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_request
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.net.releases import release_range
 from kraftops.wire.net.transport import LARGEST_FRAME, Transport
+from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, code_error
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
@@ -21,10 +22,6 @@ _FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
 """An HTTP server takes it for the end of a request, and answers instead of waiting."""
 _MAX_BYTES_BEFORE_LOGIN = 1 << 20
 _VERSIONS_BEFORE_LOGIN = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
-_UNSUPPORTED_VERSION = 35
-_ILLEGAL_SASL_STATE = 34
-_UNSUPPORTED_MECHANISM = 33
-_AUTHENTICATION_FAILED = 58
 _KRAFT_QUORUM_VERSION = 1  # of DescribeQuorum: since Kafka 3.3, never with ZooKeeper
 
 
@@ -72,7 +69,7 @@ class Connection:
         try:
             self.apis = self._negotiate(connect_deadline)
             if settings.sasl:
-                self._log_in(settings, connect_deadline)
+                self._log_in(settings.sasl, connect_deadline)
         except BaseException:
             self.close()
             raise
@@ -152,9 +149,7 @@ class Connection:
 
     def error_of(self, code: int, message: str | None) -> AnswerError:
         """Return the error of an answer's code, with the server's message."""
-        name = error_name(code)
-        text = f"{message} ({name})" if message else name
-        return AnswerError(f"{self.address}: {text}", code=code)
+        return code_error(self.address, code, message)
 
     def _ask(
         self, api: str, version: int, values: dict[str, object], deadline: Deadline, limit: int
@@ -174,6 +169,11 @@ class Connection:
             api, _VERSIONS_BEFORE_LOGIN[api], values, deadline, _MAX_BYTES_BEFORE_LOGIN
         )
 
+    def _log_in(self, sasl: Sasl, deadline: Deadline) -> None:
+        from kraftops.wire.rpc.login import log_in  # a door: few clusters have SASL
+
+        log_in(sasl, self.address, self._ask_before_login, deadline)
+
     def _negotiate(self, deadline: Deadline) -> dict[int, VersionRange]:
         """Return the versions of APIs that the server serves, by key.
 
@@ -189,7 +189,7 @@ class Connection:
         served = {
             api.api_key: VersionRange(api.min_version, api.max_version) for api in answer.api_keys
         }
-        if answer.error_code == _UNSUPPORTED_VERSION:
+        if answer.error_code == UNSUPPORTED_VERSION:
             raise self._too_old("Kafka 2.3 or earlier")
         if answer.error_code:
             raise self.error_of(answer.error_code, None)
@@ -215,60 +215,9 @@ class Connection:
         release = release_range(fetch.last if fetch else None)
         return WireError(f"{self.address}: {reason}", hint=f"its APIs are those of {release}")
 
-    def _log_in(self, settings: Settings, deadline: Deadline) -> None:
-        from kraftops.wire.auth.sasl import log_in
-
-        assert settings.sasl
-        mechanism = settings.sasl.mechanism
-        answer = self._ask_before_login("SaslHandshake", deadline, mechanism=mechanism)
-        if answer.error_code:
-            raise self._handshake_error(
-                answer.error_code, mechanism, ", ".join(answer.mechanisms or ())
-            )
-
-        def exchange(token: bytes) -> bytes:
-            answer = self._ask_before_login("SaslAuthenticate", deadline, auth_bytes=token)
-            if answer.error_code == _AUTHENTICATION_FAILED:
-                raise AuthError(
-                    f"{self.address}: {answer.error_message or 'authentication failed'}",
-                    hint="check user and password in sasl.jaas.config",
-                )
-            if answer.error_code:
-                raise self.error_of(answer.error_code, answer.error_message)
-            return bytes(answer.auth_bytes or b"")
-
-        try:
-            log_in(settings.sasl, self.address.host, exchange, deadline)
-        except AuthError as error:
-            if error.message.startswith(f"{self.address}: "):
-                raise
-            raise AuthError(f"{self.address}: {error.message}", error.hint) from error
-
-    def _handshake_error(self, code: int, mechanism: str, enabled: str) -> WireError:
-        if code == _UNSUPPORTED_MECHANISM:
-            return AuthError(
-                f"{self.address}: Client SASL mechanism '{mechanism}' not enabled in the server,"
-                f" enabled mechanisms are [{enabled}]",
-                hint="sasl.mechanism in --command-config sets it",
-            )
-        if code == _ILLEGAL_SASL_STATE:
-            return AuthError(
-                f"{self.address}: it expects no SASL there",
-                hint="PLAINTEXT or SSL is the security.protocol of this listener",
-            )
-        return self.error_of(code, None)
-
-
-def error_name(code: int) -> str:
-    """Return Kafka's name of an error code."""
-    from kafka.errors import for_code
-
-    name = str(getattr(for_code(code), "message", ""))
-    return name if name and name != "UNKNOWN" else f"error {code}"
-
 
 @cache
 def _cached_context(tls: Tls, source: str) -> ssl.SSLContext:
-    from kraftops.wire.auth.tls import tls_context
+    from kraftops.wire.auth.tls import tls_context  # a door: few clusters have TLS
 
     return tls_context(tls, source)

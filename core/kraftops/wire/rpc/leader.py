@@ -9,9 +9,9 @@ from typing import TypeVar
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE
-from kraftops.wire.rpc.answer_errors import NO_LEADER_CODES
 from kraftops.wire.rpc.cluster import describe_cluster
 from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.error_codes import NO_LEADER_CODES
 
 T = TypeVar("T")
 Connect = Callable[[Address], Connection]

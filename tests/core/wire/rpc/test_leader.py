@@ -11,8 +11,8 @@ from kraftops.errors import AnswerError, WireError
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.rpc.answer_errors import NO_LEADER_CODES
 from kraftops.wire.rpc.connection import Connection
+from kraftops.wire.rpc.error_codes import NO_LEADER_CODES
 from kraftops.wire.rpc.leader import ask_leader
 from tests.helpers.wire.peers import (
     CONTROLLER_APIS,

@@ -1,0 +1,29 @@
+"""Kafka's error codes (`Errors`), and errors with their names."""
+
+from __future__ import annotations
+
+from kraftops.errors import AnswerError
+from kraftops.wire.net.addresses import Address
+
+NOT_LEADER, SHUTTING_DOWN, CLUSTER_AUTHORIZATION_FAILED = 6, 8, 31
+UNSUPPORTED_SASL_MECHANISM, ILLEGAL_SASL_STATE, UNSUPPORTED_VERSION = 33, 34, 35
+NOT_CONTROLLER, SASL_AUTHENTICATION_FAILED = 41, 58
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
+BROKER_ID_NOT_REGISTERED, INCONSISTENT_CLUSTER_ID = 102, 104
+NO_LEADER_CODES = NOT_LEADER, NOT_CONTROLLER
+"""Errors of a quorum that has no leader now, or another leader."""
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code."""
+    from kafka.errors import for_code
+
+    name = str(getattr(for_code(code), "message", ""))
+    return name if name and name != "UNKNOWN" else f"error {code}"
+
+
+def code_error(address: Address, code: int, message: str | None) -> AnswerError:
+    """Return the error of a server's answer with this code, and the server's message."""
+    name = error_name(code)
+    text = f"{message} ({name})" if message else name
+    return AnswerError(f"{address}: {text}", code=code)

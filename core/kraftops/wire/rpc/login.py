@@ -1,0 +1,67 @@
+"""SASL login on a connection: handshake, then the messages of the mechanism (KIP-43, KIP-152)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kraftops.errors import AuthError, WireError
+from kraftops.wire.auth import sasl as mechanisms
+from kraftops.wire.config.settings import Sasl
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.net.codec import Answer
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.error_codes import (
+    ILLEGAL_SASL_STATE,
+    SASL_AUTHENTICATION_FAILED,
+    UNSUPPORTED_SASL_MECHANISM,
+    code_error,
+)
+
+Ask = Callable[..., Answer]
+"""Sends a request (API, deadline, fields by name) and returns the answer."""
+
+
+def log_in(sasl: Sasl, address: Address, ask: Ask, deadline: Deadline) -> None:
+    """Log in at *address*.
+
+    Raises:
+        AuthError: the server refuses the login, or does not prove that it knows the password.
+        WireError: there is no answer.
+    """
+    answer = ask("SaslHandshake", deadline, mechanism=sasl.mechanism)
+    if answer.error_code:
+        enabled = ", ".join(answer.mechanisms or ())
+        raise _handshake_error(address, answer.error_code, sasl.mechanism, enabled)
+
+    def exchange(token: bytes) -> bytes:
+        answer = ask("SaslAuthenticate", deadline, auth_bytes=token)
+        if answer.error_code == SASL_AUTHENTICATION_FAILED:
+            raise AuthError(
+                f"{address}: {answer.error_message or 'authentication failed'}",
+                hint="check user and password in sasl.jaas.config",
+            )
+        if answer.error_code:
+            raise code_error(address, answer.error_code, answer.error_message)
+        return bytes(answer.auth_bytes or b"")
+
+    try:
+        mechanisms.log_in(sasl, address.host, exchange, deadline)
+    except AuthError as error:
+        if error.message.startswith(f"{address}: "):
+            raise
+        raise AuthError(f"{address}: {error.message}", error.hint) from error
+
+
+def _handshake_error(address: Address, code: int, mechanism: str, enabled: str) -> WireError:
+    if code == UNSUPPORTED_SASL_MECHANISM:
+        return AuthError(
+            f"{address}: Client SASL mechanism '{mechanism}' not enabled in the server,"
+            f" enabled mechanisms are [{enabled}]",
+            hint="sasl.mechanism in --command-config sets it",
+        )
+    if code == ILLEGAL_SASL_STATE:
+        return AuthError(
+            f"{address}: it expects no SASL there",
+            hint="PLAINTEXT or SSL is the security.protocol of this listener",
+        )
+    return code_error(address, code, None)
