@@ -24,13 +24,13 @@ EXAMPLES = (
         "the first controller of a new cluster",
         'kafka-storage format -c server.properties -t "$CLUSTER_ID" --standalone',
     ),
-    ("what would be done", 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n'),
+    ("a dry run", 'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N -n'),
     (
         "in a playbook or an init container: as often as you like",
         'kafka-storage format -c server.properties -t "$CLUSTER_ID" -N --ensure',
     ),
     (
-        "with a user whose password is not in the process list",
+        "with a user, without the password in the process list",
         'kafka-storage format -c server.properties -t "$CLUSTER_ID" -s --add-scram-file users',
     ),
 )
@@ -69,7 +69,7 @@ EXAMPLES = (
     "--release-version",
     "-r",
     metavar="RELEASE",
-    help="The release whose features the cluster begins with, as 3.9.  [default: the newest]",
+    help="The release of the cluster's first features, as 3.9.  [default: the newest]",
 )
 @click.option(
     "--feature",
@@ -104,7 +104,7 @@ EXAMPLES = (
 @click.option(
     "--ensure",
     is_flag=True,
-    help="Format what is empty, accept what is as asked, refuse what differs.",
+    help="Format empty directories, accept equal ones, refuse different ones.",
 )
 @DRY_RUN
 @click.option(
@@ -153,7 +153,7 @@ def format_(terminal: Terminal, /, **options: object) -> None:
             f"warning: the files in {path} are not its owner's",
             hint="give them to the user of the server; changing owners is not allowed here",
         )
-    # After the work: that nobody reads it is no reason to leave the work half done.
+    # After the work: a closed pipe must not interrupt it.
     print_answer(
         terminal,
         form,
@@ -164,7 +164,7 @@ def format_(terminal: Terminal, /, **options: object) -> None:
 
 
 def _with_foreign_files(done: list[Target]) -> list[str]:
-    """Return the directories whose new files could not be given to their owner."""
+    """Return the directories with new files that could not be given to their owner."""
     found = []
     for target in done:
         with suppress(OSError):
@@ -241,7 +241,7 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
             terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
     elif any(target.directory.is_metadata for target in plan.targets):
         for directory in plan.formatted:
-            with suppress(OSError):  # whether it can be listed is not the question here
+            with suppress(OSError):  # a directory that cannot be listed needs no warning
                 if partition_data(directory.path):
                     terminal.error(
                         f"warning: {directory.path} holds partitions, but {metadata.path} is new",

@@ -1,4 +1,4 @@
-"""`kafka-storage info`: what the log directories of a node hold."""
+"""`kafka-storage info`: show the state of the log directories of a node."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kraftops.storage.logdirs.inspector import DirectoryState, Finding
 
 EXAMPLES = (
-    ("what Kafka's tool shows", "kafka-storage info -c server.properties"),
-    ("all that is known, for people", "kafka-storage info -c server.properties --format table"),
+    ("the text of Kafka's tool", "kafka-storage info -c server.properties"),
+    ("a table of all that is known", "kafka-storage info -c server.properties --format table"),
     ("the cluster id, for a script", "kafka-storage info -c server.properties --format json"),
 )
 
@@ -30,7 +30,7 @@ EXAMPLES = (
     syntax=Argparse4j(ours=frozenset({"overrides", "form"})),
     name="info",
     examples=EXAMPLES,
-    help="Show what the log directories of a node hold, also beside a running server.",
+    help="Show the state of the log directories of a node, also of a running server.",
 )
 @CONFIG
 @OVERRIDE
@@ -83,7 +83,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
 
 
 def _text(states: Sequence[DirectoryState], problems: Sequence[str]) -> str:
-    """Return what Kafka's tool prints."""
+    """Return the text of Kafka's tool."""
     ordered = sorted(states, key=lambda state: state.directory.path)
     parts = []
     if paths := [state.path for state in ordered if state.status]:
@@ -96,8 +96,8 @@ def _text(states: Sequence[DirectoryState], problems: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def _listed(title: str, one: str, several: str, items: Sequence[str]) -> str:
-    ending = one if len(items) == 1 else several
+def _listed(title: str, singular: str, plural: str, items: Sequence[str]) -> str:
+    ending = singular if len(items) == 1 else plural
     return f"{title}{ending}:\n" + "".join(f"  {item}\n" for item in items) + "\n"
 
 
@@ -122,8 +122,8 @@ def _table(
     )
     rows = [[title for title, _ in columns]]
     for state in states:
-        told = _for_people(describe_state(state))
-        rows.append([told.get(name, "-") for _, name in columns])
+        texts = _texts(describe_state(state))
+        rows.append([texts.get(name, "-") for _, name in columns])
     lines = aligned(rows)
     lines += [f"problem: {problem}" for problem in problems]
     for finding in found:
@@ -131,18 +131,18 @@ def _table(
     return "".join(f"{line}\n" for line in lines)
 
 
-def _for_people(told: dict[str, object]) -> dict[str, str]:
+def _texts(data: dict[str, object]) -> dict[str, str]:
     """Return the fields of a directory as short texts."""
-    shown = {name: str(value) for name, value in told.items() if value is not None}
-    shown["role"] = "metadata" if told["isMetadata"] else "data"
-    if told.get("freeBytes") is not None:
-        shown["free"] = _size(int(str(told["freeBytes"])))
-        shown["owner"] = f"{told['user']}:{told['group']}"
-    log = told.get("metadataLog")
+    shown = {name: str(value) for name, value in data.items() if value is not None}
+    shown["role"] = "metadata" if data["isMetadata"] else "data"
+    if data.get("freeBytes") is not None:
+        shown["free"] = _size(int(str(data["freeBytes"])))
+        shown["owner"] = f"{data['user']}:{data['group']}"
+    log = data.get("metadataLog")
     if isinstance(log, dict):
         count = f"{len(log['snapshots'])} snapshots, {len(log['segments'])} segments"
         shown["metadataLog"] = f"{count}, to offset {log['endOffset']}"
-    holder = told.get("lockHolder")
+    holder = data.get("lockHolder")
     if isinstance(holder, dict):
         shown["lockHolder"] = str(holder["text"])
     return shown

@@ -1,4 +1,4 @@
-"""What several subcommands of `kafka-storage` have in common: options, and the cluster id."""
+"""Options of several subcommands of `kafka-storage`, and the check of a cluster id."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DRY_RUN = click.option(
 
 
 def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
-    """Say so where a cluster id is not what random-uuid makes.
+    """Warn of a cluster id that is no canonical UUID.
 
     Raises:
-        UsageError: it is empty, or that is *strict*.
+        UsageError: it is empty, or with *strict* no canonical UUID.
     """
     from kraftops.errors import DecodeError, UsageError
     from kraftops.uuids import from_text, to_text

@@ -1,4 +1,4 @@
-"""`kafka-storage recover`: let a cluster go on that has lost its quorum, or its addresses."""
+"""`kafka-storage recover`: recover a cluster that has lost its quorum, or its addresses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     (
-        "what would be lost, with this controller's log alone",
+        "the records that would be lost, with this controller's log alone",
         "kafka-storage recover -c server.properties --voters self --dry-run",
     ),
     (
@@ -33,33 +33,36 @@ EXAMPLES = (
         "the same controllers under other names",
         "kafka-storage recover -c server.properties --from c2 --listener-hosts old-1=new-1",
     ),
-    ("back, before a server was started", "kafka-storage recover -c server.properties --undo"),
+    (
+        "the old log again, before a server is started",
+        "kafka-storage recover -c server.properties --undo",
+    ),
 )
 SECTIONS = (
     (
         "How recover works",
         """\
 A server takes the newest voters of its log, committed or not, and an only voter elects itself. So
-one batch is written behind the log that goes on: the voters, and before the first of them
-kraft.version 1. Its epoch is 1 above the highest in any log or quorum-state that was given.
+one batch is written behind the chosen log: the voters, and before the first voters kraft.version 1.
+Its epoch is 1 above the highest in any log or quorum-state.
 
-All logs are read as a server reads them, and compared batch by batch. The one of the highest epoch,
-then of the highest offset, goes on; of the others, what would be lost is listed by name. Give
-the logs of all that is left: of brokers too, which often have more than a controller that was
-down for a while. Another log than this node's is copied as far as this node's is not equal to it.
+All logs are read as a server reads them, and compared batch by batch. The log of the highest epoch,
+then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
+the logs of all nodes that are left: also of brokers, which often have more records than a
+controller that was down for a while. If the chosen log is another node's, the records that this
+node lacks are copied.
 
-Nothing is appended to a file. What is new comes as segments of their own, each by one rename: at
-any time a server would find the log as it was, a beginning of the one that goes on, or all of it.
-Before, the log is copied to before-recover-TIME in its own directory, or in the one of --backup.
-recover --undo puts back what was there, also after a recovery that was killed, until a server has
-been started.
+Nothing is appended to a file. New records come as new segments, each by one rename: at any time a
+server would find the old log, a beginning of the new log, or all of it. Before, the log is copied
+to before-recover-TIME in its own directory, or in the directory of --backup. recover --undo
+restores the old log, also after a killed recovery, until a server has been started.
 
-If several voters go on, run it on each of them: on the first with the logs of all, on the others
-with that of the first. Then their logs are equal, byte by byte. A quorum that is static becomes
-dynamic (Kafka 3.9 and later), and never static again.
+If several voters remain, run it on each of them: on the first with the logs of all, on the others
+with the log of the first. Then their logs are equal, byte by byte. A static quorum becomes dynamic
+(Kafka 3.9 and later), and never static again.
 
-Lost controllers that start with their old disks while the recovered one leads follow it; where most
-of them start without it, they are another cluster with the same id.""",
+Lost controllers that start with their old disks follow the recovered one while it leads; if most of
+them start without it, they are a second cluster with the same id.""",
     ),
     (
         "Codes of recover in JSON",
@@ -101,10 +104,10 @@ of them start without it, they are another cluster with the same id.""",
     examples=EXAMPLES,
     sections=SECTIONS,
     help="""\
-Write new voters to the metadata log of a stopped controller whose quorum is lost.
+Write new voters to the metadata log of a stopped controller that has lost its quorum.
 
-Of all logs that are given the one goes on that has the highest epoch, then the highest offset; what
-it lacks is listed by name. Nothing is written before that was shown and confirmed.""",
+The log of the highest epoch, then of the highest offset, is chosen; the names that it lacks are
+listed. Nothing is written before this is confirmed.""",
 )
 @CONFIG
 @click.option(
@@ -114,12 +117,12 @@ it lacks is listed by name. Nothing is written before that was shown and confirm
     type=click.Path(),
     multiple=True,
     help="Another log: a metadata directory of a controller or broker that is stopped, its "
-    "__cluster_metadata-0, or a tar archive of that; may be given more than once. It is only read.",
+    "__cluster_metadata-0, or a tar archive of it; may be given more than once. It is only read.",
 )
 @click.option(
     "--voters",
     metavar="VOTERS",
-    help="The voters that there will be: self, or ID@HOST:PORT:DIRECTORY_ID,…",
+    help="The new voters: self, or ID@HOST:PORT:DIRECTORY_ID,…",
 )
 @click.option(
     "--listener-hosts",
@@ -131,16 +134,16 @@ it lacks is listed by name. Nothing is written before that was shown and confirm
     "--log-dirs",
     metavar="DIR,…",
     default="",
-    help="Log directories of brokers: list the partitions there that would turn stray.",
+    help="Log directories of brokers: list the partitions that would become stray.",
 )
 @click.option(
     "--backup",
     metavar="DIR",
     type=click.Path(),
-    help="Where the copy of the log goes; else beside it.",
+    help="The directory for the copy of the log; else beside the log.",
 )
 @click.option("--no-backup", is_flag=True, help="Make no copy; then nothing can be undone.")
-@click.option("--undo", is_flag=True, help="Put back what was there before; no server has run yet.")
+@click.option("--undo", is_flag=True, help="Restore the old log, unless a server has been started.")
 @DRY_RUN
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @OVERRIDE
@@ -244,7 +247,9 @@ def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
             "If one of the other voters ever starts with its old disk, there are two clusters with "
             "one id."
         )
-        terminal.line(f"Type the ids of those whose disks will be wiped first ({expected}):")
+        terminal.line(
+            f"Type the ids of the voters, to confirm that their disks are wiped first ({expected}):"
+        )
     else:
         terminal.line("Type yes to write this:")
     try:

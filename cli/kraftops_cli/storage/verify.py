@@ -1,4 +1,4 @@
-"""`kafka-storage verify`: whether servers would start on their directories."""
+"""`kafka-storage verify`: check that servers would start on their directories."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ EXAMPLES = (
     name="verify",
     examples=EXAMPLES,
     help="""\
-Tell whether a server with this configuration would start on its log directories, and have a quorum.
+Check whether a server with this configuration would start on its directories, and have a quorum.
 
-One line for each finding, and how to mend it: what keeps a server from starting, makes it wait for
-ever, or makes it leave out data that it had. What is only odd is a note on standard error. With
-several configurations, the nodes of one cluster, tell also whether they fit each other. Nothing is
-locked or written.""",
+One line for each finding, with its cure: a problem that keeps a server from starting, makes it wait
+for ever, or makes it lose data. Lesser problems are notes on standard error. Several configurations
+are the nodes of one cluster, and are also checked against each other. Nothing is locked or
+written.""",
 )
 @click.option(
     "--config",

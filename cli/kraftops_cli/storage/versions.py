@@ -1,4 +1,4 @@
-"""The subcommands of `kafka-storage` that look at no directory: UUIDs, releases, features."""
+"""Subcommands of `kafka-storage` without directories: UUIDs, releases, features."""
 
 from __future__ import annotations
 

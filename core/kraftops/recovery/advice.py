@@ -48,8 +48,8 @@ def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
         )
     if brokers := _other_brokers(plan):
         yield Advice(
-            f"stop the brokers {_listed(brokers)} that still run: one that has applied more than "
-            f"what is before offset {plan.chosen.end} would die of it"
+            f"stop the brokers {_listed(brokers)} that still run: one that has applied records "
+            f"from offset {plan.chosen.end} on would crash"
         )
 
 
@@ -112,8 +112,8 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
             f"{METADATA_PARTITION}.of-{log.owner.node_id}",
         )
         yield Advice(
-            f"broker {log.owner.node_id} has applied what is lost: before it starts, move its "
-            "metadata log away, which it fetches anew",
+            f"broker {log.owner.node_id} has applied lost records: before it starts, move its "
+            "metadata log away; it fetches a new one",
             shlex.join(["mv", folder, away]),
             log.owner.node_id,
         )

@@ -523,9 +523,7 @@ class TestPermission:
         child = running_as(NOBODY, node, public / "run", format_args())
 
         assert child.code == 1
-        assert child.errors == [
-            "kafka-storage: cannot look at the lock d2/.lock: Permission denied"
-        ]
+        assert child.errors == ["kafka-storage: cannot read the lock d2/.lock: Permission denied"]
         assert not (node / "d1").exists()
 
 

@@ -172,10 +172,10 @@ def test_nodes_of_a_cluster_are_compared(node: Path, tmp_path: Path) -> None:
 
     assert done.code == 2
     lines = [line.partition(";")[0].replace(f"{other}/", "") for line in done.text.splitlines()]
-    voters = "1@localhost:29093, those of server.properties are none"
+    voters = "1@localhost:29093, and server.properties has none"
     assert lines == [
-        "server.properties: its node id 1 is that of server.properties too",
-        f"server.properties: its cluster id is {OTHER_ID}, that of server.properties is {CLUSTER_ID}",
+        "server.properties: its node id 1 is also the id of server.properties",
+        f"server.properties: its cluster id is {OTHER_ID}, and server.properties has {CLUSTER_ID}",
         f"server.properties: its controller.quorum.voters are {voters}",
     ]
 

@@ -94,7 +94,7 @@ def test_new_node_id_of_a_node_that_has_run_is_warned_of(used: Config) -> None:
     assert done.code == 0
     warnings = [line for line in done.errors if "warning" in line]
     assert f"the voters in {used.log_dirs[0]} name node 1" in warnings[-2]
-    assert "the cluster knows these directories as those of broker 1" in warnings[-1]
+    assert "the cluster has registered these directories for broker 1" in warnings[-1]
 
 
 def test_ensure_leaves_a_node_alone_that_has_run(jars: Path, used: Config) -> None:

@@ -164,12 +164,12 @@ def no_voters(config: Config) -> None:
     [
         pytest.param(
             with_properties({"cluster.id": OTHER_ID}),
-            f"node-3.properties: its cluster id is {OTHER_ID}, that of .*node-1.properties is {CLUSTER_ID}",
+            f"node-3.properties: its cluster id is {OTHER_ID}, and .*node-1.properties has {CLUSTER_ID}",
             id="other cluster",
         ),
         pytest.param(
             all_of(with_properties({"node.id": "1"}), configured({"node.id": "1"})),
-            "node-3.properties: its node id 1 is that of .*node-1.properties too",
+            "node-3.properties: its node id 1 is also the id of .*node-1.properties",
             id="one node id twice",
         ),
         pytest.param(
@@ -179,18 +179,18 @@ def no_voters(config: Config) -> None:
         ),
         pytest.param(
             with_properties({"directory.id": directory_id(1)}),
-            f"node-3/d1: its directory id {directory_id(1)} is that of .*node-1/d1 too",
+            f"node-3/d1: its directory id {directory_id(1)} is also the id of .*node-1/d1",
             id="one directory id twice",
         ),
         pytest.param(
-            own_quorum, "node-3/d1: its (voters are 3@.*, those|directory id is)", id="own quorum"
+            own_quorum, "node-3/d1: its (voters are 3@.*, and|directory id is)", id="own quorum"
         ),
         pytest.param(
             no_voters, "node-3/d1: its directory id is .*, .* has it as 3@", id="formatted anew"
         ),
         pytest.param(
             configured({"controller.quorum.voters": "1@a:1,2@b:2,3@localhost:{port}"}),
-            "node-3.properties: its controller.quorum.voters are 1@a:1.*, those of .* are none",
+            "node-3.properties: its controller.quorum.voters are 1@a:1.*, and .* has none",
             id="static voters of one node",
         ),
         pytest.param(
@@ -235,5 +235,5 @@ def test_static_voters_that_differ_are_found(tmp_path: Path) -> None:
     code, lines = verdict(configs)
     assert code == 2
     assert re.search(
-        "its controller.quorum.voters are 1@elsewhere:.*, those of .* are 1@local", lines[0]
+        "its controller.quorum.voters are 1@elsewhere:.*, and .* has 1@local", lines[0]
     )

@@ -155,8 +155,8 @@ def _quorum_warnings(
             yield problem, "remove that voter from the quorum, and let this node join anew"
     for broker, identities in content.directories.items():
         if broker in changed.values() and not changed.keys().isdisjoint(identities):
-            problem = f"the cluster knows these directories as those of broker {broker}"
-            yield problem, "it refuses them of another broker; their partitions are not of that one"
+            problem = f"the cluster has registered these directories for broker {broker}"
+            yield problem, "it refuses them of another broker, which does not have their partitions"
 
 
 def rewrite(rewrites: Sequence[Rewrite]) -> None:
@@ -239,7 +239,7 @@ def _replace_all(replacements: Sequence[_Replacement], undo: ExitStack) -> None:
             raise
         raise StorageError(
             f"cannot rewrite: {error}; and then not restore {', '.join(left)}",
-            hint=f"the old content is in the file whose name ends with {BACKUP_SUFFIX}",
+            hint=f"the old content is in meta.properties{BACKUP_SUFFIX} beside it",
         ) from None
 
 

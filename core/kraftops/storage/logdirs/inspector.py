@@ -186,7 +186,7 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
         elif owner != path:
             yield Finding(
                 path,
-                f"its directory id {shown} is that of {owner} too",
+                f"its directory id {shown} is also the id of {owner}",
                 "if it is a copy, take it out of log.dirs; "
                 "else take directory.id out of its meta.properties",
             )

@@ -69,7 +69,7 @@ def check_unlocked(directory: str, what: str) -> None:
         holder = lock_holder(directory)
     except OSError as error:
         path = os.path.join(directory, FILE_NAME)
-        raise StorageError(f"cannot look at the lock {path}: {error.strerror}") from None
+        raise StorageError(f"cannot read the lock {path}: {error.strerror}") from None
     if holder:
         raise InUse(f"{directory} is in use: {holder} holds its lock", hint=f"stop it, then {what}")
 

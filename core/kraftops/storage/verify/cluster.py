@@ -28,13 +28,13 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
         if other is not node:
             yield Finding(
                 config.path,
-                f"its node id {config.node_id} is that of {other.config.path} too",
+                f"its node id {config.node_id} is also the id of {other.config.path}",
                 "give each node an id of its own, and its directories by rewrite --node-id",
             )
         if node.cluster_id not in (None, first.cluster_id):
             yield Finding(
                 config.path,
-                f"its cluster id is {node.cluster_id}, that of {first.config.path} is "
+                f"its cluster id is {node.cluster_id}, and {first.config.path} has "
                 f"{first.cluster_id}",
                 "kafka-storage rewrite --cluster-id in the one that is wrong",
             )
@@ -57,7 +57,7 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
                 if other is not node:
                     yield Finding(
                         state.path,
-                        f"its directory id {to_text(identity)} is that of {other_path} too",
+                        f"its directory id {to_text(identity)} is also the id of {other_path}",
                         "one is a copy: format it anew, or take directory.id out of its "
                         "meta.properties",
                     )
@@ -70,8 +70,8 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         if config.voters != first.voters:
             yield Finding(
                 config.path,
-                f"its controller.quorum.voters are {_shown(config.voters)}, those of {first.path} "
-                f"are {_shown(first.voters)}",
+                f"its controller.quorum.voters are {_shown(config.voters)}, and {first.path} "
+                f"has {_shown(first.voters)}",
                 "set the same static voters on all nodes, or none on all",
             )
 
@@ -88,7 +88,7 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
             yield Finding(
                 node.metadata.path,
-                f"its voters are {shown_voters(node.voters)}, those of {newest.metadata.path} are "
+                f"its voters are {shown_voters(node.voters)}, and {newest.metadata.path} has "
                 f"{shown_voters(newest.voters)}",
                 f"{FORMAT_ANEW}: with the voters of the other, or with -N",
             )

@@ -159,7 +159,7 @@ def _identity_problem(path: str, expected: bytes | None) -> str | None:
     if not number.isdecimal() or found == ZERO:
         return f"its topic id {text}, or its version {number}, cannot be"
     if expected not in (None, found):
-        return f"its topic id is {text}, which is not that of the metadata log"
+        return f"its topic id is {text}, which is not the id of the metadata log"
     return None
 
 

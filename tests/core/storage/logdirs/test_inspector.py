@@ -214,7 +214,7 @@ class TestFindings:
 
         (finding,) = found()
 
-        assert str(finding) == f"d2: its directory id {ID} is that of d1 too"
+        assert str(finding) == f"d2: its directory id {ID} is also the id of d1"
 
     def test_missing_directory_id_is_none(self) -> None:
         """A server makes it."""

@@ -90,7 +90,7 @@ class TestLooking:
     def test_lock_that_cannot_be_looked_at_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / ".lock").symlink_to(".lock")
 
-        with pytest.raises(StorageError, match=r"cannot look at the lock .*/\.lock: Too many"):
+        with pytest.raises(StorageError, match=r"cannot read the lock .*/\.lock: Too many"):
             check_unlocked(str(tmp_path), "format")
 
 

@@ -75,7 +75,7 @@ def formatted_again(*args: str, cluster_id: str = CLUSTER_ID) -> Callable[[Path]
     [
         pytest.param(
             formatted_again("-I", VOTERS, cluster_id=OTHER_ID),
-            [f"node-2/server.properties: its cluster id is {OTHER_ID}, that of node-1/server"],
+            [f"node-2/server.properties: its cluster id is {OTHER_ID}, and node-1/server"],
             id="other cluster",
         ),
         pytest.param(
@@ -113,7 +113,7 @@ def test_two_nodes_with_one_id(tmp_path: Path) -> None:
         format_node(node)
 
     assert conflicts(*nodes) == [
-        "b/server.properties: its node id 1 is that of a/server.properties too"
+        "b/server.properties: its node id 1 is also the id of a/server.properties"
     ]
 
 
@@ -131,7 +131,7 @@ def test_copy_of_a_directory(pair: list[Path]) -> None:
     shutil.copytree(pair[0] / "d1", pair[1] / "d1")
 
     assert conflicts(*pair)[0] == (
-        f"node-2/d1: its directory id {to_text(b'1' * 16)} is that of node-1/d1 too"
+        f"node-2/d1: its directory id {to_text(b'1' * 16)} is also the id of node-1/d1"
     )
 
 
@@ -145,7 +145,7 @@ def test_static_voters_differ(tmp_path: Path) -> None:
 
     first, second = (f"n{number}/server.properties" for number in (1, 2))
     there = f"{second}: its controller.quorum.voters are 1@a:1,2@c:2"
-    assert conflicts(*nodes) == [f"{there}, those of {first} are 1@a:1,2@b:2"]
+    assert conflicts(*nodes) == [f"{there}, and {first} has 1@a:1,2@b:2"]
 
 
 def test_controllers_that_all_wait(tmp_path: Path) -> None:

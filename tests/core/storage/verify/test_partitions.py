@@ -155,7 +155,7 @@ def test_metadata_log_has_the_id_of_its_topic(tmp_path: Path) -> None:
 
     assert str(finding) == (
         "p/partition.metadata: its topic id is vOKEv8VrQAyGbyFDxfFCwA, "
-        "which is not that of the metadata log"
+        "which is not the id of the metadata log"
     )
     (path / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n")
     assert [*partition_findings(str(path), "p", METADATA_TOPIC_ID)] == []

@@ -247,4 +247,4 @@ def test_info_finds_only_problems_in_small_files(standalone: Path) -> None:
         config = load_config(PROPERTIES)
         found = [str(finding) for finding in findings(config, inspect(config))]
 
-    assert found == [f"d2: its directory id {to_text(identity(standalone))} is that of d1 too"]
+    assert found == [f"d2: its directory id {to_text(identity(standalone))} is also the id of d1"]

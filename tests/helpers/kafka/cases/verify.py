@@ -183,7 +183,7 @@ CASES = {
     "one directory id twice": Case(
         "two",
         ENDS,
-        "d2: its directory id .* is that of .*d1 too",
+        "d2: its directory id .* is also the id of .*d1",
         copied(f"d1/{META}", f"d2/{META}"),
     ),
     "one directory twice": Case(
