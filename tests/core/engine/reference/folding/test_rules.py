@@ -1,4 +1,4 @@
-"""Each rule says that it takes what records of its type have, whatever the dialect."""
+"""Each rule takes the fields of its records, in all dialects."""
 
 from typing import Any, get_args, is_typeddict
 
@@ -19,15 +19,15 @@ from tests.helpers.logs.random_logs import made
 TYPES = vars(metadata_types) | vars(kip_631_types)
 
 
-def taken(number: int) -> list[Any]:
-    """Return the types that the rule of a record's type takes, none where that takes anything."""
+def types_of(number: int) -> list[Any]:
+    """Return the types that a rule takes; none for any type."""
     _, name, *_ = _RULES[number].__annotations__.values()
     said = eval(name, TYPES)  # its own module has them for mypy alone
     return [one for one in get_args(said) or (said,) if is_typeddict(one)]
 
 
-def is_what(said: Any, data: Any) -> bool:
-    """Tell whether data has what a type says; of a dialect's, it may have more."""
+def is_type(said: Any, data: Any) -> bool:
+    """Tell whether data has the fields of a type; a dialect may have more."""
     return all(one.endswith("is not known") for one in differences(data, said))
 
 
@@ -41,7 +41,9 @@ def is_what(said: Any, data: Any) -> bool:
     ],
 )
 @given(data=st.data())
-def test_rule_takes_what_records_have(name: str, message: Message, data: st.DataObject) -> None:
+def test_rule_takes_the_fields_of_its_records(
+    name: str, message: Message, data: st.DataObject
+) -> None:
     for version in versions_of(message):
         fields = data.draw(data_for(message, version))
 
@@ -49,9 +51,11 @@ def test_rule_takes_what_records_have(name: str, message: Message, data: st.Data
 
         assert isinstance(found, tuple)
         number, said = found
-        types = taken(number)
-        assert not types or any(is_what(one, said) for one in types)
+        types = types_of(number)
+        assert not types or any(is_type(one, said) for one in types)
 
 
-def test_only_the_rule_that_does_nothing_takes_anything() -> None:
-    assert {rule.__name__ for number, rule in _RULES.items() if not taken(number)} == {"do_nothing"}
+def test_only_the_rule_without_effect_takes_any_record() -> None:
+    assert {rule.__name__ for number, rule in _RULES.items() if not types_of(number)} == {
+        "do_nothing"
+    }
