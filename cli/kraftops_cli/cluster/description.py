@@ -19,7 +19,7 @@ from kraftops.wire.rpc.cluster import (
     lists_fenced,
 )
 from kraftops.wire.rpc.connection import Connection
-from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER
+from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import broker_states, replica_counts
 from kraftops_cli.cluster.target import Target
@@ -153,7 +153,7 @@ class _Questions:
         try:
             return ask()
         except AnswerError as error:
-            is_other = any_controller and error.code == NOT_LEADER
+            is_other = any_controller and error.code == NOT_LEADER_OR_FOLLOWER
             if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_other:
                 raise
             self.skipped(part, error)

@@ -12,7 +12,7 @@ from kraftops.wire.net.codec import Answer, definition
 from kraftops.wire.quorum.fetch import SnapshotId
 from tests.helpers.wire.peers import CONTROLLER_APIS, Peer, answer, api_versions, read_request
 
-NOT_LEADER, FENCED, UNKNOWN_EPOCH = 6, 74, 75
+NOT_LEADER_OR_FOLLOWER, FENCED, UNKNOWN_EPOCH = 6, 74, 75
 
 
 def batch(base: int, count: int = 1, epoch: int = 1, text: str = "") -> bytes:
@@ -111,7 +111,7 @@ class Controllers:
         if asked.current_leader_epoch != log.epoch:
             error = FENCED if asked.current_leader_epoch < log.epoch else UNKNOWN_EPOCH
         elif node != log.leader:
-            error = NOT_LEADER
+            error = NOT_LEADER_OR_FOLLOWER
         more: dict[str, object] = {}
         if error:
             data["error_code"] = error

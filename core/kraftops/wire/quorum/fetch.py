@@ -16,14 +16,19 @@ from kraftops.wire.rpc.answer_errors import answer_error
 from kraftops.wire.rpc.cluster import METADATA_TOPIC, describe_cluster
 from kraftops.wire.rpc.connection import Connection, PendingRequest
 from kraftops.wire.rpc.error_codes import (
+    BROKER_NOT_AVAILABLE,
     FENCED_LEADER_EPOCH,
     INCONSISTENT_CLUSTER_ID,
-    NOT_LEADER,
-    SHUTTING_DOWN,
+    NOT_LEADER_OR_FOLLOWER,
     UNKNOWN_LEADER_EPOCH,
 )
 
-WRONG_LEADER_CODES = (NOT_LEADER, SHUTTING_DOWN, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH)
+WRONG_LEADER_CODES = (
+    NOT_LEADER_OR_FOLLOWER,
+    BROKER_NOT_AVAILABLE,
+    FENCED_LEADER_EPOCH,
+    UNKNOWN_LEADER_EPOCH,
+)
 """Partition errors of a controller that does not lead, or is about to stop."""
 
 _TOPIC_ID = 1  # of the metadata log, as an integer, in every cluster

@@ -1,0 +1,48 @@
+"""Errors with Kafka's names of their codes."""
+
+import pytest
+
+from kraftops.wire.net.addresses import Address
+from kraftops.wire.rpc.error_codes import (
+    BROKER_ID_NOT_REGISTERED,
+    BROKER_NOT_AVAILABLE,
+    CLUSTER_AUTHORIZATION_FAILED,
+    FENCED_LEADER_EPOCH,
+    INCONSISTENT_CLUSTER_ID,
+    NOT_CONTROLLER,
+    SASL_AUTHENTICATION_FAILED,
+    UNKNOWN_LEADER_EPOCH,
+    UNSUPPORTED_VERSION,
+    code_error,
+    error_name,
+)
+
+# kafka-python reads its definitions by a deprecated function when it is first imported.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (BROKER_NOT_AVAILABLE, "BROKER_NOT_AVAILABLE"),
+        (CLUSTER_AUTHORIZATION_FAILED, "CLUSTER_AUTHORIZATION_FAILED"),
+        (UNSUPPORTED_VERSION, "UNSUPPORTED_VERSION"),
+        (NOT_CONTROLLER, "NOT_CONTROLLER"),
+        (SASL_AUTHENTICATION_FAILED, "SASL_AUTHENTICATION_FAILED"),
+        (FENCED_LEADER_EPOCH, "FENCED_LEADER_EPOCH"),
+        (UNKNOWN_LEADER_EPOCH, "UNKNOWN_LEADER_EPOCH"),
+        (BROKER_ID_NOT_REGISTERED, "BROKER_ID_NOT_REGISTERED"),
+        (INCONSISTENT_CLUSTER_ID, "INCONSISTENT_CLUSTER_ID"),
+        (9999, "error 9999"),
+    ],
+)
+def test_code_has_kafkas_name(code: int, name: str) -> None:
+    assert error_name(code) == name
+
+
+def test_error_has_the_message_of_the_server() -> None:
+    address = Address("a", 1)
+
+    assert code_error(address, 41, None).message == "a:1: NOT_CONTROLLER"
+    assert code_error(address, 41, "no").message == "a:1: no (NOT_CONTROLLER)"
+    assert code_error(address, 41, "no").code == 41
