@@ -15,6 +15,7 @@ from kraftops.log.batch import LOG_APPEND_TIME
 from tests.helpers.logs.random_logs import ZERO, Lot, Made
 
 State = dict[str, Any]
+_BEGIN = "BeginTransactionRecord"
 _MARKERS = ("BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord")
 _CONTROLS_NO_STATE = ("NoOpRecord", "ZkMigrationStateRecord")
 
@@ -68,32 +69,29 @@ class Model:
         newest = max(one.timestamp for one in lot.records)
         if self.waiting is None:
             self.unit()
-        for at, record in enumerate(lot.records):
-            offset = lot.base_offset + at
-            if record.name not in _MARKERS:
-                if self.waiting is None:
-                    self.replay(offset, record)
-                else:
-                    self.waiting.append((offset, record))
-            elif record.name == "BeginTransactionRecord":
-                if self.waiting is not None:
-                    self.refuse(offset)
-                    continue
-                if at:
+        for offset, record in enumerate(lot.records, lot.base_offset):
+            if record.name in _MARKERS:
+                if record.name == _BEGIN and self.waiting is None and offset > lot.base_offset:
                     self.state["provenance"] = (offset - 1, lot.epoch, newest)
-                self.unit()
-                self.waiting = []
+                self.marker(offset, record.name)
             elif self.waiting is None:
-                self.refuse(offset)
+                self.replay(offset, record)
             else:
-                waiting, self.waiting = self.waiting, None
-                if record.name == "EndTransactionRecord":
-                    for each in waiting:
-                        self.replay(*each)
-                else:
-                    self.unit()
+                self.waiting.append((offset, record))
         if self.waiting is None:
             self.state["provenance"] = (lot.end - 1, lot.epoch, newest)
+
+    def marker(self, offset: int, name: str) -> None:
+        """Begin, end or abort a transaction."""
+        if (name == _BEGIN) != (self.waiting is None):
+            self.refuse(offset)
+            return
+        waiting, self.waiting = self.waiting, [] if name == _BEGIN else None
+        if name == "EndTransactionRecord":
+            for each in waiting or ():
+                self.replay(*each)
+        else:
+            self.unit()
 
     def refuse(self, offset: int) -> None:
         """Note that a record is left out."""
@@ -173,19 +171,8 @@ class Model:
         fields = ["isr", "replicas", "removingReplicas", "addingReplicas"]
         if version >= 2:
             fields += ["eligibleLeaderReplicas", "lastKnownElr"]
-        for field in fields:
-            if data[field] is not None:
-                new[field] = data[field]
-        given = data["directories"] if version >= 1 else None
-        if given is not None:
-            if given and data["replicas"] is not None and len(given) != len(data["replicas"]):
-                raise Refused
-            new["directories"] = given
-        count = len(new["replicas"])
-        if not any(one != ZERO for one in new["directories"]):
-            new["directories"] = [ZERO] * count
-        if len(new["directories"]) != count:
-            raise Refused
+        new |= {field: data[field] for field in fields if data[field] is not None}
+        new["directories"] = self._directories(new, data, version)
         if data["leader"] != -2:
             new["leader"] = data["leader"]
             new["leaderEpoch"] = _next(new["leaderEpoch"])
@@ -195,6 +182,18 @@ class Model:
             new["leaderRecoveryState"] = data["leaderRecoveryState"]
         new["partitionEpoch"] = _next(new["partitionEpoch"])
         partitions[data["partitionId"]] = new
+
+    @staticmethod
+    def _directories(new: Any, data: Any, version: int) -> Any:
+        given = data["directories"] if version >= 1 else None
+        if given and data["replicas"] is not None and len(given) != len(data["replicas"]):
+            raise Refused
+        directories = new["directories"] if given is None else given
+        if not any(one != ZERO for one in directories):
+            return [ZERO] * len(new["replicas"])
+        if len(directories) != len(new["replicas"]):
+            raise Refused
+        return directories
 
     def ClearElr(self, data: Any, _: int) -> None:  # noqa: N802
         chosen = list(self.state["topics"].values())

@@ -1,4 +1,4 @@
-"""Snapshots of images, as a server would write them: what is there, without what led to it."""
+"""Snapshots of images, as a server would write them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -26,10 +26,20 @@ def snapshot_of(image: MetadataImage, time: int = 0, epoch: int = 1) -> bytes:
 
 def _values(image: MetadataImage) -> Iterator[bytes]:
     if image.metadata_version:
-        yield _as_it_is(image, image.metadata_version[1])
-    tables = image.tables
-    for _, address in tables.features.values():
-        yield _as_it_is(image, address)
+        yield _record_value(image, image.metadata_version[1])
+    for _, address in image.features.values():
+        yield _record_value(image, address)
+    yield from _brokers_and_topics(image)
+    for nested in (image.configs, image.quotas, image.scram):
+        for addresses in nested.values():
+            yield from (_record_value(image, address) for address in addresses.values())
+    for table in (image.acls, image.tokens, image.controllers):
+        yield from (_record_value(image, address) for address in table.values())
+    if image.producer_ids is not None:
+        yield _record_value(image, image.producer_ids)
+
+
+def _brokers_and_topics(image: MetadataImage) -> Iterator[bytes]:
     for broker in image.brokers.values():
         state = {name: one for name, one in image.broker_state(broker).items() if name[0] != "_"}
         yield _value("RegisterBrokerRecord", 4, state)
@@ -55,18 +65,9 @@ def _values(image: MetadataImage) -> Iterator[bytes]:
                     "lastKnownElr": state.last_known_elr,
                 },
             )
-    for nested in (tables.configs, tables.quotas, tables.scram):
-        for addresses in nested.values():
-            for address in addresses.values():
-                yield _as_it_is(image, address)
-    for table in (tables.acls, tables.tokens, tables.controllers):
-        for address in table.values():
-            yield _as_it_is(image, address)
-    if tables.producer_ids is not None:
-        yield _as_it_is(image, tables.producer_ids)
 
 
-def _as_it_is(image: MetadataImage, address: int) -> bytes:
+def _record_value(image: MetadataImage, address: int) -> bytes:
     value = image.record(address).value
     assert value is not None
     return value

@@ -61,32 +61,31 @@ def test_partitions_where_they_belong_are_no_strays(tmp_path: Path, image: Metad
 
 
 @pytest.mark.parametrize(
-    ("name", "topic_id", "offset", "reason"),
+    ("partition", "offset", "reason"),
     [
-        ("orders-1", TOPIC, 2, f"it is assigned to directory {to_text(uuid(1 << 98))}"),
-        ("orders-9", TOPIC, 0, "the topic orders has no partition 9"),
-        ("orders-0", OTHER, 0, f"the topic orders is another one now: {to_text(TOPIC)}"),
-        ("gone-0", OTHER, None, f"there is no topic gone with the id {to_text(OTHER)}"),
-        ("gone-0", TOPIC, 0, f"its topic id {to_text(TOPIC)} is that of orders"),
-        ("orders-0", None, None, "it has no topic id"),
-        (f"orders-0.{'a' * 32}-stray", TOPIC, None, "set aside as a stray already"),
-        (f"orders-0.{'a' * 32}-delete", TOPIC, None, "about to be deleted"),
-        (f"orders-9.{'a' * 32}-future", TOPIC, 0, "the topic orders has no partition 9"),
+        (("orders-1", TOPIC), 2, f"it is assigned to directory {to_text(uuid(1 << 98))}"),
+        (("orders-9", TOPIC), 0, "the topic orders has no partition 9"),
+        (("orders-0", OTHER), 0, f"the topic orders is another one now: {to_text(TOPIC)}"),
+        (("gone-0", OTHER), None, f"there is no topic gone with the id {to_text(OTHER)}"),
+        (("gone-0", TOPIC), 0, f"its topic id {to_text(TOPIC)} is that of orders"),
+        (("orders-0", None), None, "it has no topic id"),
+        ((f"orders-0.{'a' * 32}-stray", TOPIC), None, "set aside as a stray already"),
+        ((f"orders-0.{'a' * 32}-delete", TOPIC), None, "about to be deleted"),
+        ((f"orders-9.{'a' * 32}-future", TOPIC), 0, "the topic orders has no partition 9"),
     ],
 )
 def test_strays_are_found(
     tmp_path: Path,
     image: MetadataImage,
-    name: str,
-    topic_id: bytes | None,
+    partition: tuple[str, bytes | None],
     offset: int | None,
     reason: str,
 ) -> None:
-    directory = data_directory(tmp_path / "d", 1, (name, topic_id))
+    directory = data_directory(tmp_path / "d", 1, partition)
 
     (found,) = stray_findings(image, [directory])
 
-    assert found.source == f"{directory}/{name}"
+    assert found.source == f"{directory}/{partition[0]}"
     assert found.offset == offset
     assert found.reason.startswith(reason)
 
