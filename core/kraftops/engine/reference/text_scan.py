@@ -19,6 +19,7 @@ from kraftops.engine.reference.batch_line import (
 from kraftops.engine.reference.checks import check_crc
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
+from kraftops.engine.reference.selection import RowMaker
 from kraftops.engine.scan_contract import Request
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
@@ -41,8 +42,6 @@ class TextScan:
         self._is_chosen = request.is_chosen
         self._texts_of = query.reader.text_reader() if query.decoder is not None else None
         if request.is_chosen:
-            from kraftops.engine.reference.selection import RowMaker  # for a choice alone
-
             self._rows = RowMaker(request.path, replace(query, check=False, columns=None))
         self._notes_undecoded = query.check and query.reader.has_types
         self.first_offset: int | None = None

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
-from kraftops.log.batch import Batch, Header
+from kraftops.log.batch import Batch, Header, is_valid
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import EndReason
 
 
 class Snapshot(NamedTuple):
@@ -75,10 +77,6 @@ class WholeBatches:
             SourceError: the file cannot be read.
             DecodeError: it ends within the header of a batch.
         """
-        from kraftops.log.batch import is_valid
-        from kraftops.log.log_file import LogFile
-        from kraftops.log.reader import EndReason
-
         with LogFile(self._path) as log:
             reader = log.batches()
             for batch in reader:
