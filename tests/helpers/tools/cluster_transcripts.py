@@ -1,4 +1,4 @@
-"""What Kafka's ClusterTool printed, and how ours is compared with it."""
+"""Recorded output of Kafka's ClusterTool, and a comparison with ours."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _PORT = re.compile(r"(localhost +)(\d{4,5})( *)")
 
 @dataclass(frozen=True)
 class Case:
-    """A call of Kafka's tool: *ours* is `force` where ours wants that, `better` where it differs."""
+    """A call of Kafka's tool; *ours* is `force` if ours needs --force, `better` if it may differ."""
 
     name: str
     setup: str
@@ -26,7 +26,7 @@ class Case:
     ours: str = ""
 
     def arguments(self, values: Mapping[str, str]) -> list[str]:
-        """Return the arguments for a cluster: *values* are those of the placeholders."""
+        """Return the arguments with *values* for the placeholders."""
         found = [self._filled(each, values) for each in self.args]
         return [*found, "--force"] if self.ours == "force" else found
 
@@ -43,7 +43,7 @@ def cases(*setups: str) -> list[Case]:
 
 
 def write_files(folder: Path) -> Path:
-    """Make the directory in which the tool ran."""
+    """Make the files of the directory in which the tool ran."""
     for name, text in json.loads((DATA / "files.json").read_text("utf-8")).items():
         (folder / name).write_text(text)
     (folder / "adir").mkdir()
@@ -58,7 +58,7 @@ def masked(text: str) -> str:
 
 
 def difference(case: Case, folder: Path, values: Mapping[str, str], *, here: bool) -> str:
-    """Run ours; return how it differs from Kafka's tool, or nothing."""
+    """Run ours; return the difference from Kafka's tool, or an empty text."""
     run = run_here if here else run_command
     arguments = case.arguments(values)
     done: Done = run(*arguments, cwd=folder, program=CLUSTER)
