@@ -28,7 +28,7 @@ sys.path.insert(0, str(HERE.parents[1]))  # for `tests`, which is not installed
 from kraftops.dump.sources.names import expand  # noqa: E402
 from kraftops.query.query import Query  # noqa: E402
 from kraftops.spark.dump.dump_job import Output, dump  # noqa: E402
-from kraftops.spark.jobs.planning import plan  # noqa: E402
+from kraftops.spark.jobs.planning import plan_splits  # noqa: E402
 from kraftops.spark.session.session import Session, started  # noqa: E402
 from kraftops.spark.session.settings import Settings  # noqa: E402
 from tests.bench.dump_log import MAIN_CLASS, SCRIPTS, Bench  # noqa: E402
@@ -81,7 +81,7 @@ class SparkBench:
     def dump(self, form: str) -> float:
         """Return the seconds of a dump."""
         output = self.scratch / "parts"
-        splits = plan(expand([str(self.log)]), self.session.cores)
+        splits = plan_splits(expand([str(self.log)]), self.session.cores)
         query = Query(decoder="metadata", deep_iteration=True, form=form)
         try:
             return seconds(lambda: dump(self.session, splits, query, Output(str(output))))
@@ -194,7 +194,7 @@ def speed_up(log: Path, scratch: Path, runs: int) -> Row:
         with started(settings) as session:
             found = []
             for _ in range(runs + 1):
-                splits = plan(expand([str(log)]), session.cores, size=size)
+                splits = plan_splits(expand([str(log)]), session.cores, size=size)
                 found.append(seconds(lambda s=splits: dump(session, s, query, Output(str(output)))))
                 shutil.rmtree(output)
         return median(found[1:])

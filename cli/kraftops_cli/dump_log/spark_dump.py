@@ -17,7 +17,7 @@ from kraftops.spark.dump.check_job import check
 from kraftops.spark.dump.count_job import count
 from kraftops.spark.dump.dump_job import Outcome, Output, dump
 from kraftops.spark.jobs.cutting import planned
-from kraftops.spark.jobs.planning import Split, plan
+from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.topic_ids import topic_ids
 from kraftops.spark.session.session import started
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, exit_code
@@ -32,124 +32,124 @@ from kraftops_cli.terminal.streams import Terminal
 _REFUSED = ("limit", "tail", "follow", "jobs")
 
 
-def run_spark(asked: Plan, request: SparkRequest, terminal: Terminal) -> int:
+def run_spark(plan: Plan, request: SparkRequest, terminal: Terminal) -> int:
     """Run a dump on Spark; return its exit code."""
-    _refuse(asked, request)
-    refuse_local(request, _paths(asked))
+    _refuse(plan, request)
+    refuse_local(request, _paths(plan))
     settings = request.settings()
     if request.explain and settings.is_local:
         size = settings.split_bytes
-        splits = plan(
-            asked.sources, settings.cores or 1, max_bytes=asked.query.max_bytes, size=size
+        splits = plan_splits(
+            plan.sources, settings.cores or 1, max_bytes=plan.query.max_bytes, size=size
         )
-        return _explain(asked, request, splits, terminal)
-    warn_if_small(settings, total_size(source.path for source in asked.sources), terminal)
-    with _running(asked, request, terminal) as job:
+        return _explain(plan, request, splits, terminal)
+    warn_if_small(settings, total_size(source.path for source in plan.sources), terminal)
+    with _running(plan, request, terminal) as job:
         return _run(job)
 
 
 def _run(job: SparkJob) -> int:
     """Do what the options ask for; return the exit code."""
     if job.request.explain:
-        return _explain(job.asked, job.request, job.splits, job.terminal)
-    if job.asked.summary:
+        return _explain(job.plan, job.request, job.splits, job.terminal)
+    if job.plan.summary:
         return _summary(job)
     if job.request.sql is not None:
         return run_sql(job, job.request.sql)
-    if job.asked.output is None:
+    if job.plan.output is None:
         return _check(job)
     return run_partitioned(job) if job.request.partition_by else _dump(job)
 
 
-def _paths(asked: Plan) -> list[str]:
+def _paths(plan: Plan) -> list[str]:
     """Return the paths that workers read and write."""
-    paths = [source.path for source in asked.sources]
-    if asked.output is not None and not asked.summary:
-        paths.append(asked.output)
+    paths = [source.path for source in plan.sources]
+    if plan.output is not None and not plan.summary:
+        paths.append(plan.output)
     return paths
 
 
-def _explain(asked: Plan, request: SparkRequest, splits: list[Split], terminal: Terminal) -> int:
-    terminal.write(plan_text(asked, request, splits))
+def _explain(plan: Plan, request: SparkRequest, splits: list[Split], terminal: Terminal) -> int:
+    terminal.write(plan_text(plan, request, splits))
     return 0
 
 
-def _refuse(asked: Plan, request: SparkRequest) -> None:
+def _refuse(plan: Plan, request: SparkRequest) -> None:
     """Refuse options that make no sense on Spark.
 
     Raises:
         UsageError: one is given.
     """
     for name in _REFUSED:
-        if getattr(asked, name):
+        if getattr(plan, name):
             raise UsageError(f"--{name} and --spark do not go together")
-    if any(source.path == STANDARD_INPUT for source in asked.sources):
+    if any(source.path == STANDARD_INPUT for source in plan.sources):
         raise UsageError("Spark cannot read standard input", hint="leave out --spark")
-    needs_output = not (asked.summary or asked.query.check or request.sql or request.explain)
-    if asked.output is None and needs_output:
+    needs_output = not (plan.summary or plan.query.check or request.sql or request.explain)
+    if plan.output is None and needs_output:
         raise UsageError("--spark needs --output DIR", hint="a directory for the parts")
-    if asked.query.format.is_text and request.partition_by:
+    if plan.query.format.is_text and request.partition_by:
         raise UsageError("--partition-by needs --format json, csv or parquet")
     if request.partition_by and request.single_file:
         raise UsageError("--partition-by and --single-file do not go together")
-    if asked.query.format.has_objects:
-        _refuse_small_files(asked, request)
+    if plan.query.format.has_objects:
+        _refuse_small_files(plan, request)
 
 
-def _refuse_small_files(asked: Plan, request: SparkRequest) -> None:
-    """Refuse the small files of a log directory where rows are asked for, and among logs.
+def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:
+    """Refuse the small files of a log directory if rows are wanted, or among logs.
 
     Raises:
         UsageError: there is one.
     """
-    small = [source.path for source in asked.sources if is_small_file(source.path)]
-    if small and (asked.output is None or request.sql or request.partition_by):
+    small = [source.path for source in plan.sources if is_small_file(source.path)]
+    if small and (plan.output is None or request.sql or request.partition_by):
         raise UsageError(f"{small[0]} is no log", hint="--output DIR writes its content")
-    if small and len(small) < len(asked.sources):
+    if small and len(small) < len(plan.sources):
         raise UsageError(
             "logs and small files do not go together", hint="dump them by commands of their own"
         )
 
 
 @contextmanager
-def _running(asked: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
+def _running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
     """Start Spark and plan the splits."""
     start = time.monotonic()
     with SparkProgress() as progress, started(request.settings()) as session:
-        splits = planned(session, asked.sources, asked.query.max_bytes)
-        if asked.query.filter.topics and not request.explain:
-            found = topic_ids(session, splits, asked.query)
-            asked = replace(asked, query=replace(asked.query, filter=found))
-        yield SparkJob(asked, request, session, splits, progress, terminal, start)
+        splits = planned(session, plan.sources, plan.query.max_bytes)
+        if plan.query.filter.topics and not request.explain:
+            found = topic_ids(session, splits, plan.query)
+            plan = replace(plan, query=replace(plan.query, filter=found))
+        yield SparkJob(plan, request, session, splits, progress, terminal, start)
         progress.erase()
         warn_if_slow(session, terminal)
 
 
 def _dump(job: SparkJob) -> int:
-    assert job.asked.output is not None
-    output = Output(job.asked.output, job.request.single_file, job.request.overwrite)
-    outcome = dump(job.session, job.splits, job.asked.query, output, job.progress.show)
+    assert job.plan.output is not None
+    output = Output(job.plan.output, job.request.single_file, job.request.overwrite)
+    outcome = dump(job.session, job.splits, job.plan.query, output, job.progress.show)
     job.progress.erase()
-    for line in _lines(job.asked, outcome):
+    for line in _lines(job.plan, outcome):
         job.terminal.line(line)
-    noun = "lines" if job.asked.query.format.is_text else "records"
+    noun = "lines" if job.plan.query.format.is_text else "records"
     job.report(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
-    return exit_code(job.asked, outcome.report)
+    return exit_code(job.plan, outcome.report)
 
 
-def _lines(asked: Plan, outcome: Outcome) -> Iterator[str]:
+def _lines(plan: Plan, outcome: Outcome) -> Iterator[str]:
     yield from outcome.lines
-    if asked.query.format.is_text:
+    if plan.query.format.is_text:
         yield from outcome.report.summary()
 
 
 def _summary(job: SparkJob) -> int:
-    found = count(job.session, job.splits, job.asked.query, job.progress.show)
+    found = count(job.session, job.splits, job.plan.query, job.progress.show)
     job.progress.erase()
     for reason in found.refusals:
         job.terminal.error(reason)
     shown = [summary.as_dict() for summary in found.summaries.values()]
-    print_summaries(job.asked, job.terminal, shown)
+    print_summaries(job.plan, job.terminal, shown)
     records = sum(summary.records.count for summary in found.summaries.values())
     job.report(f"{records:,} records")
     return 1 if found.refusals else 0
@@ -157,9 +157,9 @@ def _summary(job: SparkJob) -> int:
 
 def _check(job: SparkJob) -> int:
     """Print a row for each damage."""
-    found = check(job.session, job.splits, job.asked.query, job.progress.show)
+    found = check(job.session, job.splits, job.plan.query, job.progress.show)
     job.progress.erase()
-    form = job.asked.query.format
+    form = job.plan.query.format
     job.terminal.write(form.head)
     line = _damage_line if form.is_text else lines_of(form).line
     for row in found.rows:
@@ -169,7 +169,7 @@ def _check(job: SparkJob) -> int:
     if found.more:
         job.terminal.line(f"{found.more:,} more of the same splits are not shown")
     job.report(f"{len(found.rows) + found.more:,} damaged places")
-    if found.refusals and len(found.refusals) >= len(job.asked.sources):
+    if found.refusals and len(found.refusals) >= len(job.plan.sources):
         return 1
     return DAMAGED if found.rows or found.refusals else 0
 

@@ -17,7 +17,7 @@ from kraftops_cli.terminal.streams import Terminal
 class SparkJob:
     """Plan of a command, and everything that it needs on a running Spark."""
 
-    asked: Plan
+    plan: Plan
     request: SparkRequest
     session: Session
     splits: list[Split]
@@ -35,6 +35,6 @@ class SparkJob:
         self.progress.erase()
         note = f", {damaged} of them damaged" if damaged else ""
         note += f", {more_offsets:,} more offsets not listed" if more_offsets else ""
-        place = f": {self.asked.output}" if self.asked.output else ""
+        place = f": {self.plan.output}" if self.plan.output else ""
         splits = len(self.splits)
         self.terminal.line(f"{what} of {splits} splits{note} in {self.seconds:.1f} s{place}")

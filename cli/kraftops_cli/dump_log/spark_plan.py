@@ -11,20 +11,20 @@ from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.spark.options import SparkRequest
 
 
-def plan_text(asked: Plan, request: SparkRequest, splits: list[Split]) -> str:
+def plan_text(plan: Plan, request: SparkRequest, splits: list[Split]) -> str:
     """Return the plan: master, sources, decoder, filter, output and splits."""
-    return "".join(f"{line}\n" for line in _lines(asked, request, splits))
+    return "".join(f"{line}\n" for line in _lines(plan, request, splits))
 
 
-def _lines(asked: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[str]:
+def _lines(plan: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[str]:
     settings = request.settings()
-    size = total_size(source.path for source in asked.sources)
+    size = total_size(source.path for source in plan.sources)
     yield f"master    {settings.full_master}, {settings.tries} tries a task"
-    yield f"sources   {len(asked.sources)} files, {size:,} bytes"
-    yield f"decoder   {asked.query.decoder or 'by directory'}"
-    if not asked.query.filter.is_empty:
-        yield f"filter    {_filter_text(asked)}"
-    yield f"output    {_output_text(asked, request)}"
+    yield f"sources   {len(plan.sources)} files, {size:,} bytes"
+    yield f"decoder   {plan.query.decoder or 'by directory'}"
+    if not plan.query.filter.is_empty:
+        yield f"filter    {_filter_text(plan)}"
+    yield f"output    {_output_text(plan, request)}"
     yield f"splits    {len(splits)}"
     for split in splits:
         for number, labelled in enumerate(split.ranges):
@@ -34,8 +34,8 @@ def _lines(asked: Plan, request: SparkRequest, splits: list[Split]) -> Iterator[
             yield f"{head:>8}  {part.path} {part.start}..{stop}"
 
 
-def _filter_text(asked: Plan) -> str:
-    found = asked.query.filter
+def _filter_text(plan: Plan) -> str:
+    found = plan.query.filter
     default = type(found)()
     given = {
         name: getattr(found, name)
@@ -48,16 +48,16 @@ def _filter_text(asked: Plan) -> str:
     )
 
 
-def _output_text(asked: Plan, request: SparkRequest) -> str:
-    if asked.summary:
+def _output_text(plan: Plan, request: SparkRequest) -> str:
+    if plan.summary:
         return "a summary"
     if request.sql:
         what = f"the answer to {request.sql!r}"
-        return f"{what} in {asked.output}" if asked.output else what
-    if asked.output is None:
+        return f"{what} in {plan.output}" if plan.output else what
+    if plan.output is None:
         return "a row for each damage"
     if request.partition_by:
-        who = "the workers" if is_remote(asked.output) else "Spark"
-        return f"{asked.query.form} by {request.partition_by}, written by {who}: {asked.output}"
+        who = "the workers" if is_remote(plan.output) else "Spark"
+        return f"{plan.query.form} by {request.partition_by}, written by {who}: {plan.output}"
     kind = "one file, joined" if request.single_file else "a part a split, written by the workers"
-    return f"{asked.query.form}, {kind}: {asked.output}"
+    return f"{plan.query.form}, {kind}: {plan.output}"

@@ -24,20 +24,20 @@ _WIDEST = 80  # characters of a column
 
 def run_sql(job: SparkJob, sql: str) -> int:
     """Answer SQL: a table on the screen, rows in a form on standard output, or a directory."""
-    asked, progress, terminal = job.asked, job.progress, job.terminal
-    log_table(job.session, asked.sources, asked.query)
+    plan, progress, terminal = job.plan, job.progress, job.terminal
+    log_table(job.session, plan.sources, plan.query)
     table = answer(job.session, sql)
-    if asked.output is not None:
-        form = JSON.name if asked.query.format.is_text else asked.query.form
+    if plan.output is not None:
+        form = JSON.name if plan.query.format.is_text else plan.query.form
         start = time.monotonic()
         _write(job, lambda target: write_table(table, target, form))
         progress.erase()
-        terminal.line(f"written in {time.monotonic() - start:.1f} s: {asked.output}")
+        terminal.line(f"written in {time.monotonic() - start:.1f} s: {plan.output}")
         return 0
-    if asked.query.format.has_objects:
+    if plan.query.format.has_objects:
         _refuse_equal_names(table.columns)
     rows = rows_of(table)
-    if asked.query.format.is_text:
+    if plan.query.format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
         progress.erase()
         terminal.write(_table_text(table.columns, some[:MOST_SHOWN]))
@@ -46,29 +46,29 @@ def run_sql(job: SparkJob, sql: str) -> int:
         return 0
     first = list(islice(rows, 1))
     progress.erase()
-    _print_rows(table.columns, chain(first, rows), asked.query.format, terminal)
+    _print_rows(table.columns, chain(first, rows), plan.query.format, terminal)
     return 0
 
 
 def run_partitioned(job: SparkJob) -> int:
     """Write rows into a directory for each type, date or topic."""
-    asked, start = job.asked, time.monotonic()
-    table = log_table(job.session, asked.sources, asked.query)
+    plan, start = job.plan, time.monotonic()
+    table = log_table(job.session, plan.sources, plan.query)
     by = str(job.request.partition_by)
-    counts = _write(job, lambda target: write_log(table, target, asked.query.form, by))
+    counts = _write(job, lambda target: write_log(table, target, plan.query.form, by))
     job.progress.erase()
     damaged = f", {counts.damaged:,} of them damaged," if counts.damaged else ""
     seconds = time.monotonic() - start
-    job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {asked.output}")
-    if asked.query.check:
+    job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {plan.output}")
+    if plan.query.check:
         return DAMAGED if counts.damaged else 0
     return 1 if counts.fatal else 0
 
 
 def _write(job: SparkJob, write: Callable[[Target], R]) -> R:
     """Write a directory, whole or not at all; in an object store, `_SUCCESS` says that it is."""
-    assert job.asked.output is not None
-    target = prepared_target(job.asked.output, overwrite=job.request.overwrite)
+    assert job.plan.output is not None
+    target = prepared_target(job.plan.output, overwrite=job.request.overwrite)
     try:
         made = write(target)
         if not target.is_remote:

@@ -106,9 +106,9 @@ class _Pass:
         start = 0
         while block := self._file.read_at(start, _PACKED_BLOCK):
             step = len(block) if start < self._single_bytes_from else 1
-            for at in range(0, len(block), step):
-                self.position = start + at
-                yield block[at : at + step]
+            for index in range(0, len(block), step):
+                self.position = start + index
+                yield block[index : index + step]
             start += len(block)
         self.position = start
 

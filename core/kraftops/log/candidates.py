@@ -29,9 +29,9 @@ _MAGIC = re.compile(rb"[\0-\2](?<=[\0-\x0f].{8})", re.DOTALL)
 
 
 class Candidate(NamedTuple):
-    """Possible batch; *at* is an index, *offset* the offset of its first record or its wrapper."""
+    """Possible batch from index *start* on; *offset* is of its first record or its wrapper."""
 
-    at: int
+    start: int
     size: int
     magic: int
     offset: int
@@ -48,25 +48,25 @@ def candidates(
     """
     for begin, end in _between_zeros(data, first + MAGIC_AT, min(last + MAGIC_AT, len(data))):
         for match in _MAGIC.finditer(data, begin, end):
-            at = match.start() - MAGIC_AT
-            offset, length, _, magic = read_start(data, at)
+            start = match.start() - MAGIC_AT
+            offset, length, _, magic = read_start(data, start)
             size = length + LOG_OVERHEAD
-            if not SMALLEST_SIZES[magic] <= size <= limit - at:
+            if not SMALLEST_SIZES[magic] <= size <= limit - start:
                 continue
             if magic < 2:
-                is_likely = _adds_up(data, at, length, magic, read_far)
+                is_likely = _adds_up(data, start, length, magic, read_far)
             else:
-                is_likely = size <= _LONG or _is_plausible(data, at)
+                is_likely = size <= _LONG or _is_plausible(data, start)
             if is_likely:
-                yield Candidate(at, size, magic, offset)
+                yield Candidate(start, size, magic, offset)
 
 
 def _adds_up(
-    data: bytes, at: int, length: int, magic: int, read_far: Callable[[int, int], bytes]
+    data: bytes, start: int, length: int, magic: int, read_far: Callable[[int, int], bytes]
 ) -> bool:
     """Tell whether the lengths inside a message or wrapper of magic 0 or 1 add up to its length."""
     left = length - 14 - 8 * magic  # crc, magic, attributes, (timestamp), two lengths
-    key_at = at + 18 + 8 * magic
+    key_at = start + 18 + 8 * magic
     if left < 0 or key_at + 4 > len(data):
         return False
     (key_size,) = _INT32(data, key_at)
@@ -83,9 +83,9 @@ def _adds_up(
     return bool(left == max(value_size, 0) and value_size >= -1)
 
 
-def _is_plausible(data: bytes, at: int) -> bool:
+def _is_plausible(data: bytes, start: int) -> bool:
     """Tell whether a header of magic 2 has values that clients write."""
-    offset, _, _, _, _, attributes, delta, *_, count = HEADER.unpack_from(data, at)
+    offset, _, _, _, _, attributes, delta, *_, count = HEADER.unpack_from(data, start)
     is_known = not attributes & _UNUSED_ATTRIBUTES and attributes & 0x07 < len(CODECS)
     return is_known and offset >= 0 <= count <= delta + 1
 

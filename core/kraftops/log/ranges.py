@@ -88,17 +88,17 @@ def _cuts(log: LogFile, stop: int, target_bytes: int) -> Iterator[int]:
             block = log.read_at(base, min(_BLOCK, stop - base))
         except SourceError:
             return  # reading the range reports it
-        at, last = 0, len(block) - LOG_OVERHEAD
+        index, last = 0, len(block) - LOG_OVERHEAD
         if last < 0:
             return
-        while at <= last:
-            length: int = _LENGTH(block, at + 8)[0]
+        while index <= last:
+            length: int = _LENGTH(block, index + 8)[0]
             if length < SMALLEST_LENGTH:
                 return
-            if at >= next_cut and size >= HEADER_SIZE:
-                yield base + at
-                next_cut = at + target_bytes
+            if index >= next_cut and size >= HEADER_SIZE:
+                yield base + index
+                next_cut = index + target_bytes
             size = LOG_OVERHEAD + length
-            at += size
-        base += at
-        next_cut -= at
+            index += size
+        base += index
+        next_cut -= index

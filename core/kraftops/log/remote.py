@@ -97,8 +97,8 @@ class RemoteFile:
                 return b""
             with reading(self._uri):
                 self._fill(size)
-        at = self._position - self._base
-        found = self._block[at : at + size]
+        index = self._position - self._base
+        found = self._block[index : index + size]
         self._position += len(found)
         return found
 

@@ -94,10 +94,10 @@ class _Window:
 
     def reach(self, position: int, size: int) -> None:
         """Fill *data* with *size* bytes from *position* on, or fewer where the log ends."""
-        at = position - self.base
-        if at >= 0 and at + size <= len(self.data):
+        index = position - self.base
+        if index >= 0 and index + size <= len(self.data):
             return
-        have = self.data[at:] if at >= 0 else b""
+        have = self.data[index:] if index >= 0 else b""
         wanted = min(max(size, BLOCK), self.stop - position)
         self.data = have + self._log.read_at(position + len(have), wanted - len(have))
         self.base = position
@@ -107,16 +107,16 @@ class _Window:
     def read(self, position: int, size: int) -> bytes:
         """Return bytes at any position, fewer where the log ends."""
         size = min(size, self.stop - position)
-        at = position - self.base
-        if at >= 0 and at + size <= len(self.data):
-            return self.data[at : at + size]
+        index = position - self.base
+        if index >= 0 and index + size <= len(self.data):
+            return self.data[index : index + size]
         return self._log.read_at(position, size)
 
     def crc(self, position: int, size: int, magic: int) -> int:
         """Return the checksum of a batch at any position, one block in memory at a time."""
         crc, end = 0, position + size
-        for at in range(position + (CRC_START if magic > 1 else MAGIC_AT), end, BLOCK):
-            block = self.read(at, min(BLOCK, end - at))
+        for index in range(position + (CRC_START if magic > 1 else MAGIC_AT), end, BLOCK):
+            block = self.read(index, min(BLOCK, end - index))
             crc = int(crc32c_extend(crc, block)) if magic > 1 else crc32(block, crc)
         return crc
 
@@ -233,14 +233,14 @@ class _Salvage:
             if filled := len(data[first:last].rstrip(b"\0")):
                 used = position + filled
             read_far = partial(self._read_from, base)
-            for at, size, magic, offset in candidates(data, first, last, limit - base, read_far):
-                found = base + at
+            for index, size, magic, offset in candidates(data, first, last, limit - base, read_far):
+                found = base + index
                 in_order = floor < offset < ceiling
                 if found == start or (size > _SMALL and self._budget < 0):
                     continue
                 if not in_order and (found < end or doubtful is not None):
                     continue
-                if window.crc(found, size, magic) != _stored_crc(data, at, magic):
+                if window.crc(found, size, magic) != _stored_crc(data, index, magic):
                     self._budget -= size
                 elif in_order:
                     return found, used
@@ -253,8 +253,8 @@ class _Salvage:
             return doubtful, used
         return follower, used
 
-    def _read_from(self, base: int, at: int, size: int) -> bytes:
-        return self._window.read(base + at, size)
+    def _read_from(self, base: int, index: int, size: int) -> bytes:
+        return self._window.read(base + index, size)
 
     def _offsets_between(self, follower: int | None) -> tuple[float, float]:
         """Return exclusive bounds of the offset of a batch in a gap."""
@@ -280,9 +280,9 @@ def _size_problem(head: bytes, left: int) -> str:
     return f"a batch of {size} bytes where {left} are left" if size > left else ""
 
 
-def _stored_crc(data: bytes, at: int, magic: int) -> int:
+def _stored_crc(data: bytes, index: int, magic: int) -> int:
     """Return the checksum in the header of the batch at an index."""
-    start = at + (17 if magic > 1 else 12)
+    start = index + (17 if magic > 1 else 12)
     return int.from_bytes(data[start : start + 4])
 
 

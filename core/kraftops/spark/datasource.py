@@ -22,7 +22,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import arrow_batches
 from kraftops.errors import UsageError
 from kraftops.query.query import Query
-from kraftops.spark.jobs.planning import LabelledRange, Split, plan
+from kraftops.spark.jobs.planning import LabelledRange, Split, plan_splits
 from kraftops.spark.jobs.range_process import range_batches, spooled
 from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
@@ -71,28 +71,30 @@ class KraftopsDataSource(DataSource):
 class Reader(DataSourceReader):
     """Reader that plans splits on the driver and reads them in workers."""
 
-    def __init__(self, asked: SourceOptions, schema: StructType) -> None:
-        """Read the columns of *schema* from the sources of *asked*."""
-        self._asked = asked
+    def __init__(self, options: SourceOptions, schema: StructType) -> None:
+        """Read the columns of *schema* from the sources of *options*."""
+        self._options = options
         self._schema = schema
         names = frozenset(schema.names)
-        self.query: Query = replace(asked.query, columns=names)
+        self.query: Query = replace(options.query, columns=names)
 
     def partitions(self) -> list[SplitPartition]:
         """Return the splits."""
-        asked = self._asked
-        sources = asked.sources()
+        options = self._options
+        sources = options.sources()
         if self.query.filter.topics and not self.query.filter.topic_ids:
             found = topic_ids_here(sources, self.query)
             self.query = replace(self.query, filter=found)
-        splits = plan(sources, asked.cores, max_bytes=self.query.max_bytes, size=asked.split_bytes)
+        splits = plan_splits(
+            sources, options.cores, max_bytes=self.query.max_bytes, size=options.split_bytes
+        )
         return list(map(SplitPartition, splits)) or [SplitPartition(None)]
 
     def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         """Yield the rows of a split in record batches."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        split, tries = partition.split, self._asked.tries
+        split, tries = partition.split, self._options.tries
         if split is None:
             return
         schema = to_arrow_schema(self._schema)
@@ -103,7 +105,7 @@ class Reader(DataSourceReader):
             yield from self._batches(split, schema)
 
     def _batches(self, split: Split, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        tries = self._asked.tries
+        tries = self._options.tries
         is_last = is_last_try(tries)
         for labelled in split.ranges:
             query = self.query.for_source(labelled.decoder)
@@ -120,7 +122,7 @@ class Reader(DataSourceReader):
         query = self.query.for_source(labelled.decoder)
         file = spooled(labelled.range, query, schema)
         if file is None:
-            crashed = crash_rows(labelled.range, query, Report(), self._asked.tries - 1)
+            crashed = crash_rows(labelled.range, query, Report(), self._options.tries - 1)
             yield from arrow_batches(crashed, schema)
             return
         with file, pa.ipc.open_stream(file) as stream:

@@ -43,8 +43,8 @@ def test_batch_is_found_among_zeros(batch: bytes, magic: int, offset: int, zeros
 def test_only_those_that_begin_in_the_part_are_found() -> None:
     data = NEW * 3
 
-    assert [one.at for one in found_in(data, 1, 2 * len(NEW))] == [len(NEW)]
-    assert [one.at for one in found_in(data, len(NEW), len(NEW) + 1)] == [len(NEW)]
+    assert [one.start for one in found_in(data, 1, 2 * len(NEW))] == [len(NEW)]
+    assert [one.start for one in found_in(data, len(NEW), len(NEW) + 1)] == [len(NEW)]
 
 
 @pytest.mark.parametrize("batch", [NEW, WRAPPER, OLD, OLDEST])
@@ -76,7 +76,7 @@ def test_value_size_behind_the_bytes_is_asked_for() -> None:
 
     found = list(candidates(message[:100], 0, 50, len(message), read_far))
 
-    assert [one.at for one in found] == [0]
+    assert [one.start for one in found] == [0]
     assert asked == [(530, 4)]
 
 
@@ -87,9 +87,9 @@ def test_value_size_behind_the_bytes_is_asked_for() -> None:
 )
 def test_large_batch_must_be_plausible(change: tuple[int, bytes]) -> None:
     """A small one need not: its checksum costs nothing."""
-    assert [one.at for one in found_in(LARGE, 0, 1)] == [0]
+    assert [one.start for one in found_in(LARGE, 0, 1)] == [0]
     assert found_in(patched(LARGE, *change), 0, 1) == []
-    assert [one.at for one in found_in(patched(NEW, *change), 0, 1)] == [0]
+    assert [one.start for one in found_in(patched(NEW, *change), 0, 1)] == [0]
 
 
 @given(noise=st.binary(max_size=300), behind=st.binary(max_size=100))

@@ -17,7 +17,7 @@ from kraftops.spark.dump.count_job import CountWork
 from kraftops.spark.dump.count_job import count as count_splits
 from kraftops.spark.dump.dump_job import Outcome, Output, dump
 from kraftops.spark.dump.dump_task import DumpWork, WrittenPart
-from kraftops.spark.jobs.planning import Split, plan
+from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.topic_ids import topic_ids
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import parsed
@@ -98,7 +98,7 @@ class CrashingCount(CountWork):
 
 def splits_of(path: str) -> list[Split]:
     """Return a few splits."""
-    return plan([Source(path, "metadata", None, None, 0)], 2, size=4000)
+    return plan_splits([Source(path, "metadata", None, None, 0)], 2, size=4000)
 
 
 def run(
@@ -162,7 +162,7 @@ def packed(tmp_path: Path) -> list[Split]:
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(Path(LOG).read_bytes())
     sources = [Source(str(tmp_path / name), "metadata", None, None, 0) for name in names]
-    splits = plan(sources, 2, size=310_000)
+    splits = plan_splits(sources, 2, size=310_000)
     assert [len(split.ranges) for split in splits] == [3, 2]
     return splits
 

@@ -29,7 +29,7 @@ from kraftops.spark.find.search import (
     SearchResult,
     Sharding,
     ShardWork,
-    cut_stretches,
+    cut_counted,
 )
 from kraftops.spark.find.shard_replay import RecordFinding, findings_image
 from kraftops.spark.find.sharded_batch import EMPTY_BATCH
@@ -108,13 +108,13 @@ def in_shards(
     """Return the lines of find, and which records failed and why, by the work of Spark's tasks."""
     request = FindRequest(path, None, None, dialect, False, False, "", NOW)
     log = SearchedLog((path,), limits, dialect, with_prior_state=True)
-    runs = prescanned(log)
-    (scan,) = ScanWork(log)([runs])
+    scanned = prescanned(log)
+    (scan,) = ScanWork(log)([scanned])
     if isinstance(scan, KraftopsError):
         raise scan
     assert scan == scan_log(log)
     sharding, find = Sharding(Broadcast(scan), count, dialect), Find(tuple(words), request)
-    batches = list(ShardWork(sharding)(cut_stretches(scan.all_stretches, runs)))
+    batches = list(ShardWork(sharding)(cut_counted(scan.all_counted, scanned)))
     batches.append((FIRST_SHARD, EMPTY_BATCH))
     Random(1).shuffle(batches)  # a shuffle keeps no order
     batches.sort(key=itemgetter(0))

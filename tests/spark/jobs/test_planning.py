@@ -9,7 +9,7 @@ from kraftops.dump.sources.names import Source
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.spark.jobs import planning
-from kraftops.spark.jobs.planning import plan, split_bytes
+from kraftops.spark.jobs.planning import plan_splits, split_bytes
 
 
 def test_remote_files_stay_whole_if_there_are_enough_for_all_cores(
@@ -24,9 +24,9 @@ def test_remote_files_stay_whole_if_there_are_enough_for_all_cores(
             [ByteRange(path, at, at + target) for at in range(0, 1 << 30, target)] for path in paths
         ]
 
-    many = plan(sources, 2, cut=cut)
-    few = plan(sources[:7], 2, cut=cut)
-    asked = plan(sources, 2, cut=cut, size=512 << 20)
+    many = plan_splits(sources, 2, cut=cut)
+    few = plan_splits(sources[:7], 2, cut=cut)
+    asked = plan_splits(sources, 2, cut=cut, size=512 << 20)
 
     assert [split.size >> 20 for split in many] == [1024] * 8
     assert {split.size >> 20 for split in few} == {256}
@@ -41,7 +41,7 @@ def test_small_files_share_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [source(f"{number}.log") for number in range(5)]
     monkeypatch.setattr(planning, "sizes_of", lambda paths: [1000 for _ in paths])
 
-    splits = plan(sources, 2, size=200_000)
+    splits = plan_splits(sources, 2, size=200_000)
 
     paths = [[labelled.range.path for labelled in split.ranges] for split in splits]
     assert paths == [["0.log", "1.log", "2.log"], ["3.log", "4.log"]]
@@ -51,8 +51,8 @@ def test_small_files_share_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_archive_counts_with_its_inflated_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "sizes_of", lambda paths: [1000 for _ in paths])
 
-    (log,) = plan([source("0.log")], 1)
-    (archive,) = plan([source("0.log.gz")], 1)
+    (log,) = plan_splits([source("0.log")], 1)
+    (archive,) = plan_splits([source("0.log.gz")], 1)
 
     assert archive.size - log.size == 3000
 
@@ -63,7 +63,7 @@ def test_ranges_of_a_large_file_keep_the_labels_of_its_directory(tmp_path: Path)
     path.write_bytes(batch * 10)
     named = Source(str(path), "user", "t", 3, 0)
 
-    splits = plan([named], 1, size=4 * len(batch))
+    splits = plan_splits([named], 1, size=4 * len(batch))
 
     ranges = [labelled for split in splits for labelled in split.ranges]
     assert [(one.decoder, one.topic, one.partition) for one in ranges] == [("user", "t", 3)] * 3

@@ -14,7 +14,7 @@ from kraftops.dump.sources.names import expand
 from kraftops.query.formats import CSV
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_job import Output, dump
-from kraftops.spark.jobs.planning import plan
+from kraftops.spark.jobs.planning import plan_splits
 from kraftops.spark.session.session import Session
 from tests.helpers.logs.corpus_rows import parsed
 from tests.helpers.spark.compare_local import LOG, METADATA, parts
@@ -248,7 +248,7 @@ class TestFile:
         self, session: Session, tmp_path: Path, logs: list[Path], form: str
     ) -> None:
         query = Query(decoder="metadata", deep_iteration=True, form=form)
-        splits = plan(expand([str(path) for path in logs]), 2, size=8000)
+        splits = plan_splits(expand([str(path) for path in logs]), 2, size=8000)
         logs[1].unlink()
 
         outcome = dump(session, splits, query, Output(str(tmp_path / "out")))

@@ -128,9 +128,9 @@ def check(
     Raises:
         SparkError: the job failed.
     """
-    made = run_by_range(session, splits, CheckWork(query, session.settings.tries), show)
+    checks = run_by_range(session, splits, CheckWork(query, session.settings.tries), show)
     return Checked(
-        [row for one in made for row in one.rows],
-        sum(one.more for one in made),
-        list(dict.fromkeys(reason for one in made for reason in one.refusals)),
+        [row for checked in checks for row in checked.rows],
+        sum(checked.more for checked in checks),
+        list(dict.fromkeys(reason for checked in checks for reason in checked.refusals)),
     )

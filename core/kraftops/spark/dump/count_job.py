@@ -37,13 +37,13 @@ class CountWork:
     def __call__(self, splits: Iterable[Split]) -> Iterator[Counted]:
         """Yield the counts of each split."""
         for split in splits:
-            found = Counted({}, [])
+            counted = Counted({}, [])
             for labelled in split.ranges:
                 try:
-                    _add(found.summaries, _log(labelled, self.query), self._count(labelled))
+                    _add(counted.summaries, _log(labelled, self.query), self._count(labelled))
                 except SourceError as error:
-                    found.refusals.append(error.message)
-            yield found
+                    counted.refusals.append(error.message)
+            yield counted
 
     def _count(self, labelled: LabelledRange) -> Summary:
         part, query = labelled.range, self.query.for_source(labelled.decoder)
@@ -68,13 +68,13 @@ def count(
     Raises:
         SparkError: the job failed.
     """
-    found = Counted({}, [])
+    total = Counted({}, [])
     work = CountWork(query, session.settings.tries)
     for counted in run_by_range(session, splits, work, show):
         for log, summary in counted.summaries.items():
-            _add(found.summaries, log, summary)
-        found.refusals.extend(one for one in counted.refusals if one not in found.refusals)
-    return found
+            _add(total.summaries, log, summary)
+        total.refusals.extend(reason for reason in counted.refusals if reason not in total.refusals)
+    return total
 
 
 def _add(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:

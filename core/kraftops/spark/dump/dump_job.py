@@ -60,7 +60,7 @@ def dump(
     try:
         written = _written(session, splits, query, target, show)
         if output.single_file:
-            join(target, [one.name for one in written], query.form, output.path)
+            join(target, [part.name for part in written], query.form, output.path)
             abandon(target)
         else:
             commit(target, _parts(written, target, query.form, len(splits)), query.form)
@@ -84,8 +84,8 @@ def _parts(
 ) -> list[tuple[str, str]]:
     """Return the present and final names of the parts; byte ranges of one split are joined."""
     parts = []
-    for number, some in groupby(written, lambda one: one.number):
-        part, ending, names = part_name(number, splits), ENDINGS[form], [one.name for one in some]
+    for number, some in groupby(written, lambda part: part.number):
+        part, ending, names = part_name(number, splits), ENDINGS[form], [part.name for part in some]
         if len(names) > 1:
             name = target.attempt_name(part, ending, "joined")
             join_part(target, names, form, name)
@@ -99,17 +99,17 @@ def _outcome(written: Sequence[WrittenPart]) -> Outcome:
     findings = Findings(report)
     lines: list[str] = []
     damaged = 0
-    for one in written:
-        damaged += any(found.report.has_failed or found.report.has_damage for found in one.found)
-        for found in one.found:
+    for part in written:
+        damaged += any(found.report.has_failed or found.report.has_damage for found in part.found)
+        for found in part.found:
             lines += findings.add(found)
-        if one.more_lines:
-            lines.append(f"split {one.number}: {one.more_lines} more lines about damage")
+        if part.more_lines:
+            lines.append(f"split {part.number}: {part.more_lines} more lines about damage")
     lines += report.take_lines()
     return Outcome(
         report,
         lines,
-        sum(one.records for one in written),
+        sum(part.records for part in written),
         damaged,
-        sum(one.more_offsets for one in written),
+        sum(part.more_offsets for part in written),
     )

@@ -115,15 +115,15 @@ class DumpWork:
             for part, decoder, *_ in split.ranges:
                 query = self.query.for_source(decoder)
                 if is_last:
-                    made: Iterable[str | bytes] = self._crash_chunks(part, query, findings)
+                    text: Iterable[str | bytes] = self._crash_chunks(part, query, findings)
                 elif query.format.has_objects and is_small_file(part.path):
-                    made = _small_text(part, findings)
+                    text = _small_text(part, findings)
                 else:
                     maker = makers.get(decoder)
                     if maker is None:
                         maker = makers[decoder] = opened.enter_context(closing(PartMaker(query)))
-                    made = maker(part, findings.add)
-                for chunk in made:
+                    text = maker(part, findings.add)
+                for chunk in text:
                     chunks.add(chunk)
         chunks.flush()
         return lines

@@ -58,9 +58,9 @@ def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
     with pq.ParquetWriter(file, arrow_schema(), compression="zstd") as writer:
         for name in names:
             with target.reading(name) as part:
-                found = pq.ParquetFile(part)
-                for number in range(found.num_row_groups):
-                    writer.write_table(found.read_row_group(number))
+                table = pq.ParquetFile(part)
+                for number in range(table.num_row_groups):
+                    writer.write_table(table.read_row_group(number))
 
 
 def _pass_line(part: BinaryIO) -> None:

@@ -198,9 +198,9 @@ def _clear(target: Target, is_kept: Callable[[str], bool]) -> None:
     from pyarrow.fs import FileSelector, FileType
 
     system, root = filesystem(target.path)
-    found = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
-    files = [one.path[len(root) + 1 :] for one in found if one.type is FileType.File]
-    folders = {one.path[len(root) + 1 :] for one in found if one.type is FileType.Directory}
+    entries = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
+    files = [entry.path[len(root) + 1 :] for entry in entries if entry.type is FileType.File]
+    folders = {entry.path[len(root) + 1 :] for entry in entries if entry.type is FileType.Directory}
     folders = {name for name in folders if "/" not in name}
     kept = set(filter(is_kept, files))
     used = {name.partition("/")[0] for name in kept if "/" in name}
@@ -210,7 +210,7 @@ def _clear(target: Target, is_kept: Callable[[str], bool]) -> None:
             system.delete_file(f"{root}/{name}")
     for folder in folders - used:
         system.delete_dir(f"{root}/{folder}")
-    if found and not kept:
+    if entries and not kept:
         system.delete_dir(root)
 
 
@@ -219,8 +219,8 @@ def _remote_names(path: str) -> list[str] | None:
     from pyarrow.fs import FileSelector
 
     system, root = filesystem(path)
-    found = system.get_file_info(FileSelector(root, allow_not_found=True))
-    return [one.base_name for one in found] or None
+    entries = system.get_file_info(FileSelector(root, allow_not_found=True))
+    return [entry.base_name for entry in entries] or None
 
 
 @contextmanager

@@ -125,8 +125,8 @@ class Partitioner:
         found += [self._of_range(topic, at) for at in range(1, mask.bit_length()) if mask >> at & 1]
         return tuple(dict.fromkeys(found))
 
-    def _of_range(self, topic: int, at: int) -> int:
-        return (topic + at * _STEP) % self.count
+    def _of_range(self, topic: int, number: int) -> int:
+        return (topic + number * _STEP) % self.count
 
     def _of_data(self, number: int, data: Data) -> tuple[int, ...]:
         if number in _PARTITIONS:

@@ -66,5 +66,5 @@ def prescanned(session: Session, log: SearchedLog, show: Show | None) -> Prescan
     if len(tasks) < 2:
         return {}
     with reading_whole_log(session, log.names):
-        runs = iter(run(session, tasks, PrescanWork(log.dialect), show))
-    return {file.path: [(part, next(runs)) for part in ranges] for file, ranges in cuts.items()}
+        scanned = iter(run(session, tasks, PrescanWork(log.dialect), show))
+    return {file.path: [(part, next(scanned)) for part in ranges] for file, ranges in cuts.items()}

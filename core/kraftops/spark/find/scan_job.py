@@ -51,10 +51,10 @@ class TopicHashes(NamedTuple):
 
     def get(self, topic_id: bytes) -> int | None:
         """Return the hash of a topic's id, None if it is unknown."""
-        at = bisect_left(_Ids(self.ids), topic_id)
-        if self.ids[at * _ID : (at + 1) * _ID] != topic_id:
+        index = bisect_left(_Ids(self.ids), topic_id)
+        if self.ids[index * _ID : (index + 1) * _ID] != topic_id:
             return None
-        return int.from_bytes(self.hashes[4 * at : 4 * at + 4])
+        return int.from_bytes(self.hashes[4 * index : 4 * index + 4])
 
 
 class _Ids:
@@ -66,8 +66,8 @@ class _Ids:
     def __len__(self) -> int:
         return len(self._ids) // _ID
 
-    def __getitem__(self, at: int) -> bytes:
-        return self._ids[at * _ID : (at + 1) * _ID]
+    def __getitem__(self, index: int) -> bytes:
+        return self._ids[index * _ID : (index + 1) * _ID]
 
 
 def hash_of(name: str) -> int:
@@ -78,7 +78,7 @@ def hash_of(name: str) -> int:
 class PriorLog(NamedTuple):
     """Log before a snapshot; see `kraftops.image.load.prior_state.prior_state_of`.
 
-    *loads* are the stretches of each load of an image, in order.
+    *loads* are the counted ranges of each load of an image, in order.
     """
 
     loads: list[list[CountedRange]]
@@ -87,11 +87,11 @@ class PriorLog(NamedTuple):
     @property
     def source(self) -> int:
         """Number of its first source; its sources come after all others."""
-        return min(one.source for load in self.loads for one in load)
+        return min(counted.source for load in self.loads for counted in load)
 
 
 class LogScan(NamedTuple):
-    """Result of the scan: stretches in order, names of topics, findings about the log.
+    """Result of the scan: counted ranges in order, names of topics, findings about the log.
 
     *hashes* has the hash of each topic, by id. Topics that had the same id share the hash of one of
     their names; *aliases* has that name by each of the others. *ranges* has masks of the partition
@@ -99,7 +99,7 @@ class LogScan(NamedTuple):
     None unless it is asked for.
     """
 
-    stretches: list[CountedRange]
+    counted: list[CountedRange]
     hashes: TopicHashes
     aliases: dict[str, str]
     ranges: dict[int, int]
@@ -109,9 +109,9 @@ class LogScan(NamedTuple):
     prior: PriorLog | None
 
     @property
-    def all_stretches(self) -> list[CountedRange]:
-        """All stretches, in the order of their sources."""
-        return [*self.stretches, *(one for load in self.loads for one in load)]
+    def all_counted(self) -> list[CountedRange]:
+        """All counted ranges, in the order of their sources."""
+        return [*self.counted, *(counted for load in self.loads for counted in load)]
 
     @property
     def loads(self) -> list[list[CountedRange]]:
@@ -119,12 +119,12 @@ class LogScan(NamedTuple):
         return self.prior.loads if self.prior else []
 
 
-def scan_log(log: SearchedLog, runs: PrescannedRanges | None = None) -> LogScan:
+def scan_log(log: SearchedLog, scanned: PrescannedRanges | None = None) -> LogScan:
     """Return the result of a scan of a metadata log.
 
     Args:
         log: the log.
-        runs: results of the prescan, of all byte ranges of some files.
+        scanned: results of the prescan, of all byte ranges of some files.
 
     Raises:
         SourceError: it cannot be read, or holds no metadata records.
@@ -133,7 +133,7 @@ def scan_log(log: SearchedLog, runs: PrescannedRanges | None = None) -> LogScan:
 
     def make(may_grow: bool) -> PrescanLoader:
         prescan = PrescanReplay(MetadataImage(log.dialect), log.limits)
-        return PrescanLoader(prescan, may_grow=may_grow, parts=runs)
+        return PrescanLoader(prescan, may_grow=may_grow, parts=scanned)
 
     loader = loaded_by(make, list(log.names), log.limits)
     prior = _prior_log(loader) if log.with_prior_state else None
@@ -165,7 +165,7 @@ def _prior_log(loader: PrescanLoader) -> PriorLog | None:
     for one in loader.others:
         if one.image is past.image:
             loads.append(
-                [stretch._replace(source=first + stretch.source) for stretch in one.prescan.ranges]
+                [counted._replace(source=first + counted.source) for counted in one.prescan.ranges]
             )
             loader.prescan.topics.update(one.prescan.topics)
     return PriorLog(loads, past.unchanged)

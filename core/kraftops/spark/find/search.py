@@ -78,9 +78,9 @@ class ScanWork:
         self, prescans: Iterable[PrescannedRanges]
     ) -> Iterator[LogScan | SourceError | UsageError]:
         """Yield the result of the scan, or the reason why there is none."""
-        for runs in prescans:
+        for scanned in prescans:
             try:
-                yield scan_log(self.log, runs)
+                yield scan_log(self.log, scanned)
             except (SourceError, UsageError) as error:
                 yield error
 
@@ -102,17 +102,19 @@ class Sharding:
 
 @dataclass(frozen=True)
 class ShardWork:
-    """Task that cuts the batches of stretches into shards."""
+    """Task that cuts the batches of counted ranges into shards."""
 
     sharding: Sharding
 
-    def __call__(self, stretches: Iterable[CountedRange]) -> Iterator[tuple[int, ShardedBatch]]:
+    def __call__(
+        self, counted_ranges: Iterable[CountedRange]
+    ) -> Iterator[tuple[int, ShardedBatch]]:
         """Yield shards and their batches."""
         partitioner = self.sharding.partitioner()
-        for stretch in stretches:
-            with open_log(stretch.path) as log:
-                for batch in log.batches(stretch.start, stretch.stop):
-                    yield from sharded(batch, stretch, partitioner)
+        for counted in counted_ranges:
+            with open_log(counted.path) as log:
+                for batch in log.batches(counted.start, counted.stop):
+                    yield from sharded(batch, counted, partitioner)
 
 
 @dataclass(frozen=True)
@@ -163,18 +165,18 @@ def _log_order(one: tuple[int, ShardedBatch]) -> tuple[int, int, int]:
     return shard, batch.source, batch.position
 
 
-def cut_stretches(
-    stretches: Iterable[CountedRange], runs: PrescannedRanges
+def cut_counted(
+    counted_ranges: Iterable[CountedRange], scanned: PrescannedRanges
 ) -> Iterator[CountedRange]:
-    """Yield stretches, cut where the prescan has cut the files."""
-    for stretch in stretches:
-        start = stretch.start
-        for part, _ in runs.get(stretch.path, ()):
+    """Yield counted ranges, cut where the prescan has cut the files."""
+    for counted in counted_ranges:
+        start = counted.start
+        for part, _ in scanned.get(counted.path, ()):
             end = part.start + part.size
-            if start < end < stretch.stop:
-                yield stretch._replace(start=start, stop=end)
+            if start < end < counted.stop:
+                yield counted._replace(start=start, stop=end)
                 start = end
-        yield stretch._replace(start=start)
+        yield counted._replace(start=start)
 
 
 def search_log(
@@ -199,18 +201,18 @@ def search_log(
         UsageError: it does not reach back to the limits.
         SparkError: a job failed.
     """
-    runs = prescanned(session, log, show)
+    scanned = prescanned(session, log, show)
     with reading_whole_log(session, log.names):
-        (scan,) = run(session, [runs], ScanWork(log), show)
+        (scan,) = run(session, [scanned], ScanWork(log), show)
     if not isinstance(scan, LogScan):
         raise scan
-    size = sum(stretch.stop - stretch.start for stretch in scan.all_stretches)
+    size = sum(counted.stop - counted.start for counted in scan.all_counted)
     count = max(session.cores, min(_MOST_SHARDS, size // _SHARD_BYTES))
     sharding = Sharding(
         session.context.broadcast(scan), session.settings.shards or count, log.dialect
     )
-    stretches = list(cut_stretches(scan.all_stretches, runs))
-    shards = _replayed(session, stretches, sharding, search)
+    counted_ranges = list(cut_counted(scan.all_counted, scanned))
+    shards = _replayed(session, counted_ranges, sharding, search)
     try:
         with reading_whole_log(session, log.names), watched(session.context, sharding.count, show):
             failed = shards.results.mapPartitions(_failed_records).sum()
@@ -247,7 +249,7 @@ class _ReplayedShards(NamedTuple):
     size: Accumulator[int]
 
     def release(self) -> None:
-        """Have Spark forget all of it, if Spark still runs."""
+        """Have Spark forget all of it, if Spark still scanned."""
         from py4j.protocol import Py4JError
 
         with suppress(Py4JError, OSError):
@@ -256,14 +258,14 @@ class _ReplayedShards(NamedTuple):
 
 
 def _replayed(
-    session: Session, stretches: list[CountedRange], sharding: Sharding, search: Search
+    session: Session, counted_ranges: list[CountedRange], sharding: Sharding, search: Search
 ) -> _ReplayedShards:
     """Return the results of all shards, computed when they are first used."""
     from pyspark import StorageLevel
 
     context = session.context
     size = context.accumulator(0)
-    batches = context.parallelize(stretches, max(1, len(stretches))).mapPartitions(
+    batches = context.parallelize(counted_ranges, max(1, len(counted_ranges))).mapPartitions(
         shipped(session, ShardWork(sharding))
     )
     first = context.parallelize([(FIRST_SHARD, EMPTY_BATCH)], 1)

@@ -104,16 +104,16 @@ def shard_image(
 
     The first shard has the findings about the log.
     """
-    stretches = scan.all_stretches
-    sources: list[Source] = [("", None)] * (1 + max(one.source for one in stretches))
-    for stretch in stretches:
-        sources[stretch.source] = stretch.path, stretch.end_offset
+    counted_ranges = scan.all_counted
+    sources: list[Source] = [("", None)] * (1 + max(counted.source for counted in counted_ranges))
+    for counted in counted_ranges:
+        sources[counted.source] = counted.path, counted.end_offset
     image = _image_of(sources, partitioner.dialect)
     replay = ShardReplay(image)
     prior = scan.prior
     if prior:
-        old = [one for one in batches if one.source >= prior.source]
-        batches = [one for one in batches if one.source < prior.source]
+        old = [batch for batch in batches if batch.source >= prior.source]
+        batches = [batch for batch in batches if batch.source < prior.source]
         past = _prior_state(old, prior, _image_of(sources, partitioner.dialect))
         image.offer_prior_state(lambda: past)
     replay.replay(batches)
@@ -143,7 +143,7 @@ def _prior_state(
     batches: Iterable[ShardedBatch], prior: PriorLog, image: MetadataImage
 ) -> PriorState:
     """Return the state before a snapshot, loaded into *image*."""
-    loads = [{one.source for one in load} for load in prior.loads]
+    loads = [{counted.source for counted in load} for load in prior.loads]
     for number, sources in enumerate(loads):
         replay = Replay(image)
         # An older snapshot comes first, if there is one, then the log before the end of this one.

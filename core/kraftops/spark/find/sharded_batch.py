@@ -59,21 +59,21 @@ class _ShardBuilder:
 
 
 def sharded(
-    batch: Batch, stretch: CountedRange, partitioner: Partitioner
+    batch: Batch, counted: CountedRange, partitioner: Partitioner
 ) -> Iterator[tuple[int, ShardedBatch]]:
-    """Yield shards and their batches, cut from a batch of *stretch*.
+    """Yield shards and their batches, cut from a batch of the range *counted*.
 
     The first shard has all control batches. Of a batch that is damaged inside, only the records
     before the damage are used.
 
     Args:
         batch: a batch with a right checksum.
-        stretch: says which records count.
+        counted: says which records count.
         partitioner: assigns records to shards.
     """
     header = batch.header
     inflated = inflated_batch(batch)
-    first, stop = stretch.records or (0, header.record_count)
+    first, stop = counted.records or (0, header.record_count)
     builders: dict[int, _ShardBuilder] = {}
     pos = inflated.start
     for _ in range(first):
@@ -93,4 +93,4 @@ def sharded(
         )
         data = HEADER.pack(*head) + records
         numbers = builder.numbers.tobytes()
-        yield shard, ShardedBatch(stretch.source, stretch.after, batch.position, data, numbers)
+        yield shard, ShardedBatch(counted.source, counted.after, batch.position, data, numbers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kraftops.dump.sources.names import Source
 from kraftops.log.ranges import ByteRange
-from kraftops.spark.jobs.planning import LabelledRange, Split, cut_here, plan
+from kraftops.spark.jobs.planning import LabelledRange, Split, cut_locally, plan_splits
 from kraftops.spark.jobs.run import run, runs_here
 from kraftops.spark.jobs.worker_crashes import is_last_try
 from kraftops.spark.session.session import Session
@@ -27,7 +27,7 @@ class _CutWork:
             if is_last_try(self.tries):  # reading them crashes too, and reports it
                 yield from ([ByteRange(path)] for path in paths)
             else:
-                yield from cut_here(paths, self.target, self.max_bytes)
+                yield from cut_locally(paths, self.target, self.max_bytes)
 
 
 def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list[Split]:
@@ -39,9 +39,11 @@ def planned(session: Session, sources: Sequence[Source], max_bytes: int) -> list
 
     def cut(paths: Sequence[str], target: int, most: int) -> list[list[ByteRange]]:
         if runs_here(session, paths):
-            return cut_here(paths, target, most)
-        splits = [Split(at, (LabelledRange(ByteRange(path)),), 0) for at, path in enumerate(paths)]
+            return cut_locally(paths, target, most)
+        splits = [
+            Split(number, (LabelledRange(ByteRange(path)),), 0) for number, path in enumerate(paths)
+        ]
         return run(session, splits, _CutWork(target, most, session.settings.tries))
 
     size = session.settings.split_bytes
-    return plan(sources, session.cores, max_bytes=max_bytes, size=size, cut=cut)
+    return plan_splits(sources, session.cores, max_bytes=max_bytes, size=size, cut=cut)

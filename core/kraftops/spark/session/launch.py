@@ -210,14 +210,14 @@ def _addresses(master: str) -> list[tuple[str, int]]:
         given = [url if "://" in url else f"https://{url}"]
     else:
         return []
-    found = []
-    for one in given:
+    addresses = []
+    for address in given:
         try:
-            parts = urlsplit(one)
+            parts = urlsplit(address)
             port = parts.port or _PORTS.get(parts.scheme)
         except ValueError:
             port = None
         if port is None or not parts.hostname:
             raise UsageError(f"{master!r} is no master", hint=_MASTERS)
-        found.append((parts.hostname, port))
-    return found
+        addresses.append((parts.hostname, port))
+    return addresses

@@ -1,4 +1,4 @@
-"""Session of Spark: started for a command, or found running."""
+"""Session of Spark: started for a command, or slow running."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Session:
     @property
     def slow_text(self) -> str | None:
         """Warning about workers without the compiled engine; None if there are none."""
-        found = sorted(self.slow.value) if self.slow else []
-        if not found:
+        slow = sorted(self.slow.value) if self.slow else []
+        if not slow:
             return None
-        more = f", and {len(found) - 1} more like it" if len(found) > 1 else ""
-        return f"a worker reads without the compiled engine, slower: {found[0]}{more}"
+        more = f", and {len(slow) - 1} more like it" if len(slow) > 1 else ""
+        return f"a worker reads without the compiled engine, slower: {slow[0]}{more}"
 
 
 @contextmanager

@@ -54,17 +54,17 @@ class Settings:
     @property
     def full_master(self) -> str:
         """The master; a local one with more than one try for each task."""
-        found = _LOCAL.fullmatch(self.master)
-        if found is None or found[2]:
+        local = _LOCAL.fullmatch(self.master)
+        if local is None or local[2]:
             return self.master
-        return f"local[{found[1] or 1},{_TRIES}]"
+        return f"local[{local[1] or 1},{_TRIES}]"
 
     @property
     def tries(self) -> int:
         """Number of tries of a task."""
-        found = _LOCAL.fullmatch(self.master)
-        if found:
-            return int(found[2] or 1)
+        local = _LOCAL.fullmatch(self.master)
+        if local:
+            return int(local[2] or 1)
         return int(dict(self.conf).get("spark.task.maxFailures", _TRIES))
 
     @property
@@ -92,8 +92,8 @@ class Settings:
         Raises:
             UsageError: it is no number.
         """
-        found = self._number("workerSeconds")
-        return _WORKER_SECONDS if found is None else found
+        seconds = self._number("workerSeconds")
+        return _WORKER_SECONDS if seconds is None else seconds
 
     def _number(self, name: str, least: int = 0) -> int | None:
         text = dict(self.conf).get(f"{CONF_PREFIX}{name}")
@@ -106,10 +106,10 @@ class Settings:
     @property
     def cores(self) -> int | None:
         """Number of tasks that run at a time; None where only the cluster knows."""
-        found = _LOCAL.fullmatch(self.full_master)
-        if found is None:
+        local = _LOCAL.fullmatch(self.full_master)
+        if local is None:
             return None
-        return _cores() if found[1] == "*" else int(found[1])
+        return _cores() if local[1] == "*" else int(local[1])
 
     def all_conf(self) -> dict[str, str]:
         """Return the whole configuration; the user's values win."""
