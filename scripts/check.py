@@ -35,7 +35,10 @@ CHECKS = (
     ("format", ["-m", "ruff", "format", "--check"]),
     ("types", ["-m", "mypy"]),
     ("types of the build hook", ["-m", "mypy", "scripts/hatch_build.py"]),
-    ("import direction", ["-m", "pytest", "-q", "tests/test_imports.py"]),
+    (
+        "imports and page",
+        ["-m", "pytest", "-q", "tests/test_imports.py", "tests/test_architecture.py"],
+    ),
     ("generated files", ["scripts/generate.py", "--check"]),
 )
 
