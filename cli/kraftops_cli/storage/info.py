@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from kraftops.display.text_table import aligned
+from kraftops.display.text_table import aligned, size_text
 from kraftops.errors import StorageError
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.describe import describe_finding, describe_state
@@ -131,7 +131,7 @@ def _texts(data: dict[str, object]) -> dict[str, str]:
     shown = {name: str(value) for name, value in data.items() if value is not None}
     shown["role"] = "metadata" if data["isMetadata"] else "data"
     if data.get("freeBytes") is not None:
-        shown["free"] = _size(int(str(data["freeBytes"])))
+        shown["free"] = size_text(int(str(data["freeBytes"])))
         shown["owner"] = f"{data['user']}:{data['group']}"
     log = data.get("metadataLog")
     if isinstance(log, dict):
@@ -141,11 +141,3 @@ def _texts(data: dict[str, object]) -> dict[str, str]:
     if isinstance(holder, dict):
         shown["lockHolder"] = str(holder["text"])
     return shown
-
-
-def _size(number: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if number < 1024 or unit == "TiB":
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1024
-    raise AssertionError
