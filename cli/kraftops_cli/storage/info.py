@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-from kraftops.display.text_table import aligned, size_text
+from kraftops.display.sizes import size_text
+from kraftops.display.text_table import aligned
 from kraftops.errors import StorageError
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.describe import describe_finding, describe_state

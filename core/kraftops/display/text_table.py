@@ -1,13 +1,11 @@
-"""Tables, column charts and sizes in plain text."""
+"""Tables in plain text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-_BLOCKS = " ▁▂▃▄▅▆▇█"
-_ASCII_BLOCKS = " #"
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+from kraftops.display.sizes import number_text
 
 Cell = str | int | None
 NO_VALUE = "-"
@@ -86,46 +84,9 @@ def cell_text(cell: Cell) -> str:
     return "".join(char if char.isprintable() else "?" for char in cell)
 
 
-def number_text(number: int) -> str:
-    """Return a number with commas."""
-    return f"{number:,}"
-
-
 def shortened(text: str, size: int, *, unicode: bool) -> str:
     """Return a text of at most *size* characters; a cut text ends in a mark."""
     if len(text) <= size:
         return text
     mark = "…" if unicode else ".."
     return text[: size - len(mark)] + mark
-
-
-def size_text(size: int) -> str:
-    """Return a number of bytes with the unit that suits it."""
-    if size < 1024:
-        return f"{size} B"
-    value, unit = float(size), 0
-    while value >= 1023.95 and unit < len(_UNITS) - 1:
-        value /= 1024
-        unit += 1
-    return f"{value:.1f} {_UNITS[unit]}"
-
-
-def chart(counts: Sequence[int], height: int, *, unicode: bool) -> list[str]:
-    """Return *height* lines that show counts, not all zero, as columns.
-
-    The highest count fills all lines, and each count above zero is visible.
-    """
-    blocks = _BLOCKS if unicode else _ASCII_BLOCKS
-    steps = len(blocks) - 1
-    highest = max(counts)
-    levels = [-(-count * height * steps // highest) for count in counts]
-    return [
-        "".join(blocks[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
-        for row in reversed(range(height))
-    ]
-
-
-def merged(counts: Sequence[int], most: int) -> tuple[list[int], int]:
-    """Return at most *most* sums of adjacent counts, and the number of counts in each sum."""
-    together = max(-(-len(counts) // max(most, 1)), 1)
-    return [sum(counts[at : at + together]) for at in range(0, len(counts), together)], together

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from os.path import basename
 from typing import Any
 
-from kraftops.display.text_table import Cell, Page, chart, merged, number_text, size_text
+from kraftops.display.charts import chart, merged
+from kraftops.display.sizes import number_text, size_text
+from kraftops.display.text_table import Cell, Page
 from kraftops.display.times import span_text
 
 _HEIGHT = 6  # of the chart, in lines

@@ -8,13 +8,14 @@ from functools import cache
 from typing import NamedTuple, Self
 
 from kraftops.errors import AnswerError, DecodeError, WireError
-from kraftops.wire.config.settings import Sasl, Settings, Tls
+from kraftops.wire.config.settings import Settings, Tls
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_request
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.net.releases import release_range
 from kraftops.wire.net.transport import LARGEST_FRAME, Transport
 from kraftops.wire.rpc.error_codes import UNSUPPORTED_VERSION, code_error
+from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
@@ -69,7 +70,7 @@ class Connection:
         try:
             self.apis = self._negotiate(connect_deadline)
             if settings.sasl:
-                self._log_in(settings.sasl, connect_deadline)
+                log_in(settings.sasl, address, self._ask_before_login, connect_deadline)
         except BaseException:
             self.close()
             raise
@@ -168,11 +169,6 @@ class Connection:
         return self._ask(
             api, _VERSIONS_BEFORE_LOGIN[api], values, deadline, _MAX_BYTES_BEFORE_LOGIN
         )
-
-    def _log_in(self, sasl: Sasl, deadline: Deadline) -> None:
-        from kraftops.wire.rpc.login import log_in  # a door: few clusters have SASL
-
-        log_in(sasl, self.address, self._ask_before_login, deadline)
 
     def _negotiate(self, deadline: Deadline) -> dict[int, VersionRange]:
         """Return the versions of APIs that the server serves, by key.

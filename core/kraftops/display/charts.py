@@ -1,0 +1,31 @@
+"""Column charts of counts in plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_ASCII_BLOCKS = " #"
+
+
+def chart(counts: Sequence[int], height: int, *, unicode: bool) -> list[str]:
+    """Return *height* lines that show counts, not all zero, as columns.
+
+    The highest count fills all lines, and each count above zero is visible.
+    """
+    blocks = _BLOCKS if unicode else _ASCII_BLOCKS
+    steps = len(blocks) - 1
+    highest = max(counts)
+    levels = [-(-count * height * steps // highest) for count in counts]
+    return [
+        "".join(blocks[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
+        for row in reversed(range(height))
+    ]
+
+
+def merged(counts: Sequence[int], most: int) -> tuple[list[int], int]:
+    """Return at most *most* sums of adjacent counts, and the number of counts in each sum."""
+    together = max(-(-len(counts) // max(most, 1)), 1)
+    return [
+        sum(counts[start : start + together]) for start in range(0, len(counts), together)
+    ], together
