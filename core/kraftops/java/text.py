@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from kraftops.uris import is_remote
 
-_WHITE_SPACE = "".join(map(chr, range(0x21)))
+_TRIMMED = "".join(map(chr, range(0x21)))
+_NO_WHITE_SPACE = "\x85\u00a0\u2007\u202f"  # in Java; in Python it is
 _ESCAPES = {number: f"\\u{number:04X}" for number in range(0x20)} | {
     ord(char): escape
     for char, escape in {
@@ -63,7 +64,12 @@ def path_text(path: str) -> str:
 
 def trim(text: str) -> str:
     """Return *text* as `String.trim` does: without controls and spaces at its ends."""
-    return text.strip(_WHITE_SPACE)
+    return text.strip(_TRIMMED)
+
+
+def is_white_space(letter: str) -> bool:
+    """Tell whether a character is white space by `Character.isWhitespace`."""
+    return letter.isspace() and letter not in _NO_WHITE_SPACE
 
 
 def split(text: str, separator: str) -> list[str]:

@@ -83,12 +83,12 @@ def file_steps(
     changed = [name for name in old_names if name not in unchanged]
     # The first new segment may replace an old one; before that no later old one may be there.
     removed = [name for name in changed if not new or name != new[0].name]
-    found: list[FileStep] = [target.snapshot] if target.snapshot else []
+    steps: list[FileStep] = [target.snapshot] if target.snapshot else []
     if changed:
-        found += map(RemoveFile, _derived_files(changed, target.kept, names))
+        steps += map(RemoveFile, _derived_files(changed, target.kept, names))
     if own is not chosen:
-        found += map(RemoveFile, _stale_snapshots(chosen, target.kept, names))
-    return (*found, *map(RemoveFile, removed), *new)
+        steps += map(RemoveFile, _stale_snapshots(chosen, target.kept, names))
+    return (*steps, *map(RemoveFile, removed), *new)
 
 
 def _target(own: LogCopy, chosen: LogCopy) -> _TargetFiles:
@@ -153,12 +153,10 @@ def _derived_files(changed: Collection[str], kept: int, names: Sequence[str]) ->
     """Yield the indexes and producer snapshots of changed segments, and the epoch file."""
     stems = {name.partition(".")[0] for name in changed}
     for name in names:
-        found = _server_file(name)
-        is_of_segment = found is not None and found.kind in _OF_SEGMENTS
+        file = _server_file(name)
+        is_of_segment = file is not None and file.kind in _OF_SEGMENTS
         is_old = name.partition(".")[0] in stems
-        if name == _EPOCH_FILE or (
-            found and is_of_segment and (is_old or found.base_offset > kept)
-        ):
+        if name == _EPOCH_FILE or (file and is_of_segment and (is_old or file.base_offset > kept)):
             yield name
 
 
@@ -166,13 +164,13 @@ def _stale_snapshots(chosen: LogCopy, kept: int, names: Sequence[str]) -> Iterat
     """Yield the snapshots that end behind the kept offsets."""
     own = chosen.snapshot and os.path.basename(chosen.snapshot.path)
     for name in names:
-        found = _server_file(name)
-        is_snapshot = found is not None and found.kind is FileKind.CHECKPOINT
-        if found and is_snapshot and name != own and found.snapshot_id[0] > kept:
+        file = _server_file(name)
+        is_snapshot = file is not None and file.kind is FileKind.CHECKPOINT
+        if file and is_snapshot and name != own and file.snapshot_id[0] > kept:
             yield name
 
 
 def _server_file(name: str) -> FileName | None:
     """Parse the name of a file in a log; None if a server does not use the file."""
-    found = file_name(name)
-    return None if found is None or found.renamed or not _PROPER_NAME.match(name) else found
+    file = file_name(name)
+    return None if file is None or file.renamed or not _PROPER_NAME.match(name) else file

@@ -34,29 +34,29 @@ def own_directory(config: ServerConfig) -> LogDirectory:
             "run it with the configuration of one; what a broker has is given with --from",
         )
     directories = read_directories(config)
-    found = next(directory for directory in directories if directory.is_metadata)
-    if found.problem or not found.meta:
+    own = next(directory for directory in directories if directory.is_metadata)
+    if own.problem or not own.meta:
         raise RecoveryRefused(
             "not-formatted",
-            f"{found.path} is not formatted" + (f": {found.problem}" if found.problem else ""),
+            f"{own.path} is not formatted" + (f": {own.problem}" if own.problem else ""),
             "kafka-storage format --no-initial-controllers formats it"
-            + (", with --force, which keeps the log" if has_metadata_log(found.path) else ""),
+            + (", with --force, which keeps the log" if has_metadata_log(own.path) else ""),
         )
-    if found.meta.cluster_id is None or found.meta.directory_id is None:
+    if own.meta.cluster_id is None or own.meta.directory_id is None:
         raise RecoveryRefused(
             "no-identity",
-            f"{found.meta_path} has no cluster.id or no directory.id",
+            f"{own.meta_path} has no cluster.id or no directory.id",
             "kafka-storage rewrite --to-v1 --cluster-id writes them"
-            if found.meta.version == 0
+            if own.meta.version == 0
             else f"add directory.id={to_text(random_uuid())} to it",
         )
     try:
-        check_ids(directories, found.meta.cluster_id, config.node_id)
+        check_ids(directories, own.meta.cluster_id, config.node_id)
     except StorageError as error:
         raise RecoveryRefused("other-identity", error.message, error.hint) from None
     for each in directories:
         _refuse_running(each.path)
-    return found
+    return own
 
 
 def _refuse_running(directory: str) -> None:
@@ -73,7 +73,7 @@ def read_logs(directory: LogDirectory, sources: Sequence[str]) -> list[LogCopy]:
         RecoveryRefused: one cannot be read, is in use, or is of another cluster.
     """
     assert directory.meta
-    found = [
+    logs = [
         read_log(directory.path, os.path.join(directory.path, METADATA_PARTITION), directory.meta)
     ]
     for name in dict.fromkeys(sources):
@@ -81,7 +81,7 @@ def read_logs(directory: LogDirectory, sources: Sequence[str]) -> list[LogCopy]:
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
             _refuse_running(os.path.dirname(os.path.realpath(folder)))
         log = read_log(name, folder)
-        if os.path.realpath(folder) == os.path.realpath(found[0].folder):
+        if os.path.realpath(folder) == os.path.realpath(logs[0].folder):
             continue
         cluster_id = log.owner.cluster_id
         if cluster_id not in (None, directory.meta.cluster_id):
@@ -91,8 +91,8 @@ def read_logs(directory: LogDirectory, sources: Sequence[str]) -> list[LogCopy]:
                 f"{directory.meta.cluster_id}",
                 "give the logs of one cluster",
             )
-        found.append(log)
-    return found
+        logs.append(log)
+    return logs
 
 
 def choose_log(logs: Sequence[LogCopy]) -> LogCopy:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kraftops.java.text import is_white_space
+
 _QUOTES = "'\""
-_NO_BLANKS = "\x85\u00a0\u2007\u202f"
-"""White space in Python, and not in Java."""
 
 
 class Token(NamedTuple):
@@ -37,7 +37,7 @@ def tokens(line: str) -> list[Token]:
     is_quoted = False
     letters = enumerate(line)
     for position, letter in letters:
-        if not quote and is_blank(letter):
+        if not quote and is_white_space(letter):
             if word:
                 found.append(Token("".join(word), start or 0, position))
             word, start = [], None
@@ -61,8 +61,3 @@ def tokens(line: str) -> list[Token]:
     if word or quote:
         found.append(Token("".join(word), start or 0, len(line), quote))
     return found
-
-
-def is_blank(letter: str) -> bool:
-    """Tell whether a character ends a word, by Java's `Character.isWhitespace`."""
-    return letter.isspace() and letter not in _NO_BLANKS

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kraftops.java.text import (
     decode_utf8,
+    is_white_space,
     json_string,
     path_text,
     sorted_strings,
@@ -96,6 +97,12 @@ def test_paths_are_shown_as_java_keeps_them(path: str, shown: str) -> None:
 
 def test_trim_removes_controls_and_spaces_but_no_other_white_space() -> None:
     assert trim("\x00\t \x1f a b\u00a0\n") == "a b\u00a0"
+
+
+def test_no_break_spaces_and_next_line_are_no_white_space() -> None:
+    letters = " \t\u2003\u3000\x85\u00a0\u2007\u202fx"
+
+    assert [letter for letter in letters if is_white_space(letter)] == list(" \t\u2003\u3000")
 
 
 @pytest.mark.parametrize(

@@ -109,25 +109,25 @@ class _RecordReader:
         return is_end
 
     def _read_control(self, path: str, key: bytes | None, value: bytes | None) -> bool:
-        found = control.decode(key, value)
-        if not isinstance(found, Decoded):
+        decoded = control.decode(key, value)
+        if not isinstance(decoded, Decoded):
             return False
-        if found.type == "KRAFT_VERSION":
-            version = int(str(found.data["kRaftVersion"]))
+        if decoded.type == "KRAFT_VERSION":
+            version = int(str(decoded.data["kRaftVersion"]))
             self._quorum = replace(self._quorum, kraft_version=version, source=path)
-        elif found.type == "KRAFT_VOTERS":
-            self._quorum = replace(self._quorum, voters=voters_of(found.data), source=path)
-        return found.type == "SNAPSHOT_FOOTER"
+        elif decoded.type == "KRAFT_VOTERS":
+            self._quorum = replace(self._quorum, voters=voters_of(decoded.data), source=path)
+        return decoded.type == "SNAPSHOT_FOOTER"
 
     def _read_metadata(self, value: bytes) -> None:
         # Frame version and type are a byte each; to decode every record would take minutes.
         number = value[1] if len(value) > 1 else -1
         if number not in (_REGISTER_BROKER, _UNREGISTER_BROKER, _FEATURE_LEVEL, _BROKER_CHANGE):
             return
-        found = metadata.decode(value)
-        if not isinstance(found, Decoded):
+        decoded = metadata.decode(value)
+        if not isinstance(decoded, Decoded):
             return
-        data: Any = found.data
+        data: Any = decoded.data
         if number == _FEATURE_LEVEL:
             self._features[data["name"]] = data["featureLevel"]
         elif number == _UNREGISTER_BROKER:

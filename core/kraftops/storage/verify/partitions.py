@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from kraftops.errors import DecodeError, UsageError
+from kraftops.java.numbers import parse_integer
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, file_name
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
@@ -37,8 +38,8 @@ def is_partition(name: str) -> bool:
         if not _RENAMED_NAME.fullmatch(name):
             return False
         name = name[: name.rindex(".")]
-    found = _NAME.fullmatch(name)
-    return found is not None and len(found[1]) < 20 and int(found[1]) < 1 << 31
+    match = _NAME.fullmatch(name)
+    return match is not None and parse_integer(match[1], 32) is not None
 
 
 def holds_topics(path: str) -> bool:
