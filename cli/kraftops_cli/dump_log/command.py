@@ -22,7 +22,7 @@ from kraftops_cli.dump_log.filters import (
     refuse_unknown_types,
 )
 from kraftops_cli.dump_log.plan import Plan
-from kraftops_cli.dump_log.run import run
+from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.live.options import is_live, live_options, live_source
 from kraftops_cli.spark.options import spark_options, spark_request
 from kraftops_cli.syntax import jopt
@@ -314,7 +314,7 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
         from kraftops_cli.dump_log.spark_dump import run_spark
 
         return run_spark(plan, on_spark, terminal)
-    return run(plan, terminal)
+    return run_dump(plan, terminal)
 
 
 def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:

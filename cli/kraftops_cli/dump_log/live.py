@@ -7,21 +7,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import PartMaker, Unit, file_head, units
-from kraftops.dump.sources.parts import Findings, Found
+from kraftops.dump.scan.part_printer import PartPrinter, file_head
+from kraftops.dump.scan.record_lines import RecordLine, record_lines
+from kraftops.dump.sources.parts import PartResult, ReportMerger
+from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.summary import Summary
 from kraftops.engine.choice import engine_name
+from kraftops.fileio.writing import write_all
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops_cli.dump_log.output import (
-    LimitedBatches,
-    open_target,
-    print_report,
-    write_head,
-    write_limited,
-    write_parquet_file,
-)
-from kraftops_cli.dump_log.plan import Plan, exit_code
-from kraftops_cli.dump_log.run import with_topics_of
+from kraftops.wire.quorum.live_log import LiveLog
+from kraftops.wire.quorum.live_parts import live_parts
+from kraftops_cli.dump_log.limited import write_limited
+from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
+from kraftops_cli.dump_log.run import end
+from kraftops_cli.dump_log.summary import print_summaries
+from kraftops_cli.dump_log.topics import with_topics_of
 from kraftops_cli.live.connect import QuorumOptions, quorum_target
 from kraftops_cli.live.options import LIVE
 from kraftops_cli.terminal.streams import Terminal
@@ -54,29 +55,21 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     target = quorum_target(terminal, QuorumOptions(**named))
     if plan.summary:
         return _run_summary(plan, target, terminal)
-    report = Report()
+    run = Run(plan, terminal, Report())
     parts = _asked(plan, target, terminal)
     if plan.query.format.is_columns:
-        write_parquet_file(plan, _batches(LimitedBatches(plan), parts, report, terminal))
-        print_report(report, terminal)
-        return exit_code(plan, report)
+        return _write_parquet(run, parts)
     with open_target(plan, terminal) as fd:
         write_head(plan, fd)
-        if plan.limit is not None or plan.tail is not None:
-            write_limited(plan, fd, _units(parts, report, terminal))
+        if plan.has_limit:
+            write_limited(plan, fd, _lines(run, parts))
         else:
-            _write(parts, fd, report, terminal)
-    print_report(report, terminal)
-    if plan.query.format.is_text:
-        terminal.lines(report.summary())
-    return exit_code(plan, report)
+            _write(run, parts, fd)
+    return end(run)
 
 
 def _asked(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_Asked]:
     """Yield the parts of the log as they come, with the ids of the topics that are asked for."""
-    from kraftops.wire.quorum.live_log import LiveLog
-    from kraftops.wire.quorum.live_parts import live_parts
-
     query = plan.query_of(plan.sources[0].path)
     with LiveLog(target, note=lambda line: terminal.error(f"note: {line}")) as log:
         for part, begins_anew in live_parts(log.read(follow=plan.follow)):
@@ -85,50 +78,51 @@ def _asked(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_As
             yield _Asked(part, query, begins_anew)
 
 
-def _write(parts: Iterator[_Asked], fd: int, report: Report, terminal: Terminal) -> None:
-    """Write the text of parts, each as soon as it is there."""
-    from kraftops.fileio.writing import write_all
+def _write(run: Run, parts: Iterator[_Asked], fd: int) -> None:
+    """Write the output of parts, each as soon as it is there."""
+    merger = ReportMerger(run.report)
+    query = printer = None
 
-    findings = Findings(report)
-    query = maker = None
-
-    def on_found(found: Found) -> None:
-        for line in findings.add(found):
-            terminal.line(line)
+    def emit(result: PartResult) -> None:
+        for line in merger.add(result):
+            run.terminal.line(line)
 
     for part, asked, _ in parts:
-        if maker is None or query != asked:
-            query, maker = asked, PartMaker(asked)
-        for chunk in maker(part, on_found):
+        if printer is None or query != asked:
+            query, printer = asked, PartPrinter(asked)
+        for chunk in printer(part, emit):
             write_all(fd, chunk)
 
 
-def _units(parts: Iterator[_Asked], report: Report, terminal: Terminal) -> Iterator[Unit]:
-    """Yield the text of each record that matches, with the lines that belong before it."""
+def _lines(run: Run, parts: Iterator[_Asked]) -> Iterator[RecordLine]:
+    """Yield the line of each record that matches."""
     head = b""
     for part, query, _ in parts:
         if query.format.is_text and not part.start:
-            head = file_head(part, report)
-        yield from units(part, query, report, head)
-        print_report(report, terminal)
+            head = file_head(part, run.report)
+        yield from record_lines(part, query, run.report, head)
+        run.flush_report()
 
 
-def _batches(
-    limited: LimitedBatches, parts: Iterator[_Asked], report: Report, terminal: Terminal
-) -> Iterator[pa.RecordBatch]:
-    for part, query, _ in parts:
-        yield from limited.batches(part, query, report)
-        print_report(report, terminal)
-        if limited.is_done:
-            return
+def _write_parquet(run: Run, parts: Iterator[_Asked]) -> int:
+    from kraftops_cli.dump_log.parquet import LimitedBatches, write_parquet_file
+
+    limited = LimitedBatches(run.plan)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for part, query, _ in parts:
+            yield from limited.batches(part, query, run.report)
+            run.flush_report()
+            if limited.is_done:
+                return
+
+    write_parquet_file(run.plan, batches())
+    run.flush_report()
+    return run.exit_code()
 
 
 def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
     """Print the summary of all that there is."""
-    from kraftops.dump.summary.summarise import summarise
-    from kraftops.dump.summary.summary import Summary
-    from kraftops_cli.dump_log.summary import print_summaries
-
     summary: Summary | None = None
     for part, query, begins_anew in _asked(plan, target, terminal):
         found = summarise(part.path, query, start=part.start)

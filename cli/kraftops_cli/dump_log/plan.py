@@ -1,19 +1,23 @@
-"""The plan of a dump: sources, query and output, and the exit code."""
+"""The plan of a dump: its sources, query and output, and what all its forms share."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
+from kraftops.fileio.output import open_output
+from kraftops.fileio.writing import write_all
 from kraftops.query.query import Query
+from kraftops_cli.terminal.streams import Terminal
 
 DAMAGED = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The sources of a dump, the query, and the options of its output."""
+    """The sources, the query, and the options that say where and how much is written."""
 
     sources: tuple[Source, ...]
     query: Query
@@ -24,16 +28,56 @@ class Plan:
     summary: bool = False
     follow: bool = False
 
+    @property
+    def has_limit(self) -> bool:
+        """Whether only the first or last records are written."""
+        return self.limit is not None or self.tail is not None
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the sources, in order."""
+        return [source.path for source in self.sources]
+
     def query_of(self, path: str) -> Query:
         """Return the query of a source: with the decoder of its directory, if it has one."""
         decoder = next((one.decoder for one in self.sources if one.path == path), None)
         return self.query.for_source(decoder)
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A plan that is carried out: its terminal, and the report that grows."""
+
+    plan: Plan
+    terminal: Terminal
+    report: Report
+
+    def flush_report(self) -> None:
+        """Write the lines of the report that came since the last call."""
+        for line in self.report.take_lines():
+            self.terminal.line(line)
+
+    def exit_code(self) -> int:
+        """Return the exit code of a dump: Kafka's, or the code of `--check`."""
+        return exit_code(self.plan, self.report)
+
+
 def exit_code(plan: Plan, report: Report) -> int:
-    """Return the exit code of a dump: Kafka's, or the one of `--check`."""
+    """Return the exit code of a dump: Kafka's, or the code of `--check`."""
     if not plan.query.check:
         return 1 if report.has_failed else 0
     if report.refused and report.refused >= len(plan.sources):
         return 1
     return DAMAGED if report.has_damage else 0
+
+
+def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
+    """Give the descriptor of the output file, or of standard output."""
+    if plan.output is None:
+        return nullcontext(terminal.fd)
+    return open_output(plan.output, plan.paths)
+
+
+def write_head(plan: Plan, fd: int) -> None:
+    """Write the line that a file begins with, if the format has one."""
+    write_all(fd, plan.query.format.head.encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -10,10 +11,13 @@ from typing import NamedTuple
 from kraftops.dump.sources.parts import job_count, plan_parts, total_size, whole_files
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
+from kraftops.dump.summary.text import summary_text
 from kraftops.errors import SourceError
+from kraftops.fileio.writing import write_all
 from kraftops.log.ranges import ByteRange
-from kraftops_cli.dump_log.output import open_target
-from kraftops_cli.dump_log.plan import Plan
+from kraftops.parallel.ordered import run_ordered
+from kraftops_cli.dump_log.plan import Plan, open_target
+from kraftops_cli.terminal.progress import Progress, is_wanted
 from kraftops_cli.terminal.streams import Terminal
 
 _WIDTH = 80
@@ -30,10 +34,7 @@ class _Counted(NamedTuple):
 
 def run_summary(plan: Plan, terminal: Terminal) -> int:
     """Print a summary of each partition, and of all other files together; return the exit code."""
-    from kraftops.parallel.ordered import run_ordered
-    from kraftops_cli.terminal.progress import Progress, is_wanted
-
-    paths = [source.path for source in plan.sources]
+    paths = plan.paths
     size = total_size(paths)
     jobs = job_count(size) if plan.jobs is None else plan.jobs
     # A damaged file is salvaged as one.
@@ -42,8 +43,8 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     summaries: dict[object, Summary] = {}
     refused: set[str] = set()
 
-    def produce(part: ByteRange, tell: Callable[[_Counted], None]) -> Iterator[bytes]:
-        tell(_count(plan, part))
+    def produce(part: ByteRange, emit: Callable[[_Counted], None]) -> Iterator[bytes]:
+        emit(_count(plan, part))
         yield from ()
 
     with Progress(size, is_shown=is_wanted(-1)) as progress:
@@ -85,15 +86,9 @@ def _count(plan: Plan, part: ByteRange) -> _Counted:
 def print_summaries(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
     """Print summaries as text or JSON, to the output that is asked for."""
     if plan.query.format.has_objects:
-        import json
-
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found)
     else:
-        from kraftops.dump.summary.text import summary_text
-
         text = "\n".join(summary_text(one, _columns(terminal)) for one in found)
-    from kraftops.fileio.writing import write_all
-
     with open_target(plan, terminal) as fd:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
 

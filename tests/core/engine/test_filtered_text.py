@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import PartMaker, file_head, units
-from kraftops.dump.sources.parts import Found, plan_parts
+from kraftops.dump.scan.part_printer import PartPrinter, file_head
+from kraftops.dump.scan.record_lines import record_lines
+from kraftops.dump.sources.parts import PartResult, plan_parts
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter, normal_type
@@ -21,8 +22,8 @@ each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p
 
 
 def chosen(path: Path | str, query: Query) -> tuple[str, Report]:
-    told: list[Found] = []
-    text = b"".join(PartMaker(query)(ByteRange(str(path)), told.append)).decode()
+    told: list[PartResult] = []
+    text = b"".join(PartPrinter(query)(ByteRange(str(path)), told.append)).decode()
     report = Report()
     for found in told:
         report.merge(found.report)
@@ -201,7 +202,7 @@ def test_parts_make_the_text_of_all_of_it(size: int) -> None:
 
     parts = plan_parts([str(path)], part_bytes=size)
 
-    maker = PartMaker(asked)
+    maker = PartPrinter(asked)
     text = b"".join(chunk for part in parts for chunk in maker(part, lambda _: None))
     assert text.decode() == chosen(path, asked)[0]
 
@@ -211,7 +212,7 @@ def test_units_of_a_batch_share_its_line() -> None:
     asked = query("metadata", types=frozenset({"partition"}))
 
     part = ByteRange(str(path))
-    found = list(units(part, asked, Report(), file_head(part, Report())))
+    found = list(record_lines(part, asked, Report(), file_head(part, Report())))
 
     assert len(found) > 3
     assert {unit.file for unit in found} == {f"Dumping {path}\nLog starting offset: 0\n".encode()}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import text_chunks
+from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.errors import KraftopsError
 from kraftops.query.query import Query
 from tests.helpers.logs.segments import IN

@@ -424,7 +424,7 @@ def test_name_of_a_file_that_is_no_text_is_text_in_rows(tmp_path: Path) -> None:
 def test_batch_of_very_many_records_comes_in_pieces(tmp_path: Path) -> None:
     """Not as one string of a batch with millions of records."""
     from kraftops.dump.report import Report
-    from kraftops.dump.scan.part_scan import text_chunks
+    from kraftops.dump.scan.part_printer import text_chunks
 
     count = 20_000
     value = b"\1\1\0" + compiled(table("metadata")["NoOpRecord"], 0).write({})

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import PartMaker, scan
-from kraftops.dump.sources.parts import Found, plan_parts
+from kraftops.dump.scan.part_printer import PartPrinter
+from kraftops.dump.scan.part_rows import part_rows
+from kraftops.dump.sources.parts import PartResult, plan_parts
 from kraftops.errors import SourceError, UsageError
 from kraftops.log import legacy
 from kraftops.log.batch import CONTROL, Record, batch_bytes, records
@@ -51,7 +52,7 @@ def scanned(path: Path, *, check: bool = False, **asked: Any) -> tuple[list[int 
     """Return the offsets of the rows of a file, and what was reported."""
     report = Report()
     query = Query(form="json", check=check, filter=Filter(**asked))
-    return [row.offset for row in scan(ByteRange(str(path)), query, report)], report
+    return [row.offset for row in part_rows(ByteRange(str(path)), query, report)], report
 
 
 @pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
@@ -80,7 +81,7 @@ def test_parts_of_a_log_make_the_rows_of_all_of_it(name: str, size: int) -> None
         query = query_of(path, form=form)
         parts = plan_parts([str(path)], part_bytes=size)
 
-        maker = PartMaker(query)
+        maker = PartPrinter(query)
         text = b"".join(chunk for part in parts for chunk in maker.chunks(part, Report()))
 
         assert text.decode() == engine_json(path, query)
@@ -203,7 +204,7 @@ def test_wrong_checksum_is_a_finding_of_a_check_only(magic: int, tmp_path: Path)
         for check in (False, True):
             report = Report()
             query = Query(form=form, check=check)
-            text = b"".join(PartMaker(query).chunks(ByteRange(str(path)), report))
+            text = b"".join(PartPrinter(query).chunks(ByteRange(str(path)), report))
 
             assert text
             assert report.has_damage is check
@@ -219,7 +220,7 @@ def test_record_that_cannot_be_decoded_is_a_finding_of_a_check_only(tmp_path: Pa
         report = Report()
         query = Query(decoder="metadata", form="json", check=check)
 
-        (row,) = scan(ByteRange(str(path)), query, report)
+        (row,) = part_rows(ByteRange(str(path)), query, report)
 
         assert row.error
         assert report.has_damage is check
@@ -245,7 +246,7 @@ def test_only_the_first_bytes_are_read(form: str, over: int, count: int, tmp_pat
     report = Report()
     query = Query(form=form, max_bytes=len(first) + over)
 
-    text = b"".join(PartMaker(query).chunks(ByteRange(str(path)), report))
+    text = b"".join(PartPrinter(query).chunks(ByteRange(str(path)), report))
 
     assert text.count(b"\n") == count
     assert not report.has_failed
@@ -285,8 +286,8 @@ def test_file_without_rows_is_refused(
 
     with pytest.raises(error) as caught:
         rows(path)
-    told: list[Found] = []
-    text = b"".join(PartMaker(Query(form="json"))(ByteRange(str(path)), told.append))
+    told: list[PartResult] = []
+    text = b"".join(PartPrinter(Query(form="json"))(ByteRange(str(path)), told.append))
 
     assert caught.value.args[0] == expected
     assert text == b""
@@ -302,4 +303,4 @@ def test_part_of_a_file_that_another_has_replaced_is_refused(tmp_path: Path) -> 
     other.rename(path)
 
     with pytest.raises(SourceError, match="another file has replaced it"):
-        list(scan(part, Query(), Report()))
+        list(part_rows(part, Query(), Report()))

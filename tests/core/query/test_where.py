@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kraftops.dump.scan.part_scan import PartMaker
+from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -71,7 +71,7 @@ def test_text_of_what_is_asked_for_has_its_records(path: Path) -> None:
         asked = where(path, one, form="text")
         expected = [row.offset for row in rows(path, asked) if row.offset is not None]
 
-        text = b"".join(PartMaker(asked)(ByteRange(str(path)), lambda _: None)).decode()
+        text = b"".join(PartPrinter(asked)(ByteRange(str(path)), lambda _: None)).decode()
 
         found = [line.split()[2] for line in text.split("\n") if line.startswith("| offset: ")]
         assert found == [str(offset) for offset in expected], one

@@ -97,7 +97,7 @@ def test_large_values_are_not_held_several_times(form: str, tmp_path: Path) -> N
     path.write_bytes(batch_bytes([Record(0, 0, None, bytes(size))], attributes=4))
     program = (
         "import resource, sys\n"
-        "from kraftops.dump.scan.part_scan import text_chunks\n"
+        "from kraftops.dump.scan.part_printer import text_chunks\n"
         "from kraftops.dump.report import Report\n"
         "from kraftops.query.query import Query\n"
         "query = Query(decoder='user', form=sys.argv[2], deep_iteration=True)\n"

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import scan, text_chunks
+from kraftops.dump.scan.part_printer import text_chunks
+from kraftops.dump.scan.part_rows import part_rows
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.json_rows import row_json
@@ -57,7 +58,7 @@ def decoder_of(path: Path) -> str:
 
 def rows(path: Path | str, query: Query | None = None) -> list[Row]:
     """Return the rows of a file."""
-    return list(scan(ByteRange(str(path)), query or Query(form="json"), Report()))
+    return list(part_rows(ByteRange(str(path)), query or Query(form="json"), Report()))
 
 
 def engine_json(path: Path | str, query: Query) -> str:

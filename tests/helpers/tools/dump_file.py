@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import text_chunks
+from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.query.query import Query
 
 LOG_NAME = "00000000000000000000.log"

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import column_outcomes, note_rows
-from kraftops.dump.sources.parts import Found
+from kraftops.dump.scan.part_rows import add_row_notes, column_outcomes
+from kraftops.dump.sources.parts import PartResult
 from kraftops.engine.columns import HEADER_KEYS, HEADER_VALUES, HEADERS, columns_of
 from kraftops.engine.scan_contract import MAX_ROWS, Columns
 from kraftops.errors import SourceError, UsageError
@@ -45,16 +45,16 @@ def arrow_schema() -> pa.Schema:
 def scan_batches(
     part: ByteRange, query: Query, report: Report, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a part in record batches; what is damaged is a row too.
+    """Yield the rows of a byte range in record batches; damage is a row too.
 
     *schema* may be that of some columns only.
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is none that has records.
+        UsageError: it is no log.
     """
     for outcome in column_outcomes(part, query, report):
-        note_rows(outcome, outcome.rows + 1, part.path, report)
+        add_row_notes(outcome, outcome.rows + 1, part.path, report)
         if outcome.rows:
             yield record_batch(outcome.columns or {}, outcome.rows, schema)
 
@@ -62,11 +62,11 @@ def scan_batches(
 def first_batches(
     part: ByteRange, query: Query, report: Report, most: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the first *most* rows of a part; nothing is said of what lies behind them.
+    """Yield the first *most* rows of a byte range, and report no damage behind them.
 
     Raises:
         SourceError: the file cannot be read.
-        UsageError: it is none that has records.
+        UsageError: it is no log.
     """
     schema = arrow_schema()
     if not most:
@@ -74,7 +74,7 @@ def first_batches(
     for outcome in column_outcomes(part, query, report):
         count = min(most, outcome.rows)
         most -= count
-        note_rows(outcome, count if not most else outcome.rows + 1, part.path, report)
+        add_row_notes(outcome, count if not most else outcome.rows + 1, part.path, report)
         if count:
             yield record_batch(outcome.columns or {}, outcome.rows, schema).slice(0, count)
         if not most:
@@ -117,23 +117,24 @@ def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Arr
     return pa.Array.from_buffers(kind, count, [valid, offsets], children=[pairs])
 
 
-class ArrowParts:
-    """Makes record batches of parts of files, and tells them as what is found besides output."""
+class ArrowReader:
+    """Reads byte ranges as record batches, which are results beside an empty output."""
 
     def __init__(self, query_of: Callable[[str], Query]) -> None:
-        """Read each path as *query_of* says."""
+        """Read each path by the query that *query_of* returns."""
         self._query_of = query_of
 
-    def __call__(self, part: ByteRange, tell: Callable[[Any], None]) -> tuple[()]:
-        """Tell the batches of a part, and then what was found."""
+    def __call__(self, part: ByteRange, emit: Callable[[Any], None]) -> tuple[()]:
+        """Emit the record batches of a byte range, and then its report."""
         report = Report()
         try:
             query = self._query_of(part.path)
             for batch in scan_batches(part, query, report, arrow_schema()):
-                tell(batch)
+                emit(batch)
         except (SourceError, UsageError) as error:
             report.refusal(error.message)
-        tell(Found(part, report, None, None, 0 if part.stop is None else part.stop - part.start))
+        size = 0 if part.stop is None else part.stop - part.start
+        emit(PartResult(part, report, None, None, size))
         return ()
 
 

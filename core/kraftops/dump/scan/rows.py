@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import scan as scan_part
+from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.names import expand
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import parse_types
@@ -37,4 +37,4 @@ def scan(
     for one in expand([os.fspath(name) for name in given]):
         decoder = asked.decoder or one.decoder
         wanted = replace(asked, decoder=decoder, deep_iteration=decoder is not None)
-        yield from scan_part(ByteRange(one.path), wanted, Report())
+        yield from part_rows(ByteRange(one.path), wanted, Report())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import scan
+from kraftops.dump.scan.part_rows import part_rows
 from kraftops.errors import SourceError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
@@ -28,9 +27,15 @@ def with_topic_ids(query: Query, parts: Iterable[ByteRange]) -> Query:
     found = set(asked.topic_ids)
     for part in parts:
         try:
-            for row in scan(part, lookup, Report()):
-                if row.topic_id and row.value and json.loads(row.value).get("name") in asked.topics:
+            for row in part_rows(part, lookup, Report()):
+                if row.topic_id and row.value and _name(row.value) in asked.topics:
                     found.add(row.topic_id)
         except SourceError:
             continue  # the dump itself says so
     return replace(query, filter=replace(asked, topic_ids=frozenset(found)))
+
+
+def _name(value: str) -> object:
+    import json
+
+    return json.loads(value).get("name")

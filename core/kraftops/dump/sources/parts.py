@@ -24,10 +24,11 @@ PART_BYTES = 2 << 20
 _WORTH_A_JOB = 4 << 20
 
 
-class Found(NamedTuple):
-    """What was found in a part, or in some more of it, besides its text.
+class PartResult(NamedTuple):
+    """The report about a byte range, or about some more of it.
 
-    The offsets are of all records of the part so far; *size* is how many bytes more were read.
+    The offsets are the first and last of all its records so far; *size* is how many bytes more were
+    read.
     """
 
     part: ByteRange
@@ -114,25 +115,25 @@ def plan_parts(
             yield from cut_log(log, part_bytes, None if max_bytes == NO_LIMIT else max_bytes, named)
 
 
-class Findings:
-    """Puts what was found in parts into *report*, as if each file had been read at one go."""
+class ReportMerger:
+    """Merges the reports about byte ranges into one, as if each file had been read at one go."""
 
     def __init__(self, report: Report) -> None:
-        """Begin with nothing found."""
+        """Merge into *report*."""
         self._report = report
         self._part: ByteRange | None = None  # of which the first offset is known
         self._last_offset: int | None = None
         self._lines: list[str] = []
 
-    def add(self, found: Found) -> list[str]:
-        """Add what is next in the order of the parts; return its lines for standard error."""
-        part, report = found.part, found.report
-        if found.first_offset is not None and part != self._part:
+    def add(self, result: PartResult) -> list[str]:
+        """Add the next result in the order of the ranges; return its lines for standard error."""
+        part, report = result.part, result.report
+        if result.first_offset is not None and part != self._part:
             last, self._part = self._last_offset, part
-            if part.start and last is not None and found.first_offset != int64(last + 1):
-                self._report.gap(part.path, last, found.first_offset)
-        if found.last_offset is not None or not part.start:
-            self._last_offset = found.last_offset
+            if part.start and last is not None and result.first_offset != int64(last + 1):
+                self._report.gap(part.path, last, result.first_offset)
+        if result.last_offset is not None or not part.start:
+            self._last_offset = result.last_offset
         if part.start:
             report.refused = 0  # not all of the file, or counted with its first part
         self._report.merge(report)

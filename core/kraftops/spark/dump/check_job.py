@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import PartMaker
+from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import Row, damage_row, file_text
@@ -117,7 +117,7 @@ class CheckWork:
 
 def _checked_chunks(part: ByteRange, query: Query, report: Report) -> Iterator[object]:
     """Read a byte range by making its text, which looks at all of it."""
-    yield from PartMaker(query).chunks(part, report)
+    yield from PartPrinter(query).chunks(part, report)
 
 
 def check(

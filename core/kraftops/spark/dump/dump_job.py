@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from kraftops.dump.report import Report
-from kraftops.dump.sources.parts import Findings
+from kraftops.dump.sources.parts import ReportMerger
 from kraftops.query.query import Query
 from kraftops.spark.dump.dump_task import Counters, DumpWork, WrittenPart
 from kraftops.spark.dump.joining import join, join_part
@@ -96,7 +96,7 @@ def _parts(
 
 def _outcome(written: Sequence[WrittenPart]) -> Outcome:
     report = Report()
-    findings = Findings(report)
+    findings = ReportMerger(report)
     lines: list[str] = []
     damaged = 0
     for part in written:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import ParquetFile, arrow_batches, arrow_schema, scan_batches
-from kraftops.dump.scan.part_scan import PartMaker
+from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.dump.small_files import is_small_file, small_file
-from kraftops.dump.sources.parts import Found
+from kraftops.dump.sources.parts import PartResult
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import Chunks
 from kraftops.log.ranges import ByteRange
@@ -41,7 +41,7 @@ class WrittenPart(NamedTuple):
     number: int
     name: str
     records: int
-    found: tuple[Found, ...]
+    found: tuple[PartResult, ...]
     more_lines: int
     """Lines about damage that were not kept."""
     more_offsets: int = 0
@@ -110,7 +110,7 @@ class DumpWork:
         if head := self.query.format.head:
             chunks.add(head)
             lines -= 1
-        makers: dict[str | None, PartMaker] = {}
+        makers: dict[str | None, PartPrinter] = {}
         with ExitStack() as opened:
             for part, decoder, *_ in split.ranges:
                 query = self.query.for_source(decoder)
@@ -121,7 +121,7 @@ class DumpWork:
                 else:
                     maker = makers.get(decoder)
                     if maker is None:
-                        maker = makers[decoder] = opened.enter_context(closing(PartMaker(query)))
+                        maker = makers[decoder] = opened.enter_context(closing(PartPrinter(query)))
                     text = maker(part, findings.add)
                 for chunk in text:
                     chunks.add(chunk)
@@ -139,7 +139,7 @@ class DumpWork:
                 yield f"Dumping {part.path}\n"
         else:
             yield from map(lines_of(query.format).line, rows)
-        findings.add(Found(part, report, None, None, 0))
+        findings.add(PartResult(part, report, None, None, 0))
 
     def _parquet(
         self, split: Split, file: BinaryIO, findings: _SplitFindings, *, is_last: bool
@@ -166,7 +166,7 @@ class DumpWork:
                     yield from scan_batches(part, query, report, schema)
             except (SourceError, UsageError) as error:
                 report.refusal(error.message)
-            findings.add(Found(part, report, None, None, 0))
+            findings.add(PartResult(part, report, None, None, 0))
 
 
 def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
@@ -181,19 +181,19 @@ def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
         if found and "damage" in found:
             report.has_failed = True
             report.remark(f"{part.path}: {found['damage']}", is_damage=True)
-    findings.add(Found(part, report, None, None, 0))
+    findings.add(PartResult(part, report, None, None, 0))
 
 
 class _SplitFindings:
     """Findings in a split, limited to what the driver should receive."""
 
     def __init__(self) -> None:
-        self.found: list[Found] = []
+        self.found: list[PartResult] = []
         self.has_damage = False
         self.more_lines = self.more_offsets = 0
         self._left = self._left_offsets = MOST_LINES
 
-    def add(self, found: Found) -> None:
+    def add(self, found: PartResult) -> None:
         """Keep the findings in some more of a byte range."""
         report = found.report
         self.has_damage |= report.has_failed or report.has_damage

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import scan
+from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.sources.follow import follow, next_segment
 from kraftops.errors import SourceError
 from kraftops.log import legacy
@@ -68,7 +68,7 @@ class Log:
 
 def offsets(parts: list[ByteRange]) -> list[int | None]:
     """Return the offsets of the rows of all parts."""
-    return [row.offset for part in parts for row in scan(part, Query(form="json"), Report())]
+    return [row.offset for part in parts for row in part_rows(part, Query(form="json"), Report())]
 
 
 def both(*changes: Callable[[Log], None]) -> Callable[[Log], None]:

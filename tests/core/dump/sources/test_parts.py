@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import PartMaker, text_chunks
+from kraftops.dump.scan.part_printer import PartPrinter, text_chunks
 from kraftops.dump.sources import parts as parts_module
-from kraftops.dump.sources.parts import Findings, Found, job_count, plan_parts, total_size
+from kraftops.dump.sources.parts import PartResult, ReportMerger, job_count, plan_parts, total_size
 from kraftops.errors import SourceError
 from kraftops.log import log_file
 from kraftops.log.batch import Record, batch_bytes
@@ -47,11 +47,11 @@ def whole(paths: Iterable[Path], query: Query) -> Dump:
 def in_parts(parts: Iterable[ByteRange], query: Query, out: Path, jobs: int = 1) -> Dump:
     """Dump parts of files."""
     report, lines = Report(), list[str]()
-    findings = Findings(report)
+    findings = ReportMerger(report)
     with out.open("w+b") as file:
         run_ordered(
             parts,
-            lambda: closing(PartMaker(query)),
+            lambda: closing(PartPrinter(query)),
             file.fileno(),
             jobs,
             lambda f: lines.extend(findings.add(f)),
@@ -142,7 +142,7 @@ def test_file_larger_than_kafkas_tool_reads_says_so_once(
 ) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(b"".join(batch(n) for n in range(20)))
-    monkeypatch.setattr("kraftops.dump.scan.part_scan.NO_LIMIT", 1000)
+    monkeypatch.setattr("kraftops.dump.scan.part_printer.NO_LIMIT", 1000)
     query = Query(deep_iteration=True, max_bytes=1000)
     expected = whole([path], query)
 
@@ -215,12 +215,12 @@ def test_what_is_found_on_the_way_is_reported_on_the_way(tmp_path: Path) -> None
     path.write_bytes((batch(3, 8000) + bad + batch(9)) * 9)
     query = QUERIES["records"]
     expected = whole([path], query)
-    told: list[Found] = []
-    for _ in PartMaker(query)(ByteRange(str(path)), told.append):
+    told: list[PartResult] = []
+    for _ in PartPrinter(query)(ByteRange(str(path)), told.append):
         pass
 
     report = Report()
-    findings = Findings(report)
+    findings = ReportMerger(report)
     lines = [line for found in told for line in findings.add(found)]
 
     assert len(told) > 4
@@ -279,13 +279,13 @@ def test_ranges_that_were_read_before_a_file_is_deleted_count(log: Path) -> None
     """The file is not among those that could not be read."""
     first, *rest = cut([log], 1)
     report = Report()
-    findings = Findings(report)
-    read: list[Found] = []
-    texts = PartMaker(QUERIES["records"])
+    findings = ReportMerger(report)
+    read: list[PartResult] = []
+    texts = PartPrinter(QUERIES["records"])
     b"".join(texts(first, read.append))
     log.unlink()
     texts.close()
-    texts = PartMaker(QUERIES["records"])
+    texts = PartPrinter(QUERIES["records"])
     for part in rest:
         b"".join(texts(part, read.append))
 
@@ -337,13 +337,13 @@ def test_file_that_grows_is_read_to_where_it_ended(log: Path, tmp_path: Path) ->
 
 def test_parts_of_a_file_that_grows_are_read_as_they_come(log: Path) -> None:
     """Without the identity of the file, each range opens the present file."""
-    texts = PartMaker(QUERIES["records"])
+    texts = PartPrinter(QUERIES["records"])
     before = log.stat().st_size
     first = b"".join(texts(ByteRange(str(log), 0, before, is_last=False), lambda _: None))
     with log.open("ab") as more:
         more.write(batch(9))
     after = log.stat().st_size
-    told: list[Found] = []
+    told: list[PartResult] = []
     second = b"".join(texts(ByteRange(str(log), before, after, is_last=False), told.append))
 
     assert first.count(b"baseOffset: ") == 9
@@ -373,7 +373,7 @@ def test_missing_file_is_reported(tmp_path: Path) -> None:
 
 def test_no_descriptor_stays_open(log: Path, tmp_path: Path) -> None:
     before = set(os.listdir("/proc/self/fd"))
-    texts = PartMaker(QUERIES["records"])
+    texts = PartPrinter(QUERIES["records"])
     for part in cut([log, log], 1):
         assert b"".join(texts(part, lambda _: None))
     stopped = texts(next(iter(cut([log], 1))), lambda _: None)

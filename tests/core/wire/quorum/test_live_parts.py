@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import scan
+from kraftops.dump.scan.part_rows import part_rows
 from kraftops.log.batch import Batch
 from kraftops.log.streams import open_log
 from kraftops.query.query import Query
@@ -114,6 +114,6 @@ def test_parts_come_before_an_error() -> None:
 def test_rows_have_the_controller_and_no_position() -> None:
     [(part, _)] = live_parts([Started(ONE, None), live(3), caught_up(4)])
 
-    rows = [*scan(part, Query(decoder="user"), Report())]
+    rows = [*part_rows(part, Query(decoder="user"), Report())]
 
     assert [(row.file, row.position, row.offset) for row in rows] == [("one:1", None, 3)]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.dump.report import Report
-from kraftops.dump.scan.part_scan import text_chunks, units
+from kraftops.dump.scan.part_printer import text_chunks
+from kraftops.dump.scan.record_lines import record_lines
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
@@ -259,7 +260,7 @@ def test_what_is_wrong_is_reported_where_its_line_is(tmp_path: Path) -> None:
     for form in ("text", "json", "csv"):
         query = Query(decoder="metadata", form=form, deep_iteration=True, check=True)
         report = Report()
-        told = [report.has_damage for _ in units(ByteRange(str(path)), query, report)]
+        told = [report.has_damage for _ in record_lines(ByteRange(str(path)), query, report)]
 
         assert told == [False, False, True, True, True], form
 
@@ -269,7 +270,7 @@ def test_damage_behind_the_last_record_is_not_reported_with_it(tmp_path: Path) -
     path.write_bytes(patched(ONE, 57, b"\0\0\0\x09") + TWO)
     query = Query(decoder="user", deep_iteration=True)
     report = Report()
-    told = [report.has_failed for _ in units(ByteRange(str(path)), query, report)]
+    told = [report.has_failed for _ in record_lines(ByteRange(str(path)), query, report)]
 
     assert told == [False, True, True]
 
@@ -278,7 +279,7 @@ def test_units_of_batches_alone_are_their_lines(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(ONE + TWO)
 
-    found = list(units(ByteRange(str(path)), Query(), Report()))
+    found = list(record_lines(ByteRange(str(path)), Query(), Report()))
 
     assert [(unit.batch, unit.line[:13]) for unit in found] == [
         (b"", b"baseOffset: 0"),

@@ -1,0 +1,81 @@
+"""Dumps into a Parquet file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.arrow import (
+    ArrowReader,
+    ParquetFile,
+    arrow_schema,
+    first_batches,
+    last_rows,
+    scan_batches,
+    write_parquet,
+)
+from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.output import open_output
+from kraftops.log.ranges import ByteRange
+from kraftops.query.query import Query
+from kraftops_cli.dump_log.parts import run_parts
+from kraftops_cli.dump_log.plan import Plan, Run, open_target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def run_parquet(run: Run) -> int:
+    """Write a Parquet file; return the exit code."""
+    if run.plan.has_limit:
+        write_parquet_file(run.plan, _limited_batches(run))
+    else:
+        with open_target(run.plan, run.terminal) as fd, ParquetFile(fd) as file:
+            run_parts(run, fd, lambda: nullcontext(ArrowReader(run.plan.query_of)), file.add)
+    run.flush_report()
+    return run.exit_code()
+
+
+def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write the last rows of *batches*, where they are asked for, or all, to the output file."""
+    if plan.limit is None and plan.tail is not None:
+        batches = last_rows(batches, plan.tail)
+    assert plan.output is not None
+    with open_output(plan.output, plan.paths) as fd:
+        write_parquet(batches, fd)
+
+
+def _limited_batches(run: Run) -> Iterator[pa.RecordBatch]:
+    limited = LimitedBatches(run.plan)
+    for path in run.plan.paths:
+        try:
+            yield from limited.batches(ByteRange(path), run.plan.query_of(path), run.report)
+        except (SourceError, UsageError) as error:
+            run.report.refusal(error.message)
+        run.flush_report()
+        if limited.is_done:
+            return
+
+
+class LimitedBatches:
+    """Record batches of byte ranges, up to the limit of rows, if there is one."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Read up to the limit of *plan*."""
+        self._left = plan.limit
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the limit is reached."""
+        return self._left == 0
+
+    def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a byte range."""
+        if self._left is None:
+            yield from scan_batches(part, query, report, arrow_schema())
+            return
+        for batch in first_batches(part, query, report, self._left):
+            self._left -= batch.num_rows
+            yield batch

@@ -1,0 +1,82 @@
+"""Whole dumps: all byte ranges of all sources, in one thread or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from kraftops.dump.scan.part_printer import PartPrinter
+from kraftops.dump.sources.parts import (
+    PartResult,
+    ReportMerger,
+    job_count,
+    plan_parts,
+    total_size,
+    whole_files,
+)
+from kraftops.log.ranges import ByteRange
+from kraftops.parallel.ordered import OpenProducer, run_ordered
+from kraftops.query.query import Query
+from kraftops_cli.dump_log.plan import Plan, Run
+from kraftops_cli.terminal.progress import Progress, is_wanted
+
+
+class _SourcePrinter:
+    """Prints byte ranges, each by the query of its source."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._by_query: dict[Query, PartPrinter] = {}
+
+    def __call__(self, part: ByteRange, emit: Callable[[PartResult], None]) -> Iterator[bytes]:
+        query = self._plan.query_of(part.path)
+        printer = self._by_query.get(query)
+        if printer is None:
+            printer = self._by_query[query] = PartPrinter(query)
+        return printer(part, emit)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for printer in self._by_query.values():
+            printer.close()
+
+
+def run_parts(
+    run: Run,
+    fd: int,
+    open_producer: OpenProducer[ByteRange, Any] | None = None,
+    on_batch: Callable[[Any], None] | None = None,
+) -> None:
+    """Write the output of all parts, and merge their reports.
+
+    Args:
+        run: the plan, the terminal and the report.
+        fd: the output.
+        open_producer: opens what reads the parts; None prints them.
+        on_batch: takes its results that are no reports.
+    """
+    plan = run.plan
+    size = total_size(plan.paths)
+    jobs = job_count(size) if plan.jobs is None else plan.jobs
+    if jobs > 1 and not plan.query.salvage:
+        parts = plan_parts(plan.paths, max_bytes=plan.query.max_bytes)
+    else:
+        parts = whole_files(plan.paths)
+    merger = ReportMerger(run.report)
+    with Progress(size, is_shown=fd >= 0 and is_wanted(fd)) as progress:
+
+        def on_result(result: Any) -> None:
+            if not isinstance(result, PartResult):
+                assert on_batch
+                on_batch(result)
+                return
+            progress.advance(result.size)
+            lines = merger.add(result)
+            if lines:
+                progress.erase()
+            for line in lines:
+                run.terminal.line(line)
+
+        run_ordered(parts, open_producer or (lambda: _SourcePrinter(plan)), fd, jobs, on_result)

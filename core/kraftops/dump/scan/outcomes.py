@@ -1,0 +1,162 @@
+"""The engine's outcomes of a byte range, with rows for what is no batch."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+
+from kraftops.dump.report import Report
+from kraftops.engine.columns import columns_of
+from kraftops.engine.scan_contract import Note, NoteKind, Outcome, Request, Why
+from kraftops.engine.scanning import EngineScan, open_scan
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.files import file_name
+from kraftops.log.log_file import LogFile
+from kraftops.log.ranges import ByteRange, file_id
+from kraftops.log.reader import EndReason, LogEnd
+from kraftops.log.salvage import Gap, salvaged
+from kraftops.log.streams import LogStream, open_log
+from kraftops.query.query import NO_LIMIT, Query
+from kraftops.query.row import COLUMNS, Row, damage_row, file_text
+
+
+def outcomes_of(
+    part: ByteRange, query: Query, report: Report, *, marks: bool = False
+) -> Iterator[Outcome]:
+    """Yield the outcomes of a byte range of a log, with its records marked if *marks* is set.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is no log.
+    """
+    require_records(part)
+    request = Request(part.path, query, marks)
+    with open_part(part) as log:
+        yield from part_outcomes(log, part, open_scan(request), request, report)
+
+
+def part_outcomes(
+    log: LogFile | LogStream, part: ByteRange, scan: EngineScan, request: Request, report: Report
+) -> Iterator[Outcome]:
+    """Yield the outcomes of the batches in an open log, and a row of damage where there is any.
+
+    Notes of the engine stay in the outcomes; the rest is added to *report*.
+    """
+    query = request.query
+    is_limited = query.max_bytes != NO_LIMIT
+    stop = part.stop
+    if is_limited:
+        stop = query.max_bytes if stop is None else min(stop, query.max_bytes)
+    if query.salvage:
+        yield from _salvaged_outcomes(log, part, stop, scan, request, report)
+        return
+    reader = log.batches(part.start, stop)
+    yield from scan.outcomes(reader)
+    assert reader.end
+    end: LogEnd = reader.end
+    if reader.lost:
+        report.note(part.path, end.position, f"the file lost {reader.lost} bytes")
+    if end.reason is EndReason.PADDING:
+        report.note(part.path, end.position, end.detail)
+    elif end.reason is EndReason.BAD_LENGTH:
+        detail = f"{end.detail}; {end.left} bytes are not read"
+        yield from _damage_outcome(request, end.position, detail, report)
+    elif end.reason is EndReason.PARTIAL and is_limited:
+        return
+    elif end.reason is EndReason.PARTIAL and part.is_last:
+        detail = f"{end.left} bytes that are no whole batch"
+        yield from _damage_outcome(request, end.position, detail, report, is_fatal=False)
+    elif end.reason is not EndReason.END and part.is_last:
+        yield from _damage_outcome(request, end.position, end.detail, report)
+
+
+def _salvaged_outcomes(
+    log: LogFile | LogStream,
+    part: ByteRange,
+    stop: int | None,
+    scan: EngineScan,
+    request: Request,
+    report: Report,
+) -> Iterator[Outcome]:
+    if isinstance(log, LogStream):
+        with log.spooled() as spooled:
+            yield from _salvaged_outcomes(spooled, part, stop, scan, request, report)
+            if spooled.damage:
+                yield from _damage_outcome(request, spooled.size, spooled.damage, report)
+        return
+    for found in salvaged(log, part.start, stop):
+        if isinstance(found, Gap):
+            yield from _damage_outcome(request, found.position, _gap_text(found), report)
+        else:
+            yield from scan.batch(found)
+
+
+def _gap_text(gap: Gap) -> str:
+    """Describe a gap in words."""
+    missing = gap.missing
+    offsets = "" if missing is None else f", {missing} offsets are missing"
+    return f"{gap.size} bytes could not be salvaged{offsets}: {gap.reason}"
+
+
+def _damage_outcome(
+    request: Request, position: int, detail: str, report: Report, *, is_fatal: bool = True
+) -> Iterator[Outcome]:
+    """Report damage, of which Kafka's tool dies if *is_fatal*, and yield its row."""
+    note = report.failure if is_fatal else report.finding
+    note(request.path, position, detail)
+    row = damage_row(file_text(request.path), position, None, f"position {position}: {detail}")
+    query = request.query
+    if not query.format.is_text and query.filter.matches(row):
+        yield _row_outcome(row, query)
+
+
+def _row_outcome(row: Row, query: Query) -> Outcome:
+    """Return a row in the format of a query, as an outcome of an engine."""
+    if query.format.is_columns:
+        names = [name for name in COLUMNS if query.columns is None or name in query.columns]
+        return Outcome(b"", 0, Why.MORE, [], rows=1, columns=columns_of([row], names))
+    from kraftops.query.row_lines import lines_of
+
+    out = lines_of(query.format).line(row).encode()
+    return Outcome(out, 0, Why.MORE, [], marks=array("i", [len(out)]).tobytes())
+
+
+def add_notes(notes: Iterable[Note], path: str, report: Report) -> None:
+    """Add the notes of an engine about a file to *report*."""
+    for kind, position, reason, _ in notes:
+        if kind == NoteKind.FAILURE:
+            report.failure(path, position, reason)
+        else:
+            report.finding(path, position, reason)
+
+
+def require_records(part: ByteRange) -> None:
+    """Refuse a file without records.
+
+    Raises:
+        UsageError: it is an index, say, or has another file's name.
+    """
+    name = file_name(part.path)
+    if name is None:
+        raise UsageError(f"{part.path}: its name is that of no log or snapshot")
+    if not name.has_records:
+        raise UsageError(f"{part.path}: only logs and snapshots have records")
+
+
+def open_part(part: ByteRange) -> LogFile | LogStream:
+    """Open the log of a byte range.
+
+    Raises:
+        SourceError: it cannot be read, or another file has taken its place.
+    """
+    log = open_log(part.path)
+    if part.file_id:
+        try:
+            found = file_id(part.path)
+        except SourceError:
+            log.__exit__()
+            raise
+        if part.file_id != found:
+            log.__exit__()
+            raise SourceError(f"cannot read {part.path}: another file has replaced it")
+    return log

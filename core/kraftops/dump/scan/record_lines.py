@@ -1,0 +1,50 @@
+"""The lines of single records, each with the lines that belong before it."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.outcomes import add_notes, outcomes_of
+from kraftops.log.ranges import ByteRange
+from kraftops.query.query import Query
+
+
+class RecordLine(NamedTuple):
+    """The line of a record with the lines that belong before it, or of a batch without records.
+
+    Lines of one file, or batch, share the same bytes objects.
+    """
+
+    file: bytes
+    batch: bytes
+    line: bytes
+
+
+def record_lines(
+    part: ByteRange, query: Query, report: Report, head: bytes = b""
+) -> Iterator[RecordLine]:
+    """Yield the line of each record, or batch, that is asked for, with *head* as the file's lines.
+
+    Damage is added to *report* before the line that follows it.
+
+    Raises:
+        SourceError: the file cannot be read.
+        UsageError: it is no log.
+    """
+    batch = b""
+    for outcome in outcomes_of(part, query, report, marks=True):
+        notes, start = deque(outcome.notes), 0
+        for mark in array("i", outcome.marks):
+            end = abs(mark)
+            while notes and notes[0].at < end:
+                add_notes([notes.popleft()], part.path, report)
+            line, start = outcome.out[start:end], end
+            if mark < 0:
+                batch = line
+            else:
+                yield RecordLine(head, batch, line)
+        add_notes(notes, part.path, report)
