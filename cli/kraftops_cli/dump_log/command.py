@@ -311,7 +311,7 @@ def dump_log(ctx: click.Context, /, **options: object) -> int:
     found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
     plan = _plan(found, query, options)
     if on_spark:
-        from kraftops_cli.dump_log.spark_dump import run_spark
+        from kraftops_cli.dump_log.on_spark.run import run_spark
 
         return run_spark(plan, on_spark, terminal)
     return run_dump(plan, terminal)

@@ -20,10 +20,10 @@ from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan_splits
 from kraftops.spark.jobs.topic_ids import topic_ids
 from kraftops.spark.session.session import started
+from kraftops_cli.dump_log.on_spark.explain import plan_text
+from kraftops_cli.dump_log.on_spark.job import SparkJob
+from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sql
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, exit_code
-from kraftops_cli.dump_log.spark_job import SparkJob
-from kraftops_cli.dump_log.spark_plan import plan_text
-from kraftops_cli.dump_log.spark_sql import run_partitioned, run_sql
 from kraftops_cli.dump_log.summary import print_summaries
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress

@@ -14,8 +14,8 @@ from kraftops.query.formats import JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
 from kraftops.spark.jobs.run import cancel
 from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, write_log, write_table
+from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.plan import DAMAGED
-from kraftops_cli.dump_log.spark_job import SparkJob
 from kraftops_cli.terminal.streams import Terminal
 
 R = TypeVar("R")

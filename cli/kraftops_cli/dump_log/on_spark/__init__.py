@@ -1,0 +1,1 @@
+"""`kafka-dump-log --spark`: a dump as jobs, SQL, and `--explain`."""
