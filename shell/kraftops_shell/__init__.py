@@ -1,1 +1,1 @@
-"""The metadata shell: the words, paths and commands with which the tree is browsed."""
+"""The metadata shell: grammar, commands, output and the interactive loop."""

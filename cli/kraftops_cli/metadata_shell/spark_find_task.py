@@ -22,7 +22,7 @@ from kraftops_shell.session.session import Session
 
 FINDINGS = ("local", "findings")
 MATCHED = b"\0"
-"""Begins a line that says which target was found."""
+"""First byte of a line with the number of a target that exists."""
 _SHARDED = {
     "topics": 3,
     "configs": 2,

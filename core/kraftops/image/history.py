@@ -103,7 +103,7 @@ def history(
 
     Raises:
         SourceError: the source cannot be read, or has no metadata log.
-        UsageError: there is no such dialect.
+        UsageError: the dialect is unknown.
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     names = [os.fspath(one) for one in given]

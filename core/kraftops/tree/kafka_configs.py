@@ -1,6 +1,6 @@
 """Configuration names that Kafka 4.3.1 keeps when it loads an image; it drops all others.
 
-The tables are those of its `LogConfig`, `ClientMetricsConfigs` and `GroupConfig`. None stands for
+The tables are from its `LogConfig`, `ClientMetricsConfigs` and `GroupConfig`. None stands for
 all names.
 """
 

@@ -54,7 +54,7 @@ def tree_of(
 
     Args:
         image: the state; nodes are made when they are asked for.
-        form: all nodes of ours, or exactly those of Kafka 4.3's shell.
+        form: the nodes of ours, or of Kafka 4.3's shell.
         show_secrets: do not redact passwords and keys; Kafka's text never does.
         version: the value of `/local/version`.
     """
@@ -84,7 +84,7 @@ def _control(kind: LeafKind, record: str) -> Callable[[View], Node]:
 
 
 def _voters(view: View) -> Node:
-    # A static quorum has no record of its voters: its leader names those that it knows.
+    # A static quorum has no record of its voters: its leader names the voters.
     has_voters = view.image.quorum.voters is not None
     return Leaf(leaves.VOTERS, view.image, ("voters" if has_voters else "leader",))
 

@@ -1,6 +1,6 @@
 """The kinds of leaves: their values as plain data and as Kafka's text, and their newest records.
 
-Leaf keys are those of `kraftops.image.state.newest`.
+Keys of leaves are keys of entries, see `kraftops.image.state.newest`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From a line to its meaning: words, commands, arguments, paths, patterns."""
+"""Grammar of lines: words, commands, arguments, paths, patterns."""

@@ -33,7 +33,7 @@ def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool
     In Kafka's form commands have no flags.
 
     Raises:
-        BadLineError: there is no such command, or it does not take these words.
+        BadLineError: the command is unknown, or it does not take these words.
     """
     words = list(words)
     while words and not words[-1]:

@@ -166,7 +166,7 @@ is its newest snapshot. Exit code: 2 if there is a difference.""",
 All conditions must hold. A time is ISO 8601, or a duration before now, for example 2h. A change
 that only a snapshot has, without the log before it, counts at the snapshot's end.""",
         examples=(
-            ("find /image -name 'orders*' -type d", "directories with such a name"),
+            ("find /image -name 'orders*' -type d", "directories with a name"),
             ("find /image/topics/byName -newer-than 4000", "leaves that changed after offset 4000"),
             ("find /image/topics/byName -value '\"leader\":-1'", "partitions without a leader"),
         ),

@@ -1,1 +1,1 @@
-"""Where the output of a command goes, and its form on a terminal."""
+"""Outlets of commands, and the form of their output on a terminal."""

@@ -1,1 +1,1 @@
-"""What a session keeps: its place, its source, its history."""
+"""The state of a session: working directory, image, history, console."""

@@ -9,7 +9,7 @@ from kraftops_shell.session.history import History
 
 _NUMBER = re.compile(r"(-?)([0-9]*)")
 _MAX = 2**31 - 1
-_PROTECTED = 5  # characters after \u, the digits of which JLine does not look position
+_PROTECTED = 5  # characters after \u: JLine skips its digits
 
 
 def expanded(line: str, history: History) -> str:

@@ -62,7 +62,7 @@ class Session:
             UsageError: the source is unknown.
         """
         if self.image_source is None:
-            raise UsageError("nobody knows where this state comes from: it cannot be read again")
+            raise UsageError("the source of this state is unknown: it cannot be read again")
         return self.image_source
 
     def indented_text(self, leaf: Leaf, indent: str) -> str:

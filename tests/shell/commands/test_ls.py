@@ -1,6 +1,5 @@
-"""The commands ls, tree, stat and grep of ours."""
+"""The command ls in our form."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -59,78 +58,6 @@ def test_empty_directories_print_nothing(tmp_path: Path) -> None:
     write_log(tmp_path, {0: [bytes(Lot(0, [made("NoOpRecord")]))]})
 
     assert Shell(tmp_path)("ls", "-l", "/image/acls/byId").out == ""
-
-
-def test_tree_goes_down_some_levels(shell: Shell) -> None:
-    assert shell("tree", "-L", "1", "/").lines == ["image:", "local:"]
-    two = shell("tree", "-L", "2", "/").lines
-    assert two[-4:] == ["local:", "  findings:", "  version:", '    "1"']
-    assert "  topics:" in two
-    assert not any(line.startswith("    byName") for line in two)
-    assert shell("tree", "-L", "99", "/").out == shell("tree", "/").out
-    assert shell("tree", "-L", "0", "/").out == ""
-    assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is no number"]
-
-
-def test_stat_tells_of_the_record_that_made_a_leaf(shell: Shell) -> None:
-    found = dict(line.split(maxsplit=1) for line in shell("stat", f"{ORDERS}/0").lines)
-
-    assert found["path:"] == f"{ORDERS}/0"
-    assert found["offset:"] == "555"
-    assert found["timestamp:"] == "2026-11-21T10:50:11.725Z"
-    assert found["recordType:"] == "PARTITION_CHANGE_RECORD"
-    assert found["records:"] == "5"
-    assert found["source:"] == str(LOG)
-
-
-def test_stat_tells_of_several_nodes(shell: Shell) -> None:
-    told = [
-        json.loads(line) for line in shell("stat", "--format", "json", "/image", "/local").lines
-    ]
-
-    assert [one["path"] for one in told] == ["/image", "/local"]
-    assert told[0]["sort"] == "directory"
-    assert told[0]["children"] == 11
-    assert shell("stat", "/image", "/local").out.count("\n\n") == 1
-    assert shell("stat", "/nope").err == ["stat: /nope: no such file or directory."]
-
-
-def test_stat_of_a_snapshots_record_says_how_much_is_known() -> None:
-    shell = Shell(SNAPSHOT)
-
-    assert "<=412" in shell("stat", ORDERS).out
-    assert json.loads(shell("stat", ORDERS, "--format", "json").out)["isInSnapshot"] is True
-
-
-def test_grep_prints_what_it_finds(shell: Shell) -> None:
-    found = shell("grep", '"ord.rs"', "/image/topics/byName", "/image/features")
-
-    assert found.lines == [f'{ORDERS}/name: "orders"']
-    assert found.code == 0
-    assert shell("grep", "-l", '"ORDERS"', "-i", "/image/topics/byName").lines == [f"{ORDERS}/name"]
-
-
-def test_grep_looks_at_the_working_directory(shell: Shell) -> None:
-    shell("cd", "/image/features")
-
-    assert shell("grep", "4.3-IV0").lines == ['/image/features/metadataVersion: "4.3-IV0"']
-
-    shell("cd", "/")
-
-
-@pytest.mark.parametrize(
-    ("words", "err"),
-    [
-        (["nothing of the kind", "/image"], []),
-        (["x", "/nope"], ["grep: /nope: no such file or directory."]),
-        (["(", "/image"], ["grep: PATTERN: (: missing ), unterminated subpattern"]),
-        ([], ["too few arguments"]),
-    ],
-)
-def test_grep_fails_where_it_finds_nothing(shell: Shell, words: list[str], err: list[str]) -> None:
-    found = shell("grep", *words)
-
-    assert (found.out, found.err, found.code) == ("", err, 1)
 
 
 def test_default_quotas_can_be_reached(shell: Shell) -> None:

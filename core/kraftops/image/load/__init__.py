@@ -1,1 +1,1 @@
-"""Load an image from files: find them, scan them, keep the image current."""
+"""Loading of images from files, pre-scan, and following a log."""

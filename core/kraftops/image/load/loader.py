@@ -71,7 +71,7 @@ class Loader:
         """Whether a batch was whole and sound, and within the limits."""
         self.order = LogOrder()
         self.tail: Tail | None = None
-        """Where the log can be read on."""
+        """The position for reading on."""
         self.factory: LoaderFactory = new_loader
         """Makes other loaders of this class."""
         self._limits = replay.limits
@@ -173,7 +173,7 @@ class Loader:
     def _left_by_windows(
         self, batches: Iterable[Batch], source: int, path: str
     ) -> Iterator[tuple[Batch, FoldProgress | None]]:
-        """Apply batches by windows; yield those that are left, and the progress inside of them."""
+        """Apply batches by windows; yield batches that are left, with the progress inside them."""
         if not isinstance(batches, LogReader) or not self._replay.can_apply_windows:
             yield from ((batch, None) for batch in batches)
             return
@@ -287,7 +287,7 @@ class Loader:
         if end.reason is EndReason.END or (end.reason is EndReason.PADDING and is_last):
             return True
         if end.reason is EndReason.PARTIAL and is_last and self._may_grow:
-            return True  # a server is about to write the rest of it
+            return True  # a server is still writing
         self._note(FindingKind.DAMAGE, _end_text(end), path, end.position)
         return False
 

@@ -108,7 +108,7 @@ def _loaded(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:
         raise SourceError(f"{', '.join(names)}: there are no metadata records in it")
     if loader.is_other_log:
         raise SourceError(
-            f"{', '.join(names)}: nobody can read any record in it as one of the metadata",
+            f"{', '.join(names)}: no record in it can be read as a metadata record",
             "is it the log of another topic, or of another dialect?",
         )
     image = loader.image

@@ -29,10 +29,10 @@ from kraftops.log.streams import LogStream
 
 
 class CountedRange(NamedTuple):
-    """Bytes of a file whose batches count; of control records, those after offset *after*.
+    """Bytes of a file with batches that count; control records count after offset *after*.
 
-    *source* is the number of the file; *end_offset* is that of a snapshot. *records* has the first
-    and the stop of those that count in a single batch, where not all do.
+    *source* is the number of the file; a snapshot has an *end_offset*. *records* is the range of
+    records that count in a single batch; None if all of them do.
     """
 
     source: int

@@ -1,1 +1,1 @@
-"""Apply batches of records to a state, and emit what they did."""
+"""Replay of batches into a fold, with events."""

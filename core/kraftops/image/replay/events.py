@@ -11,7 +11,7 @@ class RecordsProcessed(NamedTuple):
     """Records *first* up to *stop* of the batch at *address* were processed.
 
     The counts are of records that were applied, of records that were dropped with a reason, and of
-    the dropped records that nobody can read. *is_deferred* records wait for the end of their
+    the dropped records that cannot be read. *is_deferred* records wait for the end of their
     transaction, which counts them; the marker behind them is counted here.
     """
 

@@ -32,7 +32,7 @@ CUTS_SHORT = frozenset({FindingKind.DAMAGE, FindingKind.TRANSACTION})
 
 
 class Finding(NamedTuple):
-    """One finding; *position* is that of a batch in *source*."""
+    """A finding; *position* is the position of a batch in *source*."""
 
     kind: FindingKind
     reason: str

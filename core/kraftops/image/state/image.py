@@ -67,7 +67,7 @@ class MetadataImage:
         """Begin with an empty state, before a log of records of a dialect.
 
         Raises:
-            UsageError: there is no such dialect.
+            UsageError: the dialect is unknown.
         """
         self.dialect = dialect
         self._meaning = record_reader(dialect)

@@ -1,1 +1,1 @@
-"""Check a metadata log against a release, its replicas and the directories on disk."""
+"""Checks of a metadata log against a release, its replicas and directories on disk."""

@@ -33,7 +33,7 @@ class _LogDirectory(NamedTuple):
 
 
 class _PartitionDirectory(NamedTuple):
-    """A directory of a partition; *suffix* is that of one that is set aside."""
+    """A directory of a partition; one that is set aside has a *suffix*."""
 
     path: str
     topic_name: str

@@ -188,10 +188,7 @@ def _partitions(image: MetadataImage) -> Iterator[Finding]:
 
 
 def _problems(state: PartitionState, directories: Mapping[int, Sequence[bytes]]) -> Iterator[str]:
-    """Yield why the state of a partition is impossible.
-
-    *directories* are those of the registered brokers.
-    """
+    """Yield why the state of a partition is impossible, given the directories of all brokers."""
     yield from _replica_problems(state, directories)
     yield from _leader_problems(state, directories)
     yield from _directory_problems(state, directories)

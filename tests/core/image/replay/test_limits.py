@@ -1,0 +1,49 @@
+"""The records of a batch that are within limits."""
+
+import pytest
+
+from kraftops.errors import DecodeError
+from kraftops.image.replay.limits import Limits, RecordSpan, readable_span, span_within
+from kraftops.image.state.store import InflatedBatch, inflated_batch
+from kraftops.log.batch import Record, batch_bytes
+from tests.helpers.logs.segments import batches_of
+
+
+def batch_of(*records: tuple[int, int]) -> InflatedBatch:
+    """Return a batch of records with these offsets and times."""
+    raw = batch_bytes([Record(offset, time, None, b"x") for offset, time in records])
+    (batch,) = batches_of(raw)
+    return inflated_batch(batch)
+
+
+@pytest.mark.parametrize(
+    ("limits", "numbers", "last_offset", "time", "is_cut"),
+    [
+        (Limits(), (0, 3), 7, 30, False),
+        (Limits(after=5), (1, 3), 7, 30, False),
+        (Limits(until=6), (0, 2), 6, 30, True),
+        (Limits(time=20), (0, 1), 5, 10, True),
+        (Limits(after=5, until=6), (1, 2), 6, 30, True),
+        (Limits(after=7), (3, 3), 7, 30, False),
+    ],
+)
+def test_span_has_the_records_within_limits(
+    limits: Limits, numbers: tuple[int, int], last_offset: int, time: int, is_cut: bool
+) -> None:
+    batch = batch_of((5, 10), (6, 30), (7, 20))
+
+    span, cut = span_within(batch, limits)
+
+    assert ((span.first, span.stop), span.last_offset, span.time) == (numbers, last_offset, time)
+    assert cut is is_cut
+
+
+def test_malformed_record_ends_the_readable_span() -> None:
+    batch = batch_of((5, 10), (6, 30), (7, 20))
+    whole, _ = span_within(batch, Limits())
+    cut = batch._replace(data=batch.data[:-3])
+
+    assert readable_span(batch, whole) == whole
+    assert readable_span(cut, whole) == RecordSpan(0, 2, batch.start, 6, 30)
+    with pytest.raises(DecodeError):
+        span_within(cut, Limits())

@@ -1,0 +1,24 @@
+"""Nodes, their order, and walks to leaves."""
+
+from kraftops.tree.node import descend, leaves_below
+from tests.helpers.tree.small_trees import directory
+
+TREE = directory({"b": {"x": 1, "y": 2}, "a": 3})
+
+
+def test_children_come_in_the_order_of_utf_16() -> None:
+    tree = directory({"\uffee": 1, "\U0001f600": 2, "a": 3})
+
+    assert [name for name, _ in tree.children()] == ["a", "\U0001f600", "\uffee"]
+
+
+def test_names_lead_to_nodes() -> None:
+    assert descend(TREE, ["b", "y"]) == TREE.get("b").get("y")  # type: ignore[union-attr]
+    assert descend(TREE, ["a", "x"]) is None
+    assert descend(TREE, ["c"]) is None
+
+
+def test_leaves_have_paths_from_the_node() -> None:
+    assert {path: leaf.data for path, leaf in leaves_below(TREE)} == {"a": 3, "b/x": 1, "b/y": 2}
+    assert [path for path, _ in leaves_below(TREE.get("a"))] == [""]
+    assert list(leaves_below(None)) == []

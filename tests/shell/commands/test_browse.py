@@ -1,0 +1,23 @@
+"""The command tree in our form."""
+
+import pytest
+
+from tests.helpers.tools.shell_session import LOG, Shell
+
+ORDERS = "/image/topics/byName/orders"
+
+
+@pytest.fixture(scope="module")
+def shell() -> Shell:
+    return Shell(LOG)
+
+
+def test_tree_goes_down_some_levels(shell: Shell) -> None:
+    assert shell("tree", "-L", "1", "/").lines == ["image:", "local:"]
+    two = shell("tree", "-L", "2", "/").lines
+    assert two[-4:] == ["local:", "  findings:", "  version:", '    "1"']
+    assert "  topics:" in two
+    assert not any(line.startswith("    byName") for line in two)
+    assert shell("tree", "-L", "99", "/").out == shell("tree", "/").out
+    assert shell("tree", "-L", "0", "/").out == ""
+    assert shell("tree", "-L", "x", "/").err == ["argument -L: 'x' is no number"]

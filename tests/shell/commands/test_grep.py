@@ -1,0 +1,43 @@
+"""The command grep."""
+
+import pytest
+
+from tests.helpers.tools.shell_session import LOG, Shell
+
+ORDERS = "/image/topics/byName/orders"
+
+
+@pytest.fixture(scope="module")
+def shell() -> Shell:
+    return Shell(LOG)
+
+
+def test_grep_prints_what_it_finds(shell: Shell) -> None:
+    found = shell("grep", '"ord.rs"', "/image/topics/byName", "/image/features")
+
+    assert found.lines == [f'{ORDERS}/name: "orders"']
+    assert found.code == 0
+    assert shell("grep", "-l", '"ORDERS"', "-i", "/image/topics/byName").lines == [f"{ORDERS}/name"]
+
+
+def test_grep_looks_at_the_working_directory(shell: Shell) -> None:
+    shell("cd", "/image/features")
+
+    assert shell("grep", "4.3-IV0").lines == ['/image/features/metadataVersion: "4.3-IV0"']
+
+    shell("cd", "/")
+
+
+@pytest.mark.parametrize(
+    ("words", "err"),
+    [
+        (["nothing of the kind", "/image"], []),
+        (["x", "/nope"], ["grep: /nope: no such file or directory."]),
+        (["(", "/image"], ["grep: PATTERN: (: missing ), unterminated subpattern"]),
+        ([], ["too few arguments"]),
+    ],
+)
+def test_grep_fails_where_it_finds_nothing(shell: Shell, words: list[str], err: list[str]) -> None:
+    found = shell("grep", *words)
+
+    assert (found.out, found.err, found.code) == ("", err, 1)

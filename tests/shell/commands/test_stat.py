@@ -1,0 +1,44 @@
+"""The command stat."""
+
+import json
+
+import pytest
+
+from tests.helpers.tools.shell_session import LOG, SNAPSHOT, Shell
+
+ORDERS = "/image/topics/byName/orders"
+
+
+@pytest.fixture(scope="module")
+def shell() -> Shell:
+    return Shell(LOG)
+
+
+def test_stat_tells_of_the_record_that_made_a_leaf(shell: Shell) -> None:
+    found = dict(line.split(maxsplit=1) for line in shell("stat", f"{ORDERS}/0").lines)
+
+    assert found["path:"] == f"{ORDERS}/0"
+    assert found["offset:"] == "555"
+    assert found["timestamp:"] == "2026-11-21T10:50:11.725Z"
+    assert found["recordType:"] == "PARTITION_CHANGE_RECORD"
+    assert found["records:"] == "5"
+    assert found["source:"] == str(LOG)
+
+
+def test_stat_tells_of_several_nodes(shell: Shell) -> None:
+    told = [
+        json.loads(line) for line in shell("stat", "--format", "json", "/image", "/local").lines
+    ]
+
+    assert [one["path"] for one in told] == ["/image", "/local"]
+    assert told[0]["sort"] == "directory"
+    assert told[0]["children"] == 11
+    assert shell("stat", "/image", "/local").out.count("\n\n") == 1
+    assert shell("stat", "/nope").err == ["stat: /nope: no such file or directory."]
+
+
+def test_stat_of_a_snapshots_record_says_how_much_is_known() -> None:
+    shell = Shell(SNAPSHOT)
+
+    assert "<=412" in shell("stat", ORDERS).out
+    assert json.loads(shell("stat", ORDERS, "--format", "json").out)["isInSnapshot"] is True

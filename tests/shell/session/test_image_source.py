@@ -1,0 +1,46 @@
+"""A source of an image is read again where that is possible."""
+
+from dataclasses import replace
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
+from tests.helpers.tools.shell_session import LOG, Shell
+
+ORDERS = "/image/topics/byName/orders"
+
+
+def test_states_that_come_from_no_files_cannot_be_read_again() -> None:
+    session = Shell(LOG).session
+    assert session.image_source
+    live = Shell(LOG)
+    live.session.image_source = replace(session.image_source, sources=())
+
+    assert live("verify").out == "the quorum: nothing is wrong\n"
+    assert live("summary").code == 0
+    for words in (["history-of", f"{ORDERS}/0"], ["diff", "@1", "@2"]):
+        with pytest.raises(UsageError, match="comes from no files") as refused:
+            live(*words)
+        assert refused.value.hint == "--snapshot with the files of a node can"
+
+
+class Quorum:
+    """What was read of a quorum whose log is that of the files."""
+
+    names = (str(LOG),)
+
+    def state(self, *, at_offset: int | None = None, at_time: int | None = None) -> MetadataImage:
+        return load(self.names, at_offset=at_offset, at_time=at_time)
+
+
+def test_what_was_read_of_a_quorum_is_read_again() -> None:
+    files, live = Shell(LOG), Shell(LOG)
+    live.session.image_source = replace(files.session.source, sources=(), quorum=Quorum())
+
+    for words in (["history-of", f"{ORDERS}/0"], ["diff", "@5", "/"]):
+        assert live(*words).out == files(*words).out != ""
+    live.session.image_source = replace(live.session.source, at_offset=20)
+    with pytest.raises(UsageError, match="no more was read than for --at-offset"):
+        live("diff", "@5", "@30")

@@ -1,0 +1,41 @@
+"""The state of a session."""
+
+import pytest
+
+from kraftops.errors import UsageError
+from tests.helpers.tree.small_trees import leaf, session
+
+TREE = {"a": {"x": 1}, "b": 2}
+
+
+@pytest.mark.parametrize("kafka", [False, True])
+def test_errors_go_to_the_stream_of_the_form(kafka: bool) -> None:
+    one, out, err = session(TREE, kafka=kafka)
+
+    one.print_error("failed")
+
+    assert one.has_failed
+    assert (out.text, list(err)) == (("failed\n", []) if kafka else ("", ["failed"]))
+
+
+@pytest.mark.parametrize(("kafka", "text"), [(False, "  {\n    1}"), (True, "  {\n  1}")])
+def test_kafkas_form_indents_the_first_line_only(kafka: bool, text: str) -> None:
+    one, _, _ = session(TREE, kafka=kafka)
+    one.leaf_text = lambda _: "{\n  1}"
+
+    assert one.indented_text(leaf(1), "  ") == text
+
+
+def test_paths_match_from_the_working_directory() -> None:
+    one, _, _ = session(TREE)
+    one.working = ("a",)
+
+    assert [match.path for match in one.matches("*")] == ["/a/x"]
+    assert [match.path for match in one.matches("/*")] == ["/a", "/b"]
+
+
+def test_unknown_source_is_an_error() -> None:
+    one, _, _ = session(TREE)
+
+    with pytest.raises(UsageError, match="the source of this state is unknown"):
+        _ = one.source
