@@ -1,4 +1,4 @@
-"""Both engines read batches of all sizes alike, right and wrong, and show their bytes alike."""
+"""Both engines read batches of all sizes, correct and wrong, and render their bytes in the same way."""
 
 import struct
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_numbers_that_overflow(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_counts_lengths_and_attributes_that_lie(form: str) -> None:
+def test_wrong_counts_lengths_and_attributes(form: str) -> None:
     good = b"".join(raw_bytes(Raw(at, at, b"k", b"value")) for at in range(3))
     query = Query("user", form=form, deep_iteration=True, check=True)
     data = [sealed(good, count) for count in (0, 1, 2, 4, -1, 1 << 24, 0x7FFFFFFF, -(1 << 31))]
@@ -95,8 +95,8 @@ def test_counts_lengths_and_attributes_that_lie(form: str) -> None:
         agree(one, replace(query, filter=Filter(first_offset=1)), replace(query, salvage=True))
 
 
-def test_records_that_lie() -> None:
-    """Lengths in the framing of a record: too long, too short, negative, beyond 32 bits."""
+def test_records_with_wrong_lengths() -> None:
+    """Lengths in a record are too long, too short, negative, or beyond 32 bits."""
     odd = (
         b"\1",
         b"\3",
@@ -196,7 +196,7 @@ _TEXTS = (
 @pytest.mark.parametrize("key_decoder", DECODERS, ids=lambda name: name.rpartition(".")[2])
 @pytest.mark.parametrize("value_decoder", DECODERS, ids=lambda name: name.rpartition(".")[2])
 def test_texts_of_users(key_decoder: str, value_decoder: str) -> None:
-    """Bad UTF-8 as Java and as Python replace it; numbers that are short, or longer than they are."""
+    """Bad UTF-8 is replaced as in Java and as in Python; numbers have too few or too many bytes."""
     numbers = [struct.pack(">q", number)[:size] for number in _LONGS for size in range(9)]
     raws: list[bytes | None] = [*_TEXTS, *numbers, None]
     data = batch_with([(raw, raws[-at - 1]) for at, raw in enumerate(raws)])
@@ -212,7 +212,7 @@ def test_texts_of_users(key_decoder: str, value_decoder: str) -> None:
 
 @settings(max_examples=60)
 @given(raws=st.lists(st.binary(max_size=12), min_size=1, max_size=20))
-def test_any_bytes_are_text_alike(raws: list[bytes]) -> None:
+def test_any_bytes_are_the_same_text(raws: list[bytes]) -> None:
     agree(batch_with([(raw, raw) for raw in raws]), *shown(Kind("user", "kafka")))
     value = [frame_bytes("kafka", 2, 0) + bytes([len(raw) + 1]) + raw + bytes(17) for raw in raws]
     agree(batch_with([(None, one) for one in value]), *shown(Kind("metadata", "kafka")))
@@ -231,7 +231,7 @@ def _of_size(size: int, what: str) -> bytes:
 
 @pytest.mark.parametrize("what", ["ascii", "wide", "bad", "controls"])
 @pytest.mark.parametrize("form", FORMS)
-def test_long_values_come_piece_by_piece(form: str, what: str) -> None:
+def test_long_values_come_in_pieces(form: str, what: str) -> None:
     sizes = ((1 << 18) - 1, 1 << 18, (1 << 18) + 1, 700_001)
     records = [
         Raw(at, 0, b"k", _of_size(size, what), ((b"h", None),)) for at, size in enumerate(sizes)
@@ -257,7 +257,7 @@ def test_long_values_come_piece_by_piece(form: str, what: str) -> None:
         assert largest_output(Trial(data, query)) < 4 << 20
 
 
-def test_values_larger_than_what_is_decoded() -> None:
+def test_values_too_large_to_be_decoded() -> None:
     limit = 8 << 20
     for size in (limit - 1, limit, limit + 1):
         data = sealed(
@@ -307,7 +307,7 @@ def test_long_messages_of_decoders() -> None:
         )
 
 
-def test_what_inflates_beyond_the_limit() -> None:
+def test_batches_that_inflate_beyond_the_limit() -> None:
     body = raw_bytes(Raw(0, 0, None, bytes(5000)))
     for codec in (1, 2, 3, 4):
         data = sealed(body, 1, attributes=codec) + sealed(body, 1)
@@ -317,7 +317,7 @@ def test_what_inflates_beyond_the_limit() -> None:
 
 
 def largest_output(trial: Trial) -> int:
-    """Return the size of the largest output of a call by the native engine."""
+    """Return the size of the largest output of a call."""
     sizes = [0]
     with using("native"):
         scan = open_scan(trial.request)

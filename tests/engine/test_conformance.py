@@ -1,7 +1,7 @@
-"""Both engines make the same of everything: bytes, notes, gaps, marks and columns.
+"""Both engines give the same bytes, notes, gaps, marks and columns.
 
-What each of them must make is tested elsewhere, against Kafka's own output too; here only that
-they agree: every decoder, form and filter, real logs, and in whichever pieces a log comes.
+Other tests compare the output with Kafka's. These compare the engines: for every decoder, form and
+filter, for real logs, and for logs in pieces of any size.
 """
 
 from collections import Counter
@@ -85,7 +85,7 @@ def test_every_form_of_every_codec(kind: Kind, form: str, codec: int) -> None:
 
 @each_kind
 @pytest.mark.parametrize("odd", [0.0, 0.1, 0.5])
-def test_questions_are_answered_alike(kind: Kind, odd: float) -> None:
+def test_random_queries_have_the_same_answers(kind: Kind, odd: float) -> None:
     rng = Random(f"{kind} {odd}")
     for _ in range(40):
         data = log_bytes(rng, kind, odd)
@@ -110,8 +110,8 @@ def test_every_filter(kind: Kind, form: str) -> None:
 
 
 @each_kind
-def test_every_path_of_a_row_can_be_asked_for(kind: Kind) -> None:
-    """A condition on each member of some rows, with its text and with another."""
+def test_every_path_of_a_row_can_be_a_condition(kind: Kind) -> None:
+    """Each member of some rows is compared with its text and with another."""
     rng = Random(f"{kind}")
     data = log_bytes(rng, kind) + log_bytes(rng, kind)
     asked = {pair for row in rows_of(data, kind)[:6] for pair in paths_of(row)}
@@ -139,8 +139,8 @@ def test_every_column_alone(kind: Kind) -> None:
     )
 
 
-def test_secrets_are_hidden_alike() -> None:
-    """Names of configurations and what is secret in them, readable or not."""
+def test_both_engines_hide_the_same_secrets() -> None:
+    """Configurations are secret by their names, readable or not."""
     spoken = dialect("kafka")
     (number, message), (scram, credential) = (
         next((number, one) for number, one in spoken.messages.items() if one.name == name)
@@ -204,7 +204,7 @@ def test_real_logs(path: object) -> None:
 
 
 def test_sound_batches_are_not_declined() -> None:
-    """The native engine leaves nothing to the reference but what has a magic of old."""
+    """The native engine declines only batches of old magics."""
     for path in LOGS:
         data = path.read_bytes()
         batches = batches_of(data)
@@ -224,7 +224,7 @@ def test_sound_batches_are_not_declined() -> None:
 
 
 @each_kind
-def test_it_does_not_matter_in_which_blocks_a_log_comes(kind: Kind) -> None:
+def test_size_of_blocks_does_not_matter(kind: Kind) -> None:
     rng = Random(f"{kind}")
     for _ in range(6):
         data = log_bytes(rng, kind, 0.1) + log_bytes(rng, kind)
@@ -240,8 +240,8 @@ def test_it_does_not_matter_in_which_blocks_a_log_comes(kind: Kind) -> None:
             assert not difference(wanted, by_reference_in_blocks(trial, 73))
 
 
-def test_a_call_goes_on_where_the_last_one_ended() -> None:
-    """`next` leads through all that is there, from any place on."""
+def test_call_goes_on_where_the_last_one_ended() -> None:
+    """`next` leads through the whole log, from any position on."""
     value = b"x" * 3000
     body = b"".join(raw_bytes(Raw(at, 0, None, value)) for at in range(1000))
     data = sealed(body, 1000) + sealed(body, 1000, base_offset=1000, attributes=4) + b"\0" * 30
@@ -284,7 +284,7 @@ def test_offsets_go_on_from_another_scan() -> None:
 
 
 @pytest.mark.parametrize("decoder", ["metadata", "remote"])
-def test_records_are_counted_alike(decoder: str) -> None:
+def test_both_engines_count_the_same_records(decoder: str) -> None:
     for name in DIALECTS if decoder == "metadata" else ("kafka",):
         rng = Random(name)
         for odd in (0.0, 0.2, 0.6) * 20:
@@ -293,8 +293,8 @@ def test_records_are_counted_alike(decoder: str) -> None:
             assert not text
 
 
-def test_topics_are_found_alike() -> None:
-    """Names and ids of topics in keys and values of all decoders."""
+def test_both_engines_find_the_same_topics() -> None:
+    """Keys and values of all decoders name topics by name and by id."""
     ids = [to_text(one) for one in IDS]
     for kind in KINDS:
         rng = Random(f"{kind}")
@@ -306,7 +306,7 @@ def test_topics_are_found_alike() -> None:
                 agree(data, query, replace(query, form="text", deep_iteration=True))
 
 
-def test_salvaged_text_names_batches_alike() -> None:
+def test_both_engines_write_the_same_salvaged_text() -> None:
     rng = Random(5)
     for kind in KINDS:
         data = log_bytes(rng, Kind(*kind), 0.2)
@@ -314,8 +314,8 @@ def test_salvaged_text_names_batches_alike() -> None:
         agree(data, query, replace(query, deep_iteration=False), marks=True)
 
 
-def test_errors_are_no_exceptions() -> None:
-    """What is no log at all ends the walk."""
+def test_bytes_that_are_no_log_raise_nothing() -> None:
+    """A scan ends at bytes that are no log."""
     rng = Random(9)
     for size in (0, 1, 17, 60, 61, 62, 500):
         for data in (bytes(size), b"\xff" * size, rng.randbytes(size)):
@@ -325,7 +325,7 @@ def test_errors_are_no_exceptions() -> None:
 
 @each_kind
 def test_batches_without_positions(kind: Kind) -> None:
-    """Those of a live log are in no file."""
+    """Batches of a live log are in no file."""
     rng = Random(f"{kind}")
     batches = [batch._replace(position=-1) for batch in batches_of(log_bytes(rng, kind, 0.2))]
     for form in FORMS:
@@ -341,7 +341,7 @@ def test_batches_without_positions(kind: Kind) -> None:
 
 
 def test_old_and_new_magics_in_one_log() -> None:
-    """What one engine leaves to the other is read in between, and no offset is lost."""
+    """The reference reads batches that the native engine declines, and no offset is lost."""
     old = [
         path.read_bytes()
         for path in LOGS
@@ -357,7 +357,7 @@ def test_old_and_new_magics_in_one_log() -> None:
             agree(log, query, replace(query, filter=Filter(first_offset=1)), blocks=(WHOLE, 100))
 
 
-def test_scans_in_threads_share_what_they_know() -> None:
+def test_scans_in_threads_share_a_decoder() -> None:
     trials = []
     for kind in KINDS:
         rng = Random(f"{kind}")

@@ -1,8 +1,8 @@
-"""The engines against each other: mutated real segments and made ones, any question.
+"""Both engines agree about mutated real segments and random logs, with random queries.
 
-KRAFTOPS_FUZZ_SECONDS says how long (20), KRAFTOPS_FUZZ_SEED where to begin; `tests.helpers.engine.fuzzing`
-runs it by hand, for as long as one likes, and makes what it finds small. What was found once is
-kept in tests/data/engine, and tried here before all else.
+It runs for KRAFTOPS_FUZZ_SECONDS (20) from the seed KRAFTOPS_FUZZ_SEED on;
+`tests.helpers.engine.fuzzing` runs it by hand, for any time, and makes findings smaller. Earlier
+findings, kept in tests/data/engine, are tried first.
 """
 
 import os
@@ -23,7 +23,7 @@ SEED = int(os.environ.get("KRAFTOPS_FUZZ_SEED", "20260101"))
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.bin")), ids=lambda path: path.stem)
-def test_what_was_found_once_is_mended(path: Path) -> None:
+def test_earlier_finding_stays_fixed(path: Path) -> None:
     assert not outcome(from_bytes(path.read_bytes()))
 
 
@@ -44,3 +44,14 @@ def test_cases_are_kept_whole() -> None:
         other = from_bytes(to_bytes(one))
         assert (other.trial, other.block, other.note) == (one.trial, one.block, one.note)
         assert case(seed).trial == one.trial
+
+
+def test_coverage_guided_target_takes_its_seeds(tmp_path: Path) -> None:
+    from tests.helpers.engine import libfuzzer  # it needs the native engine
+
+    libfuzzer.write_seeds(tmp_path)
+    seeds = sorted(tmp_path.iterdir())
+
+    assert len(seeds) > 1_000
+    for seed in seeds[::20]:
+        libfuzzer.one(seed.read_bytes())

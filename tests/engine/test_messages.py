@@ -1,4 +1,4 @@
-"""Both engines show every message in every version alike, whatever is in its bytes."""
+"""Both engines render every message in every version in the same way, also damaged ones."""
 
 import struct
 from dataclasses import replace
@@ -52,7 +52,7 @@ def _keyed() -> list[Any]:
 
 
 def _edits(draw: st.DataObject, raw: bytes) -> list[bytes]:
-    """Return bytes as they are, with more behind them, and cut."""
+    """Return bytes unchanged, with more after them, cut, and with another byte."""
     cut = draw.draw(st.integers(0, max(len(raw) - 1, 0)), label="cut")
     tail = draw.draw(st.binary(min_size=1, max_size=3), label="tail")
     at = draw.draw(st.integers(0, max(len(raw) - 1, 0)), label="at")
@@ -63,7 +63,7 @@ def _edits(draw: st.DataObject, raw: bytes) -> list[bytes]:
 @pytest.mark.parametrize(("kind", "number", "message", "version"), _framed())
 @EXAMPLES
 @given(draw=st.data())
-def test_every_framed_message_is_shown_alike(
+def test_every_framed_message_is_rendered_alike(
     kind: Kind, number: int, message: Message, version: int, draw: st.DataObject
 ) -> None:
     framing = "kafka" if kind.decoder == "remote" else kind.dialect
@@ -81,7 +81,7 @@ def test_every_framed_message_is_shown_alike(
 @pytest.mark.parametrize(("kind", "number", "version"), _keyed())
 @EXAMPLES
 @given(draw=st.data())
-def test_every_coordinator_message_is_shown_alike(
+def test_every_coordinator_message_is_rendered_alike(
     kind: Kind, number: int, version: int, draw: st.DataObject
 ) -> None:
     assert kind.decoder
@@ -121,7 +121,7 @@ def _embedded(name: str) -> st.SearchStrategy[bytes]:
 @pytest.mark.parametrize("number", range(7))
 @settings(max_examples=12)
 @given(draw=st.data())
-def test_every_control_record_is_shown_alike(number: int, draw: st.DataObject) -> None:
+def test_every_control_record_is_rendered_alike(number: int, draw: st.DataObject) -> None:
     message = table("control")[CONTROL_MESSAGES[number]]
     payloads: list[Payload] = []
     for version in versions_of(message):
@@ -141,10 +141,10 @@ def test_every_control_record_is_shown_alike(number: int, draw: st.DataObject) -
 
 
 @pytest.mark.parametrize(("kind", "number", "message", "version"), _framed())
-def test_odd_encodings_of_framed_messages_are_shown_alike(
+def test_odd_encodings_of_framed_messages_are_rendered_alike(
     kind: Kind, number: int, message: Message, version: int
 ) -> None:
-    """Tags that come twice, in any order, with wrong sizes or defaults; nulls where none may be."""
+    """Tags are repeated, in any order, with wrong sizes or defaults; some nulls are not allowed."""
     rng = Random(f"{message.name} {version}")
     framing = "kafka" if kind.decoder == "remote" else kind.dialect
     lead = frame_bytes(framing, number, version)
@@ -153,7 +153,7 @@ def test_odd_encodings_of_framed_messages_are_shown_alike(
 
 
 @pytest.mark.parametrize(("kind", "number", "version"), _keyed())
-def test_odd_encodings_of_coordinator_messages_are_shown_alike(
+def test_odd_encodings_of_coordinator_messages_are_rendered_alike(
     kind: Kind, number: int, version: int
 ) -> None:
     assert kind.decoder
@@ -168,10 +168,10 @@ def test_odd_encodings_of_coordinator_messages_are_shown_alike(
 
 
 @pytest.mark.parametrize(("kind", "number", "message", "version"), _framed())
-def test_every_field_of_a_framed_message_can_be_asked_for(
+def test_every_field_of_a_framed_message_can_be_a_condition(
     kind: Kind, number: int, message: Message, version: int
 ) -> None:
-    """With what is there, with something else, and where a tagged field is left out."""
+    """Conditions have the value, another one, or name an absent tagged field."""
     rng = Random(f"{message.name} {version}")
     framing = "kafka" if kind.decoder == "remote" else kind.dialect
     lead = frame_bytes(framing, number, version)

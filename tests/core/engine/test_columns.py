@@ -1,4 +1,4 @@
-"""Columns as Arrow has them, and the rows in them."""
+"""Columns have Arrow's layout, and give their rows back."""
 
 from array import array
 
@@ -34,7 +34,7 @@ def test_rows_come_back_from_their_columns(rows: list[Row]) -> None:
 
 
 @given(ROWS, st.sets(st.sampled_from(COLUMNS)))
-def test_only_what_is_asked_for_is_there(rows: list[Row], names: set[str]) -> None:
+def test_only_chosen_columns_are_there(rows: list[Row], names: set[str]) -> None:
     columns = columns_of(rows, [name for name in COLUMNS if name in names])
 
     assert {name.partition(".")[0] for name in columns} == names
@@ -44,7 +44,7 @@ def test_only_what_is_asked_for_is_there(rows: list[Row], names: set[str]) -> No
                 assert found[at] == row[at]
 
 
-def test_layout_is_that_of_arrow() -> None:
+def test_layout_is_arrows() -> None:
     rows = [
         Row("é", 1, transactional=True, headers=(("a", b"x"), ("b", None))),
         Row("", None, transactional=None),

@@ -1,4 +1,4 @@
-"""Text with filters: lines of Kafka's text, and no others."""
+"""Text with filters has lines of Kafka's text, and no others."""
 
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p
 
 
 def chosen(path: Path | str, query: Query) -> tuple[str, Report]:
-    told: list[PartResult] = []
-    text = b"".join(PartPrinter(query)(ByteRange(str(path)), told.append)).decode()
+    results: list[PartResult] = []
+    text = b"".join(PartPrinter(query)(ByteRange(str(path)), results.append)).decode()
     report = Report()
-    for found in told:
+    for found in results:
         report.merge(found.report)
     return text, report
 
@@ -51,7 +51,7 @@ def lines_with_batches(path: Path, asked: Query) -> dict[int, tuple[str, list[st
 
 
 @each_log
-def test_filters_choose_records_of_kafkas_text_with_the_line_of_their_batch(path: Path) -> None:
+def test_selected_records_come_with_the_line_of_their_batch(path: Path) -> None:
     decoder = decoder_of(path)
     every = rows(path, query_of(path))
     known = lines_with_batches(path, query(decoder))
@@ -77,7 +77,7 @@ def test_filters_choose_records_of_kafkas_text_with_the_line_of_their_batch(path
 
 
 @pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
-def test_filter_that_all_records_pass_gives_the_same_records(path: Path) -> None:
+def test_filter_that_all_records_match_gives_the_same_records(path: Path) -> None:
     decoder = decoder_of(path)
     asked = query(decoder, where=(("file", str(path)),))
 
@@ -98,7 +98,7 @@ def test_file_without_a_match_has_its_two_lines() -> None:
     assert not report.has_failed
 
 
-def test_without_records_batches_are_chosen_by_offset_and_time(tmp_path: Path) -> None:
+def test_without_records_batches_are_selected_by_offset_and_time(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     batches = [
         batch_bytes([Record(10 * n + k, 100 * n + k, None, b"v") for k in range(3)])
@@ -127,7 +127,7 @@ def test_batch_that_begins_too_late_is_left_out(tmp_path: Path) -> None:
     assert "baseOffset" not in text
 
 
-def test_times_before_the_first_of_a_batch_are_seen(tmp_path: Path) -> None:
+def test_time_before_the_first_of_a_batch_is_found(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     times = [50, 20, 60]
     path.write_bytes(batch_bytes([Record(n, time, None, b"v") for n, time in enumerate(times)]))
@@ -137,7 +137,7 @@ def test_times_before_the_first_of_a_batch_are_seen(tmp_path: Path) -> None:
     assert [line.split()[2] for line in text.split("\n") if line.startswith("| ")] == ["0", "2"]
 
 
-def test_offsets_that_are_not_asked_for_are_no_gaps(tmp_path: Path) -> None:
+def test_offsets_outside_the_filter_are_no_gaps(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(batch_bytes([Record(n, 0, b"ab"[n % 2 :][:1], b"v") for n in range(9)]))
 
@@ -146,7 +146,7 @@ def test_offsets_that_are_not_asked_for_are_no_gaps(tmp_path: Path) -> None:
     assert list(report.summary()) == []
 
 
-def test_record_that_cannot_be_decoded_is_told_if_it_is_asked_for(tmp_path: Path) -> None:
+def test_selected_record_that_cannot_be_decoded_is_reported(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     path.write_bytes(batch_bytes([Record(n, 0, None, b"v") for n in range(3)]))
 
@@ -159,7 +159,7 @@ def test_record_that_cannot_be_decoded_is_told_if_it_is_asked_for(tmp_path: Path
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_damage_in_a_batch_is_told(check: bool, tmp_path: Path) -> None:
+def test_damage_in_a_batch_is_reported(check: bool, tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     good = batch_bytes([Record(9, 0, None, b"last")])
     path.write_bytes(batch_around(b"\xff" * 20, 1) + good)
@@ -172,7 +172,7 @@ def test_damage_in_a_batch_is_told(check: bool, tmp_path: Path) -> None:
     assert "record 1 of 1: " in report.take_lines()[0]
 
 
-def test_salvaged_batch_of_an_unknown_codec_is_shown_as_far_as_can_be(tmp_path: Path) -> None:
+def test_salvaged_batch_of_an_unknown_codec_has_the_beginning_of_its_line(tmp_path: Path) -> None:
     path = tmp_path / LOG_NAME
     good = batch_bytes([Record(0, 0, None, b"v")])
     path.write_bytes(resealed(patched(good, 22, b"\6")) + batch_bytes([Record(1, 0, None, b"v")]))
@@ -196,7 +196,7 @@ def test_file_without_records_is_refused(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3000])
-def test_parts_make_the_text_of_all_of_it(size: int) -> None:
+def test_parts_make_the_text_of_the_whole_file(size: int) -> None:
     path = IN / "meta" / LOG_NAME
     asked = query("metadata", types=frozenset({"topic", "partitionchange"}))
 

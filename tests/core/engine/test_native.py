@@ -1,4 +1,4 @@
-"""The compiled engine as the rest of the project meets it."""
+"""Scans by the compiled engine, and its errors."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ native = pytest.importorskip(
 LOG = IN / "meta" / "00000000000000000000.log"
 
 
-def test_failure_of_the_engine_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_of_the_engine_is_an_error_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         first_offset = last_offset = None
 
@@ -37,8 +37,8 @@ def test_failure_of_the_engine_is_an_error_with_a_way_out(monkeypatch: pytest.Mo
     assert caught.value.hint == "KRAFTOPS_ENGINE=reference reads it slower"
 
 
-def test_values_that_are_no_batch_are_left_alone(tmp_path: Path) -> None:
-    """Whatever the bytes are, a call ends, and says where."""
+def test_call_stops_before_bytes_that_are_no_batch(tmp_path: Path) -> None:
+    """A call ends for any bytes, and returns the position."""
     from kraftops.engine.scan_contract import Request, Why
 
     scan = native.scan(Request("x", Query()))

@@ -1,4 +1,4 @@
-"""Cases of the differential fuzzer: each from a seed, and whether the engines agree about it."""
+"""Cases of the differential fuzzer, each from a seed, and the comparison of the engines."""
 
 import json
 import signal
@@ -57,7 +57,7 @@ _DECODERS = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A trial, the size of the blocks in which it is read, and how it came about."""
+    """A trial, the size of the blocks in which it is read, and its origin."""
 
     trial: Trial
     block: int
@@ -66,7 +66,7 @@ class Case:
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Interrupt what takes longer."""
+    """Interrupt the block after so many seconds."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TimeoutError(f"no end within {seconds} s")
@@ -111,7 +111,7 @@ def _real(rng: Random) -> tuple[Kind, bytes, str]:
 
 
 def _made(rng: Random) -> tuple[Kind, bytes, str]:
-    """Return a log that was made for a decoder, sound or odd, perhaps changed besides."""
+    """Return a random log for a decoder, correct or wrong, and sometimes mutated."""
     kind = Kind(*rng.choice(KINDS))
     odd = rng.choice((0.0, 0.0, 0.02, 0.1, 0.4))
     made_for = Kind(*rng.choice(KINDS)) if rng.random() < 0.1 else kind
@@ -127,7 +127,7 @@ def _made(rng: Random) -> tuple[Kind, bytes, str]:
 
 
 def _with_long_value(rng: Random) -> bytes:
-    """Return a batch in which a value is so long that it comes in pieces."""
+    """Return a batch with a value that comes in pieces."""
     sizes = (1 << 18, 96 << 10, 3 << 16, 1 << 20)
     size = rng.choice(sizes) * rng.choice((1, 2, 3)) + rng.randrange(-4, 5)
     texts = ("é日😀".encode(), b"ascii, ", b'\0"\\', "日".encode())
@@ -156,14 +156,14 @@ def _change(
 
 
 def some_rows(data: bytes, kind: Kind) -> list[Mapping[str, Any]]:
-    """Return some rows of a log as JSON has them, so that a filter can ask for what is there."""
+    """Return some rows of a log as JSON, for filters that match."""
     query = Query(decoder=kind.decoder, dialect=kind.dialect, form="json", show_secrets=True)
     lines = by_reference(Trial(data, query)).out.split(b"\n")[:-1]
     return [json.loads(line) for line in lines[:20]]
 
 
 def outcome(one: Case) -> str:
-    """Return what is wrong about a case, exceptions too; empty where nothing is."""
+    """Return the finding of a case, also an exception; empty without one."""
     try:
         with at_most(LONGEST):
             return tried(one)
@@ -175,7 +175,7 @@ def outcome(one: Case) -> str:
 
 
 def tried(one: Case) -> str:
-    """Return how the engines differ about a case; empty where they do not."""
+    """Return the difference of the engines about a case; empty without one."""
     trial, block = one.trial, one.block
     wanted = by_reference(trial)
     ways: list[tuple[str, Callable[[], Made]]] = [
@@ -194,7 +194,7 @@ def tried(one: Case) -> str:
 
 
 def counted(trial: Trial) -> str:
-    """Return how the engines differ about counts of records by their frames."""
+    """Return the difference of the engines in the counts of records; empty without one."""
     query = trial.query
     for batch in batches_of(trial.data):
         if batch.is_legacy or batch.size < v2.HEADER_SIZE:

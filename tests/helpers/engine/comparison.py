@@ -1,7 +1,7 @@
-"""Runs both engines over the same bytes and makes what they gave comparable.
+"""The comparison of both engines over the same bytes.
 
-What a call gives depends on where it ends, which is each engine's own affair; what all calls give
-together must be equal, byte for byte.
+Each engine chooses where a call ends; the output of all calls together must be equal, byte for
+byte.
 """
 
 import time
@@ -22,9 +22,9 @@ from tests.helpers.logs.segments import batches_of, reader_of
 
 PATH = '/logs/a "quoted", one\u2028/00000000000000000000.log'
 WHOLE = 1 << 30
-"""The size of a block in which there is all of a log."""
+"""The size of a block that holds a whole log."""
 Given = tuple[EngineScan, Outcome | None]
-"""A scan and what a call gave; in the end None."""
+"""A scan and the outcome of a call; None at the end."""
 MOST_CALLS = 100_000
 LONGEST_CALL = 4.0  # seconds of CPU; Ctrl-C waits for the end of a call
 _NUMBERS = {name: kind for kind, names in TYPES.items() for name in names}
@@ -38,7 +38,7 @@ class ScanFailure(AssertionError):
 
 @dataclass
 class Values:
-    """A column of all calls: what is there, and where."""
+    """The values of a column from all calls."""
 
     data: bytearray = field(default_factory=bytearray)
     ends: list[int] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Values:
 
 @dataclass
 class Made:
-    """What all calls together gave."""
+    """The output of all calls together."""
 
     out: bytes = b""
     notes: list[tuple[int, int, str, int]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Bytes of a log and what is asked of them."""
+    """A log and a query."""
 
     data: bytes
     query: Query
@@ -72,7 +72,7 @@ class Trial:
 
     @property
     def request(self) -> Request:
-        """As engines are asked."""
+        """The request for the engines."""
         return Request(self.path, self.query, self.marks)
 
 
@@ -82,31 +82,31 @@ def has_native() -> bool:
 
 
 def by_reference(trial: Trial) -> Made:
-    """Return what the reference makes of a log, batch by batch."""
+    """Return the output of the reference, batch by batch."""
     with using("reference"):
         return collected(trial, of_batches(trial, batches_of(trial.data)))
 
 
 def by_native(trial: Trial, block: int = WHOLE, declined: Counter[str] | None = None) -> Made:
-    """Return what the native engine makes of a log that is read in blocks of this size."""
+    """Return the output of the native engine for a log in blocks of this size."""
     with using("native"):
         return collected(trial, of_log(trial, block, declined))
 
 
 def by_native_in_batches(trial: Trial) -> Made:
-    """Return what the native engine makes of a log, batch by batch."""
+    """Return the output of the native engine, batch by batch."""
     with using("native"):
         return collected(trial, of_batches(trial, batches_of(trial.data)))
 
 
 def by_reference_in_blocks(trial: Trial, block: int) -> Made:
-    """Return what the reference makes of a log that is read in blocks of this size."""
+    """Return the output of the reference for a log in blocks of this size."""
     with using("reference"):
         return collected(trial, of_log(trial, block))
 
 
 def differences(trial: Trial, blocks: Iterable[int] = (WHOLE,)) -> str:
-    """Return how the engines differ about a log, as text; empty where they do not."""
+    """Return the difference of the engines as text; empty without one."""
     wanted = by_reference(trial)
     for block in blocks:
         if text := difference(wanted, by_native(trial, block)):
@@ -115,7 +115,7 @@ def differences(trial: Trial, blocks: Iterable[int] = (WHOLE,)) -> str:
 
 
 def difference(wanted: Made, found: Made) -> str:
-    """Return how what was found differs from what is wanted, as text."""
+    """Return the difference of two outputs as text; empty without one."""
     if wanted == found:
         return ""
     if wanted.out != found.out:
@@ -158,7 +158,7 @@ def _first_difference(ours: bytes | bytearray, theirs: bytes | bytearray) -> str
 
 
 def of_batches(trial: Trial, batches: Iterable[Batch]) -> Iterator[Given]:
-    """Yield what the engine in use makes of batches."""
+    """Yield the outcomes of batches by the engine in use."""
     scan = EngineScan(trial.request)
     for batch in batches:
         for outcome in scan.batch(batch):
@@ -169,7 +169,7 @@ def of_batches(trial: Trial, batches: Iterable[Batch]) -> Iterator[Given]:
 def of_log(
     trial: Trial, block: int = WHOLE, declined: Counter[str] | None = None
 ) -> Iterator[Given]:
-    """Yield what the engine in use makes of the whole log; count what it leaves to the other."""
+    """Yield the outcomes of a log by the engine in use; count the batches that it declines."""
     reader = reader_of(trial.data, block)
     scan = EngineScan(trial.request)
     if declined is not None:
@@ -189,7 +189,7 @@ def of_log(
 
 
 def collected(trial: Trial, given: Iterator[Given]) -> Made:
-    """Return what all outcomes give together, and check each of them."""
+    """Return the output of all outcomes together, and check each of them."""
     made = Made()
     out: list[bytes] = []
     size = 0
@@ -247,7 +247,7 @@ def _check_marks(trial: Trial, outcome: Outcome, marks: "array[int]") -> None:
 
 
 def add_columns(into: dict[str, Values], columns: Columns, rows: int) -> None:
-    """Add the columns of one call, and check how they are laid out."""
+    """Add the columns of one call, and check their layout."""
     headers = columns.get(_OFFSETS_ONLY)
     for name, column in columns.items():
         count = rows
@@ -299,7 +299,7 @@ def _check_data(name: str, column: Column, count: int) -> None:
 
 
 def flags(bits: bytes, count: int) -> list[bool]:
-    """Return the first bits, of each byte the lowest first."""
+    """Return the first bits; the lowest of a byte comes first."""
     return [bool(bits[at >> 3] >> (at & 7) & 1) for at in range(count)]
 
 
@@ -308,5 +308,5 @@ def _has_padding(bits: bytes, count: int) -> bool:
 
 
 def batch_at(data: bytes, position: int = 0) -> Batch:
-    """Return bytes as the batch that they are."""
+    """Return the bytes as a batch."""
     return Batch(position, len(data), data)

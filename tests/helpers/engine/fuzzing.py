@@ -1,4 +1,4 @@
-"""Run the differential fuzzer by hand, for as long as one likes, and make small what it finds.
+"""The differential fuzzer for the command line; it makes findings smaller.
 
 `python -m tests.helpers.engine.fuzzing --seconds 3600 --seed 1`; with --keep, findings are written below
 tests/data/engine, where a test tries them again.
@@ -18,18 +18,18 @@ _TOLD = 300  # seconds
 _SHOWN = 2000  # hexadecimal digits of a log
 
 
-def tell(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 def made_small(one: Case, text: str) -> Case:
-    """Return a smaller case that shows what *text* says of this one, and print it."""
+    """Return a smaller case with the finding *text* of this one, and print it."""
     shape = shape_of(text)
     small = smaller(one, lambda other: shape_of(outcome(other)) == shape)
-    tell(f"--- {one.note}\n{outcome(small)}\n{json.dumps(plain(small))}")
-    tell(f"{small.trial.data.hex()[:_SHOWN]}\n")
+    print_line(f"--- {one.note}\n{outcome(small)}\n{json.dumps(plain(small))}")
+    print_line(f"{small.trial.data.hex()[:_SHOWN]}\n")
     return small
 
 
@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("--replay", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
     for path in asked.replay:
-        tell(f"{path}: {outcome(from_bytes(path.read_bytes())) or 'equal'}")
+        print_line(f"{path}: {outcome(from_bytes(path.read_bytes())) or 'equal'}")
     if asked.replay:
         return 0
     kinds: Counter[str] = Counter()
@@ -66,9 +66,9 @@ def main() -> int:
                     )
         if time.monotonic() - told > _TOLD:
             told = time.monotonic()
-            tell(f"{number} cases in {told - begun:.0f} s; findings: {dict(shapes)}")
-    tell(f"{number} cases in {time.monotonic() - begun:.0f} s; findings: {dict(shapes)}")
-    tell(f"{dict(sorted(kinds.items()))}")
+            print_line(f"{number} cases in {told - begun:.0f} s; findings: {dict(shapes)}")
+    print_line(f"{number} cases in {time.monotonic() - begun:.0f} s; findings: {dict(shapes)}")
+    print_line(f"{dict(sorted(kinds.items()))}")
     return bool(shapes)
 
 

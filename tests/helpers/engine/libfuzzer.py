@@ -1,12 +1,12 @@
-"""What the coverage-guided fuzz target in core/native/fuzz calls, its seeds, and what it found.
+"""The Python side of the coverage-guided fuzz target in core/native/fuzz, its seeds and findings.
 
-Of the bytes of an input, the first choose a question and a shape, the rest is a log in that shape:
-as it is; the records of a batch, around which a header is put with the right length and checksum;
-or keys and values, around which records are put.
+The first bytes of an input choose a query and a shape; the rest is a log in this shape: unchanged;
+the records of a batch, to which a header with the right length and checksum is added; or keys and
+values, from which records are made.
 
 `python -m tests.helpers.engine.libfuzzer seeds FOLDER` writes seeds; `… compare FOLDER SECONDS` compares
-the engines over inputs that led libFuzzer to new code: the fuzz target itself looks for panics and
-broken promises alone.
+the engines over inputs that led libFuzzer to new code: the fuzz target itself finds only panics and
+calls that break the contract.
 """
 
 import struct
@@ -29,7 +29,7 @@ from kraftops.records.decoders.user import DECODERS
 from tests.helpers.engine.cases import Case, outcome
 from tests.helpers.engine.comparison import WHOLE, Trial
 from tests.helpers.engine.findings import shape_of
-from tests.helpers.engine.fuzzing import made_small, tell
+from tests.helpers.engine.fuzzing import made_small, print_line
 from tests.helpers.engine.random_batches import Raw, log_bytes, raw_bytes
 from tests.helpers.engine.random_messages import KINDS, Kind, control_payload, payload
 from tests.helpers.engine.random_queries import FORMS
@@ -63,8 +63,8 @@ _FILTERS = (
 _COLUMNS = (None, frozenset({"type", "version"}), frozenset({"value", "headers"}), frozenset[str]())
 
 
-class Asked(NamedTuple):
-    """What is asked of a log, and what the compiled engine is told of that."""
+class FuzzQuery(NamedTuple):
+    """A query about a log, and its description for the compiled engine."""
 
     trial: Trial
     decoder: Any
@@ -72,8 +72,8 @@ class Asked(NamedTuple):
 
 
 @lru_cache(10_000)
-def asked(head: bytes) -> Asked:
-    """Return what the first bytes of an input ask, of no log yet."""
+def query_of(head: bytes) -> FuzzQuery:
+    """Return the query of the first bytes of an input, without a log."""
     kind, flags, which, more = head
     decoder, dialect = KINDS[kind % len(KINDS)]
     form = FORMS[flags & 3]
@@ -94,11 +94,11 @@ def asked(head: bytes) -> Asked:
         inflation_limit=_MOST_INFLATED,
     )
     trial = Trial(b"", query, bool(flags & 128), "fuzz.log")
-    return Asked(trial, native._decoder(query), native._described(trial.request))
+    return FuzzQuery(trial, native._decoder(query.reader), native._described(trial.request))
 
 
 def log_of(shape: int, rest: bytes) -> bytes:
-    """Return the log that the rest of an input stands for."""
+    """Return the log that the rest of an input describes."""
     match shape % 4:
         case 1 if len(rest) >= HEADER_SIZE:
             return with_crc(rest[:16] + b"\2" + rest[17:57] + bytes(3) + rest[60:])
@@ -143,7 +143,7 @@ def one(data: bytes) -> None:
     """Scan the log of an input by the compiled engine; what this raises is a finding."""
     if len(data) < _HEAD:
         return
-    trial, decoder, described = asked(data[: _HEAD - 1])
+    trial, decoder, described = query_of(data[: _HEAD - 1])
     log = log_of(data[_HEAD - 1], data[_HEAD:])
     scan = _native.Scan(decoder, native._control(), _inflate, described)
     at = 0
@@ -160,7 +160,7 @@ def one(data: bytes) -> None:
 
 
 def write_seeds(folder: Path) -> None:
-    """Write messages of all decoders, sound and odd, and real logs."""
+    """Write messages of all decoders, correct and wrong, and real logs."""
     rng = Random(1)
     seeds: list[bytes] = []
     for at, kind in enumerate(KINDS):
@@ -203,7 +203,7 @@ def compare(folder: Path, seconds: float) -> None:
             continue
         if time.monotonic() > end:
             break
-        trial = asked(data[: _HEAD - 1]).trial
+        trial = query_of(data[: _HEAD - 1]).trial
         log = log_of(data[_HEAD - 1], data[_HEAD:])
         found = Case(Trial(log, trial.query, trial.marks, trial.path), WHOLE, path.name)
         tried += 1
@@ -211,7 +211,7 @@ def compare(folder: Path, seconds: float) -> None:
             shapes[shape_of(text)] += 1
             if shapes[shape_of(text)] <= 3:
                 made_small(found, text)
-    tell(f"{tried} of {len(paths)} inputs; findings: {dict(shapes)}")
+    print_line(f"{tried} of {len(paths)} inputs; findings: {dict(shapes)}")
 
 
 if __name__ == "__main__":

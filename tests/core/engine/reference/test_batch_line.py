@@ -107,7 +107,7 @@ def test_line_of_magic_1_that_cannot_be_finished(at: int, byte: bytes) -> None:
 
 @given(SEQUENCES, SEQUENCES)
 def test_sequences_go_on_from_zero_behind_the_last(sequence: int, step: int) -> None:
-    """And back again; both stay in int32."""
+    """Subtracting gives the sequence back; both stay in int32."""
     after = add_sequence(sequence, step)
 
     assert after == (sequence + step) % (1 << 31)

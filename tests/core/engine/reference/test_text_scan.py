@@ -1,4 +1,4 @@
-"""Lines of records, whichever engine makes them."""
+"""Lines of records by either engine."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ HEADERS = st.sampled_from([(), (), (), ((b"h", b"v"),), ((b"a", None), (b"\xff",
 
 @st.composite
 def batches(draw: st.DrawFn, values: st.SearchStrategy[bytes | None]) -> bytes:
-    """Return a batch like those that producers write, and now and then one like no other."""
+    """Return a batch as producers write it, or rarely an unusual one."""
     offset = draw(st.sampled_from([0, 5, 1 << 40]))
     time = draw(st.sampled_from([0, 1_700_000_000_000]))
     keys = draw(st.sampled_from([st.none(), TEXTS, TEXTS | LONG]))
@@ -190,7 +190,7 @@ def test_sequences_wrap_within_a_batch() -> None:
 
 
 def test_undecodable_record_is_shown_as_far_as_it_goes() -> None:
-    """And so are those behind it."""
+    """The records after it are shown, too."""
     records = [Record(n, 0, None, value) for n, value in enumerate((bytes(8), b"abc", bytes(8)))]
     (batch,) = batches_of(batch_bytes(records))
 
