@@ -51,7 +51,6 @@ DOORS = {
     "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
     "kraftops.engine.reference.row_scan": "the module json, for rows alone",
     "kraftops.log.remote": "pyarrow",
-    "kraftops.log.salvage": "damage",
     "kraftops.query.row_lines": "rows as text; text of Kafka's has none",
     "kraftops.records.control": "message tables",
     "kraftops.records.decoders": "message tables, one decoder at a time",
