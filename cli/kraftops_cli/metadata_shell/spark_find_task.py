@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kraftops.errors import UsageError
 from kraftops.image.state.image import MetadataImage
-from kraftops.spark.find.search import Line
+from kraftops.spark.find.search_tasks import Line
 from kraftops.tree.layout import findings_of, tree_of
 from kraftops.tree.node import Directory, Node, fixed
 from kraftops.tree.view import Form

@@ -82,7 +82,7 @@ def packed(tmp_path: Path) -> Callable[[bytes, str], Path]:
 def test_archive_has_the_batches_of_the_log(
     ending: str, name: str, cuts: list[int], padding: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Of one member or frame or several, empty ones too, with or without padding."""
+    """Archives of one or several members or frames, also empty ones, with or without padding."""
     data, pack = FILES[name], PACKERS[ending]
     members = [pack(data[a:b]) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
     path = tmp_path_factory.mktemp("archive") / f"0.log{ending}"

@@ -99,7 +99,7 @@ def test_limit_holds_for_all_gzip_members_together() -> None:
 
 
 def test_bytes_behind_a_gzip_member_are_ignored() -> None:
-    """As in Java."""
+    """Java ignores them too."""
     assert decompress(GZIP, gzip.compress(b"data") + b"garbage") == b"data"
 
 
@@ -163,7 +163,7 @@ def windowed(data: bytes, window_log: int) -> bytes:
 
 
 def test_zstd_window_is_at_most_half_of_the_limit() -> None:
-    """It is held beside what comes out. A limit of less than 16 MiB does not count for it."""
+    """The window is held beside the output. A limit of less than 16 MiB does not apply to it."""
     for window_log, limit in ((27, 256 << 20), (25, 64 << 20), (23, 16 << 20), (23, 1000)):
         assert decompress(ZSTD, windowed(b"data", window_log), limit) == b"data"
         with pytest.raises(DecodeError, match="too much memory"):

@@ -76,7 +76,7 @@ def test_compressed_sets_are_read_back(magic: int, codec: int, data: st.DataObje
 
 
 def test_real_sets_are_read_whole() -> None:
-    """Of each magic, alone and in each codec, as Kafka's own classes wrote them."""
+    """Sets of each magic and codec, written by Kafka's own classes."""
     for folder in ("magic0", "magic1", "magic-mixed"):
         (path,) = (IN / "craft" / folder).glob("*.log")
         offsets = [
@@ -164,7 +164,7 @@ def test_create_time_is_each_messages_own() -> None:
 
 @MAGICS
 def test_damage_shows_in_the_checksum(magic: int) -> None:
-    """Of every bit behind it; the offset may be set by brokers."""
+    """It covers every bit behind it; brokers may set the offset."""
     data = message_bytes(Record(7, 5, b"key", b"value"), magic)
     for bit in range(16 * 8, len(data) * 8):
         flipped = bytearray(data)
@@ -234,7 +234,7 @@ def test_unknown_codec_is_refused(codec: int) -> None:
 
 @MAGICS
 def test_zstd_is_refused(magic: int) -> None:
-    """It came with magic 2."""
+    """Kafka has zstd since magic 2."""
     with pytest.raises(DecodeError, match="zstd"):
         read(only(message_bytes(Record(0, 0, None, b"v"), magic, ZSTD)))
 
@@ -275,7 +275,7 @@ def test_lz4_of_magic_0_is_read_despite_its_checksum() -> None:
 
 
 def test_sets_of_each_codec_are_found_in_a_file(tmp_path: Path) -> None:
-    """What is written here is read by the walk over files, too."""
+    """The reader of files finds the sets that this module writes."""
     path = tmp_path / "0.log"
     path.write_bytes(b"".join(wrapper_bytes([A, B], 1, codec) for codec in (1, 2, 3)))
 

@@ -114,7 +114,7 @@ def test_file_without_permission_is_an_error(tmp_path: Path) -> None:
 def test_error_while_reading_is_an_error_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As of a disk that fails, which only shows on the way."""
+    """A failing disk shows only while reading."""
     path = tmp_path / "0.log"
     path.write_bytes(LOG)
     with LogFile(str(path)) as log:

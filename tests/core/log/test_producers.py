@@ -122,7 +122,7 @@ def test_wrong_checksum_names_both() -> None:
 
 
 def test_bytes_behind_the_entries_count_in_the_checksum() -> None:
-    """As in Kafka, which looks at nothing else of them."""
+    """Kafka ignores them otherwise."""
     with pytest.raises(CrcMismatch):
         read_producers(producers_bytes(TWO) + b"more")
 

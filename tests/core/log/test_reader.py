@@ -64,7 +64,7 @@ def test_cut_anywhere_keeps_the_whole_batches(cut: int) -> None:
 def test_source_that_shrinks_ends_the_reading(
     shrunk: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It gives fewer bytes than it was said to have: the walk ends with what there is."""
+    """A source with fewer bytes than stated is read up to its end."""
     monkeypatch.setattr(reader, "BLOCK", 50)
     walk = LogReader(source_of(LOG[:shrunk], block), 0, len(LOG))
 
@@ -129,7 +129,7 @@ def test_batch_shorter_than_a_header_has_the_bytes_of_one(length: int) -> None:
 def test_batch_too_large_to_hold_is_passed_with_its_checksum(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of both kinds; those before and behind it are read as ever."""
+    """The batches before and behind it are read as usual."""
     monkeypatch.setattr(reader, "BLOCK", 64)
     monkeypatch.setattr(reader, "LARGEST_BATCH", 200)
     large = batch_bytes([Record(5, 0, None, bytes(range(256)) * 40)])

@@ -118,7 +118,7 @@ def test_every_batch_with_a_right_checksum_is_found(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_batches_are_those_of_the_reader(path: Path) -> None:
-    """As long as it gets, and those whose checksum it would find wrong aside."""
+    """Up to the end of the reader, except for batches with a wrong checksum."""
     data = path.read_bytes()
     with LogFile(str(path)) as log:
         found = {item.position: item for item in salvaged(log) if isinstance(item, Batch)}
@@ -288,7 +288,7 @@ def test_payload_of_a_damaged_batch_with_other_offsets_is_no_batch(
 def test_payload_of_a_damaged_last_batch_is_no_batch(
     damage: tuple[int, bytes], tmp_path: Path
 ) -> None:
-    """As long as its length tells where it ends."""
+    """The length of the damaged batch must be right for that."""
     outer = nested(20, some_batch(0), some_batch(5))
 
     (gap,) = gaps_in(ONE + patched(outer, damage[0] % len(outer), damage[1]), tmp_path)
@@ -318,7 +318,7 @@ def test_payload_is_no_batch_where_the_damaged_one_leads_to_a_lower_offset(tmp_p
 
 
 def test_length_that_leads_over_a_batch_to_the_next_hides_none(tmp_path: Path) -> None:
-    """As one flipped bit can where batches are of one size."""
+    """One flipped bit can do that among batches of the same size."""
     long = patched(TWO, 8, (len(TWO + THREE) - 12).to_bytes(4))
 
     found = found_in(ONE + long + THREE + FOUR, tmp_path)

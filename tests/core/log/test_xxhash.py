@@ -19,6 +19,6 @@ def test_hash(data: bytes, expected: int) -> None:
 
 
 def test_header_checksums_of_lz4_frames() -> None:
-    """Those that Kafka's producers wrote."""
+    """Frame headers that Kafka's producers wrote."""
     assert xxhash32(b"\x60\x40") >> 8 & 0xFF == 0x82
     assert xxhash32(b"\x04\x22\x4d\x18\x60\x40") >> 8 & 0xFF == 0x1A

@@ -38,7 +38,7 @@ def parsed(text: str) -> object:
 
 @each_version
 def test_data_survive_writing_and_reading(message: Message, version: int) -> None:
-    """What is written are the format's bytes; read from anywhere, they are the data, no more."""
+    """The writer writes the bytes of the format; the reader reads them at any position."""
     version_ = compiled(message, version)
 
     @given(data_for(message, version, unknown_tags=True, many=True), st.binary(max_size=3))

@@ -144,7 +144,7 @@ def test_absent_tags_have_their_default_and_unknown_ones_are_kept() -> None:
 
 
 def test_defaults_are_not_shared() -> None:
-    """What a caller does to one record shows in no other."""
+    """A caller may change one record without changing others."""
     face = compiled(parse("Thing - 0 0+\n  them []int32 #0")["Thing"], 0)
 
     first, _ = face.read(b"\0", 0)

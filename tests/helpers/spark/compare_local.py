@@ -22,7 +22,7 @@ from tests.helpers.tools.console import DUMP_LOG, METADATA_SHELL, Done, run_here
 FORMS = ("text", "json", "csv", "parquet")
 LOG = str(IN / "meta/00000000000000000000.log")
 SHORT_LOG = str(IN / "v3.9.1/meta/00000000000000000000.log")
-"""One of fifty batches."""
+"""A log of fifty batches."""
 METADATA = "--cluster-metadata-decoder"
 CORPUS = ("--deep-iteration", *map(str, EVERY_LOG))
 LAST_LINE = (
@@ -32,7 +32,7 @@ LAST_LINE = (
 SOME = ("--conf", "spark.kraftops.splitBytes=1000000")
 """Splits of about fifteen small files."""
 SMALLEST = ("--conf", "spark.kraftops.splitBytes=1")
-"""As many splits as there can be: one a batch."""
+"""The largest number of splits: one for each batch."""
 
 
 def same(directory: Path, form: str, *args: str, spark: tuple[str, ...] = ()) -> Done:

@@ -388,7 +388,7 @@ def is_of(process: Path, session_id: int) -> bool:
 
 @pytest.mark.slow
 def test_spark_submit_runs_the_command(tmp_path: Path) -> None:
-    """As the README says: from a file of Python, with the master of `spark-submit`."""
+    """The README runs it from a Python file, with the master of `spark-submit`."""
     import pyspark
 
     script = tmp_path / "dump_log.py"

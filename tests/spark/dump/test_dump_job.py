@@ -15,7 +15,7 @@ LOG = str(IN / "meta/00000000000000000000.log")
 SMALL = ("--conf", "spark.kraftops.splitBytes=8000")
 """Some splits of a small log."""
 SMALLEST = ("--conf", "spark.kraftops.splitBytes=1")
-"""As many as there can be: one a batch."""
+"""The largest number of splits: one for each batch."""
 
 pytestmark = pytest.mark.spark
 

@@ -35,7 +35,7 @@ VALUES = {
         "user": "codec=none",
     },
 }
-"""What is asked for; where nothing is said, it is nothing that is there."""
+"""Options of each filter."""
 _MOST = 40
 
 pytestmark = pytest.mark.spark

@@ -96,7 +96,7 @@ def large(store: str) -> tuple[str, bytes]:
 def test_requests_for_a_large_log(
     session: Session, large: tuple[str, bytes], tmp_path: Path, tmp_path_factory: Any
 ) -> None:
-    """Of 8 MiB each; to be cut, a log is fetched once more."""
+    """Requests of 8 MiB; cutting a log fetches it once more."""
     log = tmp_path_factory.getbasetemp() / "moto0/log"
     uri, data = large
     ranges = -(-len(data) // (8 << 20))
@@ -115,7 +115,7 @@ def test_requests_for_a_large_log(
 
 
 def test_directories_stand_for_their_logs(folder: str) -> None:
-    """As on a disk: segments in order with the decoder of their topic, log directories for all."""
+    """Segments come in order with the decoder of their topic, as on a disk."""
     for place in (
         "__consumer_offsets-0",
         "t-10",

@@ -87,7 +87,7 @@ def test_ctrl_c_while_spark_starts(tmp_path: Path) -> None:
 
 
 def test_last_line_and_the_words_of_spark(tmp_path: Path) -> None:
-    """Which are there only where they are asked for."""
+    """The log of Spark is shown only on request."""
     output = tmp_path / "out"
     with dumping("--verbose", "--output", str(output), LOG) as (screen, _):
         code = screen.wait_for_end()

@@ -21,15 +21,14 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.spark.find.partitioner import FIRST_SHARD
 from kraftops.spark.find.prescan_job import CutWork, PrescanWork
 from kraftops.spark.find.scan_job import PrescannedRanges, SearchedLog, scan_log
-from kraftops.spark.find.search import (
+from kraftops.spark.find.search import SearchResult, cut_counted
+from kraftops.spark.find.search_tasks import (
     FailedRecords,
     FindingsWork,
     ReplayWork,
     ScanWork,
-    SearchResult,
     Sharding,
     ShardWork,
-    cut_counted,
 )
 from kraftops.spark.find.shard_replay import RecordFinding, findings_image
 from kraftops.spark.find.sharded_batch import EMPTY_BATCH
@@ -246,7 +245,7 @@ def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int
 @pytest.mark.parametrize("seed", [*range(30), 243])
 @pytest.mark.parametrize("count", [1, 7])
 def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> None:
-    """What changed when, as far back as the log goes, of which the first segment may be gone."""
+    """Last changes as far back as the log goes; its first segment may be missing."""
     random = Random(seed)
     made_up = [*random_log(random), *random_log(random), *random_log(random)]
     log = spread(lots(*(lot.records for lot in made_up)))

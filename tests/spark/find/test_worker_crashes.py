@@ -10,7 +10,8 @@ import pytest
 from kraftops.image.replay.limits import Limits
 from kraftops.image.state.image import MetadataImage
 from kraftops.spark.find.scan_job import SearchedLog
-from kraftops.spark.find.search import Line, search_log
+from kraftops.spark.find.search import search_log
+from kraftops.spark.find.search_tasks import Line
 from kraftops.spark.session.failures import SparkError
 from kraftops.spark.session.session import Session
 from kraftops_cli.metadata_shell.spark_find import printed

@@ -165,7 +165,7 @@ def test_summary_check_and_sql_of_nothing(session: Session) -> None:
 
 
 class TestOutput:
-    """Where nothing can be written, or something is."""
+    """Outputs that cannot be written, or exist already."""
 
     def run(self, output: Path | str, *args: str) -> Done:
         """Dump, and look that nothing is left beside the output."""

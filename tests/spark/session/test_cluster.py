@@ -89,7 +89,7 @@ def test_killed_worker_is_replaced(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def test_job_without_a_worker_ends(cluster: Cluster) -> None:
-    """It asks for more memory than any worker has; Spark itself would wait for ever."""
+    """The job needs more memory than any worker has; Spark itself would wait for ever."""
     wanted = ("--conf", "spark.executor.memory=4g", "--conf", "spark.kraftops.workerSeconds=2")
 
     done = run(cluster, "--shared-paths", "--check", LOG, *wanted)

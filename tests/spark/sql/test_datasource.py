@@ -56,7 +56,7 @@ def local(*args: str) -> list[dict[str, Any]]:
 
 
 def test_rows_are_those_of_the_local_tool(spark: Any) -> None:
-    """Of every log of the corpus, damage included, in order."""
+    """Every log of the corpus, with damage, in order."""
     paths = [str(path) for path in EVERY_LOG]
 
     table = read(spark, *paths, decoder="user")
