@@ -66,7 +66,7 @@ def test_formatted_directories_are_left_alone(node: Path) -> None:
     assert done.err == ""
 
 
-def test_only_what_is_empty_is_formatted(node: Path) -> None:
+def test_only_empty_directories_are_formatted(node: Path) -> None:
     ensure(node)
     make_node(node, log_dirs="d1,d2,d3")
     before = contents(node)
@@ -78,7 +78,7 @@ def test_only_what_is_empty_is_formatted(node: Path) -> None:
     assert contents(node).items() >= before.items()
 
 
-def test_dry_run_changes_nothing_and_says_what_would(node: Path) -> None:
+def test_dry_run_changes_nothing_and_shows_the_changes(node: Path) -> None:
     before = entries(node)
 
     done = ensure(node, "--dry-run")
@@ -114,7 +114,7 @@ def test_dry_run_changes_nothing_and_says_what_would(node: Path) -> None:
         ),
     ],
 )
-def test_what_differs_is_refused_and_nothing_written(
+def test_difference_is_refused_and_nothing_written(
     node: Path, change: tuple[str, str], message: str
 ) -> None:
     make_node(node, log_dirs="d1,d2,d3")
@@ -160,7 +160,7 @@ def test_flags_without_effect_are_named(node: Path) -> None:
     ]
 
 
-def test_text_form_says_what_kafkas_tool_says(node: Path) -> None:
+def test_text_equals_kafkas_tool(node: Path) -> None:
     first = format_node(node, "--ensure")
     second = format_node(node, "--ensure")
 

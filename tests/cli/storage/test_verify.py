@@ -48,7 +48,7 @@ def test_sound_node_would_start(node: Path) -> None:
     )
 
 
-def test_findings_are_one_line_each_with_their_cure(node: Path) -> None:
+def test_each_finding_is_a_line_with_its_cure(node: Path) -> None:
     (node / "d2" / META).unlink()
     (node / "d1/lost+found").mkdir()
 

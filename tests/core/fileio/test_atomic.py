@@ -43,7 +43,7 @@ class TestStagedFile:
         assert os.listdir(tmp_path) == ["file"]
 
     @pytest.mark.parametrize("mode", [None, 0o400])
-    def test_what_a_killed_run_left_is_replaced(self, mode: int | None, tmp_path: Path) -> None:
+    def test_file_of_a_killed_run_is_replaced(self, mode: int | None, tmp_path: Path) -> None:
         """Though it may not be written to."""
         (tmp_path / "file.tmp").write_bytes(b"a longer rest")
         (tmp_path / "file.tmp").chmod(0o400)
@@ -77,7 +77,7 @@ class TestStagedFile:
             (0, 0o640, 0o640),
         ],
     )
-    def test_mode_is_what_the_umask_leaves_or_as_asked(
+    def test_mode_follows_the_umask_or_the_request(
         self,
         mask: int,
         mode: int | None,
@@ -160,7 +160,7 @@ class TestWriteFile:
         assert path.read_bytes() == b"old"
         assert os.listdir(tmp_path) == ["file"]
 
-    def test_error_of_reading_the_blocks_names_what_was_read(self, tmp_path: Path) -> None:
+    def test_error_of_reading_the_blocks_names_the_source(self, tmp_path: Path) -> None:
         def blocks() -> Iterator[bytes]:
             yield b"one"
             raise OSError(0, "it has shrunk", "source")

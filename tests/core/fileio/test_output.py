@@ -45,7 +45,7 @@ def mode(path: Path) -> int:
 # Regular files
 
 
-def test_file_is_there_at_the_end(way: str, tmp_path: Path) -> None:
+def test_file_exists_at_the_end(way: str, tmp_path: Path) -> None:
     path = tmp_path / "out"
     with open_output(str(path)) as fd:
         os.write(fd, NEW)
@@ -121,7 +121,7 @@ def test_name_may_be_as_long_as_names_are(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit(3)])
 @pytest.mark.parametrize("is_there", [False, True])
-def test_error_leaves_all_as_it_was(
+def test_error_leaves_the_old_file(
     is_there: bool, error: BaseException, way: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "out"
@@ -216,7 +216,7 @@ def test_fifo_without_a_reader_is_a_broken_pipe(tmp_path: Path) -> None:
         ("n" * 300, "File name too long"),
     ],
 )
-def test_what_cannot_be_written_is_named(name: str, reason: str, way: str, tmp_path: Path) -> None:
+def test_error_names_the_file(name: str, reason: str, way: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
@@ -265,7 +265,7 @@ def test_error_of_another_file_is_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace", "link"])
-def test_failing_end_leaves_all_as_it_was(
+def test_failing_commit_leaves_the_old_file(
     call: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if call == "link" and way == "with a name":

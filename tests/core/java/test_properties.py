@@ -87,14 +87,14 @@ _TEXT = st.text(st.sampled_from("ab =:#!\\\t\n\r\f\x01\x7fé€😀") | st.chara
 
 
 @given(st.dictionaries(_TEXT, _TEXT, max_size=4))
-def test_what_is_written_is_read_back(values: dict[str, str]) -> None:
+def test_written_properties_are_read_back(values: dict[str, str]) -> None:
     data = properties_bytes(values.items(), ["a comment"])
 
     assert read(data) == values
 
 
 @given(st.dictionaries(_TEXT, _TEXT, max_size=4))
-def test_what_is_written_is_ascii_a_line_a_property(values: dict[str, str]) -> None:
+def test_file_is_ascii_with_a_line_for_each_property(values: dict[str, str]) -> None:
     data = properties_bytes(values.items())
 
     assert data.isascii()

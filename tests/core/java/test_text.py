@@ -83,7 +83,7 @@ def test_json_string_is_json_for_the_text(text: str) -> None:
         pytest.param(b'\x1b\xff"', r'"\u001B�\""', id="all at once"),
     ],
 )
-def test_json_string_escapes_what_jackson_does(raw: bytes, shown: str) -> None:
+def test_json_string_is_escaped_as_by_jackson(raw: bytes, shown: str) -> None:
     assert json_string(raw) == shown
 
 

@@ -50,7 +50,7 @@ def test_levels_are_read(arguments: list[str], levels: dict[str, int]) -> None:
         ("a=40000", "unable to parse 40000 as a short."),
     ],
 )
-def test_what_is_no_level_is_refused(argument: str, reason: str) -> None:
+def test_malformed_level_is_refused(argument: str, reason: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse_levels([argument])
 

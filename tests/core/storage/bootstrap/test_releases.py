@@ -43,7 +43,7 @@ def test_levels_have_kafkas_names(level: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("level", [-1, 0, 6, 32, 1 << 15])
-def test_other_levels_are_none(level: int) -> None:
+def test_unknown_level_is_none(level: int) -> None:
     assert by_level(level) is None
 
 
@@ -91,7 +91,7 @@ def test_release_is_its_last_version(text: str, name: str) -> None:
         "x",
     ],
 )
-def test_other_release_is_refused_with_all_that_there_are(text: str) -> None:
+def test_unknown_release_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         by_name(text)
 

@@ -18,7 +18,7 @@ def refusal(argument: str) -> UsageError:
     return refused.value
 
 
-def test_keys_are_those_of_the_standards_example() -> None:
+def test_keys_equal_the_example_of_the_standard() -> None:
     """RFC 7677, section 3."""
     found = parse_credential(f"SCRAM-SHA-256=[name=user,password=pencil,salt={SALT}]")
 
@@ -112,7 +112,7 @@ def test_text_of_a_credential_has_no_keys() -> None:
         ("", "No equals sign found in SCRAM component: "),
     ],
 )
-def test_what_kafka_refuses_is_refused(inside: str, message: str) -> None:
+def test_malformed_credential_is_refused_as_by_kafka(inside: str, message: str) -> None:
     assert refusal(f"SCRAM-SHA-256=[{inside}]").message == message
 
 
@@ -127,7 +127,7 @@ def test_what_kafka_refuses_is_refused(inside: str, message: str) -> None:
         ("SCRAM-SHA-256=", "Expected configuration string to start with ["),
     ],
 )
-def test_what_is_no_argument_is_refused(argument: str, message: str) -> None:
+def test_malformed_argument_is_refused(argument: str, message: str) -> None:
     assert refusal(argument).message == message
 
 

@@ -73,7 +73,7 @@ def test_text_of_a_voter_is_read_back() -> None:
         (",,", "No voters given."),
     ],
 )
-def test_what_kafka_refuses_is_refused(text: str, message: str) -> None:
+def test_malformed_voters_are_refused_as_by_kafka(text: str, message: str) -> None:
     assert refusal(text).message == message
 
 
@@ -102,7 +102,7 @@ def test_what_kafka_refuses_is_refused(text: str, message: str) -> None:
         ),
     ],
 )
-def test_what_no_quorum_can_work_with_is_refused(text: str, message: str) -> None:
+def test_voters_without_a_possible_quorum_are_refused(text: str, message: str) -> None:
     """Kafka's tool takes it."""
     error = refusal(text)
 

@@ -175,7 +175,7 @@ def test_directory_has_only_files(secrets: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["id", "none"])
-def test_what_is_no_directory_is_not_resolved(secrets: Path, name: str) -> None:
+def test_path_that_is_no_directory_is_not_resolved(secrets: Path, name: str) -> None:
     text = f"${{dir:{secrets}/{name}:id}}"
 
     assert value(text, DIRECTORY) == text

@@ -74,7 +74,7 @@ def own_voter(node: Path) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_was_formatted_so_is_as_asked(tmp_path: Path, form: str) -> None:
+def test_equal_format_is_accepted(tmp_path: Path, form: str) -> None:
     ensure(formatted(tmp_path, form), form)
 
 
@@ -113,7 +113,7 @@ def test_standalone_names_the_directory_id_that_is_there(tmp_path: Path) -> None
     )
 
 
-def test_standalone_is_one_voter_whatever_its_directory_id(tmp_path: Path) -> None:
+def test_standalone_accepts_any_directory_id(tmp_path: Path) -> None:
     ensure(formatted(tmp_path, "one voter"), "standalone")
 
 

@@ -172,7 +172,7 @@ class TestModes:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors have no names here")
-def test_meta_properties_comes_last_and_all_is_on_disk_before(
+def test_meta_properties_is_renamed_last_after_all_syncs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Otherwise a power cut could leave a directory that only seems to be formatted."""

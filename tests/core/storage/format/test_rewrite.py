@@ -117,7 +117,7 @@ def test_version_0_keeps_its_directory_id(node: Path) -> None:
     assert given(node)["directory.id"] == OTHER_ID
 
 
-def test_version_0_without_ids_gets_those_that_are_given(node: Path) -> None:
+def test_version_0_without_ids_gets_the_ids_of_the_request(node: Path) -> None:
     (node / "d1" / META).write_text("# of an old broker\n")
 
     rewritten(node, to_v1=True, cluster_id=OTHER_ID, node_id=3)
@@ -130,7 +130,7 @@ def test_version_0_without_ids_gets_those_that_are_given(node: Path) -> None:
     }
 
 
-def test_version_0_stays_what_it_is_unless_that_is_asked(node: Path) -> None:
+def test_version_0_stays_unless_version_1_is_requested(node: Path) -> None:
     (node / "d1" / META).write_text("broker.id=1\n")
 
     rewritten(node, cluster_id=OTHER_ID, node_id=2)
@@ -262,7 +262,7 @@ def test_version_1_that_would_not_be_whole_is_refused(
     assert refused(node, to_v1=True) == message
 
 
-def test_one_directory_under_two_names_is_refused(node: Path) -> None:
+def test_directory_with_two_names_is_refused(node: Path) -> None:
     make_node(node, log_dirs="d1,d2/../d1")
 
     assert refused(node, node_id=2) == "d1 and d2/../d1 are one directory"
@@ -325,7 +325,7 @@ def check_completion(child: Child) -> None:
 
 
 @pytest.mark.parametrize("fault", ["EACCES", "EIO", "ENOSPC", FULL])
-def test_error_at_any_call_changes_all_directories_or_none(
+def test_error_at_any_call_changes_every_directory_or_none(
     node: Path, tmp_path: Path, fault: str
 ) -> None:
     before = contents(node)

@@ -58,7 +58,7 @@ class TestReading:
             pytest.param({"log_dirs": "", "log_dir": "x"}, ["x"], "x", id="log.dir"),
         ],
     )
-    def test_directories_are_those_of_the_configuration(
+    def test_directories_of_the_configuration_are_read(
         self, keys: dict[str, str], paths: list[str], metadata: str
     ) -> None:
         make_node(Path(), **keys)
@@ -106,7 +106,9 @@ class TestReading:
             ("below a file", "Not a directory"),
         ],
     )
-    def test_what_is_no_file_has_a_problem(self, kind: str, problem: str | None) -> None:
+    def test_meta_properties_that_is_no_file_has_a_problem(
+        self, kind: str, problem: str | None
+    ) -> None:
         """A FIFO, which nobody fills, is empty: it must not be waited for."""
         make_node(Path(), log_dirs="d")
         path = Path("d/meta.properties")
@@ -129,7 +131,7 @@ class TestReading:
 
 
 class TestIds:
-    def test_those_of_one_node_pass(self) -> None:
+    def test_ids_of_one_node_pass(self) -> None:
         check_ids(
             [
                 directory("a", directory_id=A),
@@ -188,7 +190,7 @@ class TestIds:
         assert refused.value.message.startswith(message)
         assert hint in (refused.value.hint or "")
 
-    def test_other_spelling_of_the_cluster_id_is_told(self) -> None:
+    def test_other_spelling_of_the_cluster_id_has_a_hint(self) -> None:
         """Kafka compares texts."""
         with pytest.raises(StorageError, match=r"^Invalid cluster\.id") as refused:
             check_ids([directory("a", "MkU3OEVBNTcwNTJENDM2Qk")], "MkU3OEVBNTcwNTJENDM2Qg", 1)
@@ -197,7 +199,7 @@ class TestIds:
 
 
 class TestDistinct:
-    def test_directories_that_are_there_or_not_are_distinct(self) -> None:
+    def test_existing_and_missing_directories_are_distinct(self) -> None:
         Path("a").mkdir()
 
         check_distinct([LogDirectory(path, is_metadata=False) for path in ("a", "b", "a/b")])
@@ -214,7 +216,7 @@ class TestDistinct:
             ("nothing", "dangling"),
         ],
     )
-    def test_two_names_of_one_are_refused(self, one: str, two: str) -> None:
+    def test_two_names_of_one_directory_are_refused(self, one: str, two: str) -> None:
         Path("a").mkdir()
         Path("link").symlink_to("a")
         Path("dangling").symlink_to("nothing")
@@ -262,9 +264,7 @@ class TestDistinct:
         ("-0/x", None),
     ],
 )
-def test_partitions_are_data_and_what_formatting_writes_is_not(
-    path: str, found: str | None
-) -> None:
+def test_partitions_are_data_but_files_of_a_format_are_not(path: str, found: str | None) -> None:
     (Path("d") / path).parent.mkdir(parents=True)
     (Path("d") / path).touch()
 
@@ -278,7 +278,7 @@ def test_empty_partition_is_no_data() -> None:
     assert partition_data("d") is None
 
 
-def test_first_partition_that_holds_data_is_told() -> None:
+def test_first_partition_with_data_is_returned() -> None:
     for name in ("b-1", "b-0", "a-0"):
         Path(f"d/{name}").mkdir(parents=True)
     for name in ("b-1", "b-0"):
@@ -287,6 +287,6 @@ def test_first_partition_that_holds_data_is_told() -> None:
     assert partition_data("d") == "b-0"
 
 
-def test_directory_that_is_not_there_cannot_be_listed() -> None:
+def test_missing_directory_cannot_be_listed() -> None:
     with pytest.raises(FileNotFoundError):
         partition_data("d")

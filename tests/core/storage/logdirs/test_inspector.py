@@ -93,7 +93,7 @@ class TestState:
         ("name", "exists", "has_place"),
         [("nothing", False, False), ("file", True, False), ("empty", True, True)],
     )
-    def test_other_directory_is_known_as_what_it_is(
+    def test_missing_directory_or_file_has_no_status(
         self, name: str, *, exists: bool, has_place: bool
     ) -> None:
         make_node(NODE, log_dirs=name)
@@ -129,7 +129,7 @@ class TestKafkaProblems:
     def node(self) -> None:
         make_node(NODE, log_dirs="c,b,a")
 
-    def test_none_of_what_is_formatted(self) -> None:
+    def test_formatted_directories_have_no_problem(self) -> None:
         format_node(NODE)
 
         assert problems() == []
@@ -140,7 +140,7 @@ class TestKafkaProblems:
 
         assert problems() == ["a does not exist", "b is not a directory", "c is not formatted."]
 
-    def test_ids_are_compared_with_those_of_the_first(self) -> None:
+    def test_ids_are_compared_with_the_first_directory(self) -> None:
         write_meta("a")
         write_meta("b", OTHER_ID, 2)
         write_meta("c", CLUSTER_ID, 2)
@@ -159,7 +159,7 @@ class TestKafkaProblems:
             ("version=1\nnode.id=1", "cluster.id was not found."),
         ],
     )
-    def test_bad_file_is_one(self, content: str, reason: str) -> None:
+    def test_bad_meta_properties_is_a_problem(self, content: str, reason: str) -> None:
         write_meta("a")
         write_meta("b")
         write_meta("c")
@@ -167,7 +167,7 @@ class TestKafkaProblems:
 
         assert problems() == [f"Error loading b/meta.properties: {reason}"]
 
-    def test_version_0_is_one_where_it_comes_first(self) -> None:
+    def test_version_0_in_the_first_directory_is_a_problem(self) -> None:
         for name in ("b", "c"):
             write_meta(name)
         Path("a").mkdir()
@@ -216,7 +216,7 @@ class TestFindings:
 
         assert str(finding) == f"d2: its directory id {ID} is also the id of d1"
 
-    def test_missing_directory_id_is_none(self) -> None:
+    def test_missing_directory_id_is_no_finding(self) -> None:
         """A server makes it."""
         write_meta("d1")
         write_meta("d2")

@@ -22,7 +22,7 @@ def is_free(directory: Path) -> bool:
 
 
 class TestLooking:
-    def test_nobody_holds_what_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_lock_file_has_no_holder(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
 
         for name in ("", "nothing", "file"):
@@ -30,13 +30,13 @@ class TestLooking:
 
         assert os.listdir(tmp_path) == ["file"]
 
-    def test_nobody_holds_a_lock_that_a_stopped_server_left(self, tmp_path: Path) -> None:
+    def test_lock_file_of_a_stopped_server_has_no_holder(self, tmp_path: Path) -> None:
         (tmp_path / ".lock").touch()
 
         assert lock_holder(str(tmp_path)) is None
         check_unlocked(str(tmp_path), "format")
 
-    def test_holder_is_told_with_its_program(self, tmp_path: Path) -> None:
+    def test_holder_has_its_program(self, tmp_path: Path) -> None:
         """But not its arguments, which may be secret."""
         with locked(tmp_path, "secret") as pid:
             holder = lock_holder(str(tmp_path))
@@ -44,7 +44,7 @@ class TestLooking:
         assert holder == Holder(pid, os.path.basename(sys.executable))
         assert str(holder) == f"process {pid} ({os.path.basename(sys.executable)})"
 
-    def test_holder_that_runs_a_class_of_kafka_is_told_with_it(self, tmp_path: Path) -> None:
+    def test_holder_has_its_class_of_kafka(self, tmp_path: Path) -> None:
         args = ("-Xmx1g", "-Dpassword=secret", "kafka.Kafka", "server.properties")
 
         with locked(tmp_path, *args):
@@ -120,7 +120,7 @@ class TestHolding:
 
         assert refused.value.message.startswith(f"{tmp_path} is in use: process {pid} (")
 
-    def test_lock_that_vanished_while_it_was_taken_is_none(
+    def test_lock_file_removed_meanwhile_is_no_lock(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A format that fails removes the lock of a directory that it made."""
@@ -139,7 +139,7 @@ class TestHolding:
                 pass
 
     @pytest.mark.parametrize("kind", ["directory", "missing"])
-    def test_what_cannot_be_opened_is_refused(self, kind: str, tmp_path: Path) -> None:
+    def test_lock_file_that_cannot_be_opened_is_refused(self, kind: str, tmp_path: Path) -> None:
         directory = tmp_path / "d"
         if kind != "missing":
             directory.mkdir()

@@ -57,7 +57,7 @@ def test_first_snapshot_has_the_voters(tmp_path: Path) -> None:
     assert log.end_offset == 0
 
 
-def test_voters_in_the_log_are_newer_than_those_of_the_snapshot(tmp_path: Path) -> None:
+def test_voters_in_the_log_replace_voters_of_the_snapshot(tmp_path: Path) -> None:
     """Also in the segment in which the snapshot ends."""
     write_log(
         tmp_path,
@@ -124,7 +124,7 @@ def test_damaged_last_batch_is_dropped_without_damage(tmp_path: Path) -> None:
     assert content(tmp_path).end_offset == 3
 
 
-def test_whole_batches_after_a_bad_one_are_lost(tmp_path: Path) -> None:
+def test_whole_batches_after_a_damaged_one_are_lost(tmp_path: Path) -> None:
     folder = write_log(tmp_path, {0: [no_ops(0, 3), no_ops(3, 2), no_ops(5, 1)], 6: [no_ops(6, 4)]})
     path = folder / f"{0:020}.log"
     position = len(no_ops(0, 3))
@@ -137,7 +137,7 @@ def test_whole_batches_after_a_bad_one_are_lost(tmp_path: Path) -> None:
     assert found.end_offset == 3
 
 
-def test_segment_after_a_torn_one_is_lost(tmp_path: Path) -> None:
+def test_segment_after_a_torn_segment_is_lost(tmp_path: Path) -> None:
     folder = write_log(tmp_path, {0: [no_ops(0, 3), b"\0" * 7], 3: [no_ops(3, 4)]})
 
     (found,) = content(tmp_path).damage
@@ -214,7 +214,7 @@ def test_gap_in_the_log_is_found(tmp_path: Path) -> None:
     assert content(tmp_path).missing == range(3, 7)
 
 
-def test_gap_that_the_snapshot_fills_is_none(tmp_path: Path) -> None:
+def test_gap_before_the_end_of_the_snapshot_is_none(tmp_path: Path) -> None:
     write_log(
         tmp_path, {0: [no_ops(0, 3)], 7: [no_ops(7, 1)]}, {(7, 1): snapshot_bytes(no_ops(0, 1))}
     )
@@ -247,7 +247,7 @@ def broker(number: int, *directory_ids: bytes) -> tuple[str, dict[str, object]]:
     }
 
 
-def test_features_are_those_of_snapshot_and_log(tmp_path: Path) -> None:
+def test_features_come_from_snapshot_and_log(tmp_path: Path) -> None:
     snapshot = records_batch(0, feature("metadata.version", 20), feature("group.version", 1))
     write_log(
         tmp_path,
@@ -260,7 +260,7 @@ def test_features_are_those_of_snapshot_and_log(tmp_path: Path) -> None:
     assert content(tmp_path, thorough=False).features == {}
 
 
-def test_directories_are_those_of_brokers_that_are_registered(tmp_path: Path) -> None:
+def test_directories_of_registered_brokers_are_known(tmp_path: Path) -> None:
     write_log(
         tmp_path,
         {

@@ -89,7 +89,7 @@ def test_file_is_read(text: str, expected: MetaProperties) -> None:
         (f"directory.id=-{'A' * 24}", "Unable to read directory.id as a Uuid: Input string with "),
     ],
 )
-def test_what_kafka_refuses_is_refused(text: str, message: str) -> None:
+def test_bad_properties_are_refused_as_by_kafka(text: str, message: str) -> None:
     with pytest.raises(DecodeError) as refused:
         parsed(text)
 

@@ -51,7 +51,7 @@ def partition(root: Path, **files: bytes) -> str:
 
 
 class TestBootstrap:
-    def test_features_and_users_are_told(self, tmp_path: Path) -> None:
+    def test_features_and_users_are_read(self, tmp_path: Path) -> None:
         (tmp_path / "bootstrap.checkpoint").write_bytes(BOOTSTRAP)
 
         found = read_bootstrap(str(tmp_path))
@@ -61,7 +61,7 @@ class TestBootstrap:
         assert found.scram_users == ("alice", "zoë")
         assert found.damage is None
 
-    def test_none_is_none(self, tmp_path: Path) -> None:
+    def test_missing_bootstrap_file_is_none(self, tmp_path: Path) -> None:
         assert read_bootstrap(str(tmp_path)) is None
 
     @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ class TestBootstrap:
             ),
         ],
     )
-    def test_damage_is_told(self, data: bytes, damage: str, tmp_path: Path) -> None:
+    def test_damage_is_reported(self, data: bytes, damage: str, tmp_path: Path) -> None:
         (tmp_path / "bootstrap.checkpoint").write_bytes(data)
 
         found = read_bootstrap(str(tmp_path))
@@ -92,7 +92,7 @@ class TestBootstrap:
         assert damage in found.damage
 
     @pytest.mark.parametrize("kind", ["directory", "link to nothing"])
-    def test_what_cannot_be_read_is_damage(self, kind: str, tmp_path: Path) -> None:
+    def test_unreadable_file_is_damage(self, kind: str, tmp_path: Path) -> None:
         path = tmp_path / "bootstrap.checkpoint"
         path.mkdir() if kind == "directory" else path.symlink_to("nothing")
 
@@ -103,7 +103,7 @@ class TestBootstrap:
 
 
 class TestLog:
-    def test_none_is_none(self, tmp_path: Path) -> None:
+    def test_directory_without_partition_has_no_log(self, tmp_path: Path) -> None:
         assert read_metadata_log(str(tmp_path)) is None
 
     def test_empty_partition_has_nothing(self, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ class TestLog:
         (damage,) = found.damage
         assert FIRST in str(damage)
 
-    def test_end_of_a_log_that_a_killed_server_left_is_none(self, tmp_path: Path) -> None:
+    def test_unfinished_end_of_a_log_is_no_damage(self, tmp_path: Path) -> None:
         found = read_metadata_log(partition(tmp_path, _0=batch(0, 3) + batch(3)[:-5]))
 
         assert found
@@ -280,7 +280,3 @@ def test_snapshot_from_before_the_log_is_ignored(tmp_path: Path) -> None:
     write_log(tmp_path, {8: [no_ops(8, 1)]}, {(7, 1): snapshot_bytes()})
 
     assert read(tmp_path).latest_snapshot is None
-
-
-def test_directory_without_metadata_log_has_none(tmp_path: Path) -> None:
-    assert read_metadata_log(str(tmp_path)) is None

@@ -41,13 +41,13 @@ def path(tmp_path: Path) -> Path:
         pytest.param(json.dumps(STATIC) + "\nmore", id="second line"),
     ],
 )
-def test_what_kafka_takes(path: Path, text: str) -> None:
+def test_good_file_is_accepted(path: Path, text: str) -> None:
     path.write_text(text)
 
     assert problem(str(path)) is None
 
 
-def test_missing_file_is_fine(path: Path) -> None:
+def test_missing_file_is_not_refused(path: Path) -> None:
     assert problem(str(path)) is None
 
 
@@ -70,13 +70,13 @@ def test_missing_file_is_fine(path: Path) -> None:
         ),
     ],
 )
-def test_what_kafka_refuses(path: Path, data: bytes, expected: str) -> None:
+def test_bad_file_is_refused_as_by_kafka(path: Path, data: bytes, expected: str) -> None:
     path.write_bytes(data)
 
     assert problem(str(path)) == expected
 
 
-def test_directory_id_that_is_none(path: Path) -> None:
+def test_invalid_directory_id_is_refused(path: Path) -> None:
     path.write_text(json.dumps({**DYNAMIC, "votedDirectoryId": "AAAA"}))
 
     found = problem(str(path))

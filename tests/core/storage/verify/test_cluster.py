@@ -148,7 +148,7 @@ def test_static_voters_differ(tmp_path: Path) -> None:
     assert conflicts(*nodes) == [f"{there}, and {first} has 1@a:1,2@b:2"]
 
 
-def test_controllers_that_all_wait(tmp_path: Path) -> None:
+def test_controllers_without_voters_wait_for_each_other(tmp_path: Path) -> None:
     nodes = [controller(tmp_path, number) for number in (1, 2)]
     for node in nodes:
         format_node(node, "-N")

@@ -59,7 +59,7 @@ def test_names_that_stop_a_broker(name: str) -> None:
     assert not is_partition(name)
 
 
-def test_directory_of_a_broker_that_has_run_is_fine(tmp_path: Path) -> None:
+def test_directory_of_a_used_broker_has_no_finding(tmp_path: Path) -> None:
     directory = tmp_path / "d1"
     path = make_partition(
         directory, "t-0", partition_metadata=TOPIC, leader_epoch_checkpoint="0\n1\n0 0\n"
@@ -95,7 +95,7 @@ def test_checkpoint_that_cannot_be_read(tmp_path: Path, text: str, problem: str)
 
 
 @pytest.mark.parametrize("text", ["", "0\n", "0\n0\n"])
-def test_checkpoint_without_entries_is_fine(tmp_path: Path, text: str) -> None:
+def test_checkpoint_without_entries_has_no_finding(tmp_path: Path, text: str) -> None:
     make_partition(tmp_path, "d1", replication_offset_checkpoint=text)
 
     assert found(tmp_path / "d1") == []
@@ -141,7 +141,7 @@ def test_file_of_a_partition_that_stops_a_server(
 
 
 @pytest.mark.parametrize("name", ["x.log.deleted", "notes.txt", "x", f"{0:020}.log.cleaned"])
-def test_file_of_a_partition_that_stops_nobody(tmp_path: Path, name: str) -> None:
+def test_other_file_of_a_partition_has_no_finding(tmp_path: Path, name: str) -> None:
     (make_partition(tmp_path / "d1", "t-0") / name).touch()
 
     assert found(tmp_path / "d1") == []
@@ -168,7 +168,7 @@ def test_partition_in_two_directories(tmp_path: Path) -> None:
     assert found(tmp_path / "d1", tmp_path / "d2") == ["d2/t-0: the partition is in d1 too"]
 
 
-def test_strays_in_two_directories_are_fine(tmp_path: Path) -> None:
+def test_strays_in_two_directories_have_no_finding(tmp_path: Path) -> None:
     """A broker renames them: without an id, or with that of a topic that is no more."""
     for name, text in (("d1", TOPIC), ("d2", TOPIC.replace("vOK", "AbC"))):
         make_partition(tmp_path / name, "t-0")

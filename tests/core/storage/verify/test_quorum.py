@@ -219,7 +219,7 @@ def test_static_voters_that_are_ignored_are_noted(standalone: Path) -> None:
     ]
 
 
-def test_damaged_voters_are_one_finding(standalone: Path) -> None:
+def test_damaged_voters_have_a_single_finding(standalone: Path) -> None:
     path = standalone / f"d1/__cluster_metadata-0/{0:020}-{0:010}.checkpoint"
     path.chmod(0o600)
     path.write_bytes(b"")
