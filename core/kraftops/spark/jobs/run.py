@@ -70,19 +70,19 @@ def run_by_range(
         SparkError: the job failed.
         KeyboardInterrupt: Ctrl-C; no task runs any more.
     """
-    narrowing = RetryByRange(work, session.settings.tries)
-    first: list[R | CrashedSplit] = run(session, splits, narrowing, show, counts)
+    by_range = RetryByRange(work, session.settings.tries)
+    first: list[R | CrashedSplit] = run(session, splits, by_range, show, counts)
     crashed = [
         split
         for split, result in zip(splits, first, strict=True)
         if isinstance(result, CrashedSplit)
     ]
     ranges = [Split(split.number, (labelled,), 0) for split in crashed for labelled in split.ranges]
-    again = iter(run(session, ranges, work, show, counts))
+    second = iter(run(session, ranges, work, show, counts))
     results: list[R] = []
     for split, result in zip(splits, first, strict=True):
         results += (
-            islice(again, len(split.ranges)) if isinstance(result, CrashedSplit) else (result,)
+            islice(second, len(split.ranges)) if isinstance(result, CrashedSplit) else (result,)
         )
     return results
 
