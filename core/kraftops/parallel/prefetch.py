@@ -57,10 +57,10 @@ class Prefetch(Generic[T]):
         self.close()
 
     def __iter__(self) -> Iterator[T]:
-        """Yield the items, waiting for each."""
+        """Yield the items, waiting for each; not together with `poll`."""
         while not self._has_ended:
-            while self._group:
-                yield self._group.popleft()
+            group, self._group = self._group, deque()
+            yield from group
             # A wait without end would not notice Ctrl-C on every system.
             with suppress(Empty):
                 self._receive(self._queue.get(timeout=_PATIENCE))

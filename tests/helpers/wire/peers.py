@@ -17,6 +17,11 @@ CONTROLLER_APIS = {key: served for key, served in APIS.items() if key != 3} | {5
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 _NO_TAGS_IN_HEADER = {18}
 
+for _api in ("ApiVersions", "DescribeCluster", "DescribeQuorum", "Fetch", "FetchSnapshot"):
+    # Loaded here: within a test, the first use could take longer than its timeout.
+    definition(f"{_api}Request")
+    definition(f"{_api}Response")
+
 
 class Peer:
     """A server on a free port of loopback that hands each connection to *handler*, in a thread."""
