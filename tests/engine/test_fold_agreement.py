@@ -5,7 +5,14 @@ from random import Random
 
 import pytest
 
-from tests.helpers.logs.random_logs import Made, RandomLog, log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import (
+    MetadataRecord,
+    RandomLog,
+    log_batches,
+    log_bytes,
+    new_record,
+    uuid,
+)
 from tests.helpers.logs.segments import batches_of
 
 pytest.importorskip("kraftops.engine._native", reason="there is no compiled engine")
@@ -49,8 +56,8 @@ def test_folds_of_damaged_records_agree(part: int) -> None:
         pair.compare()
 
 
-def _partition(count: int, in_sync: int, number: int = 0) -> Made:
-    return made(
+def _partition(count: int, in_sync: int, number: int = 0) -> MetadataRecord:
+    return new_record(
         "PartitionRecord",
         partitionId=number,
         topicId=uuid(1),
@@ -67,16 +74,16 @@ def _partition(count: int, in_sync: int, number: int = 0) -> Made:
 def test_folds_agree_on_very_many_replicas(count: int, in_sync: int) -> None:
     pair = FoldPair()
     changes = [
-        made("PartitionChangeRecord", partitionId=0, topicId=uuid(1), **change)
+        new_record("PartitionChangeRecord", partitionId=0, topicId=uuid(1), **change)
         for change in (
             {"directories": [uuid(201)] * count},
             {"replicas": list(range(65_535))},
             {"isr": list(range(count))},
         )
     ]
-    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    topic = new_record("TopicRecord", topicId=uuid(1), name="a")
     for one in (topic, _partition(count, in_sync), *changes):
-        records, total = inside(next(iter(batches_of(log_bytes(lots([one]))))))
+        records, total = inside(next(iter(batches_of(log_bytes(log_batches([one]))))))
         pair.add(records, total, Random(0))
         pair.compare()
 
@@ -84,9 +91,9 @@ def test_folds_agree_on_very_many_replicas(count: int, in_sync: int) -> None:
 def test_partitions_with_numbers_far_apart_take_little_memory() -> None:
     pair = FoldPair()
     partitions = [_partition(1, 1, number * 1023) for number in range(300)]
-    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    topic = new_record("TopicRecord", topicId=uuid(1), name="a")
     random = Random(1)
     random.shuffle(partitions)
-    records, total = inside(next(iter(batches_of(log_bytes(lots([topic, *partitions]))))))
+    records, total = inside(next(iter(batches_of(log_bytes(log_batches([topic, *partitions]))))))
     pair.add(records, total, random)
     pair.compare()

@@ -33,9 +33,9 @@ from tests.helpers.engine.fold_records import (
     topic,
     unfence,
 )
-from tests.helpers.logs.random_logs import Made, made, unreadable
+from tests.helpers.logs.random_logs import MetadataRecord, new_record, unreadable
 
-CHANGES: dict[str, tuple[Sequence[Made], Made, dict[Any, Any]]] = {
+CHANGES: dict[str, tuple[Sequence[MetadataRecord], MetadataRecord, dict[Any, Any]]] = {
     "topic": ([], topic(), {("topics", (T,)): (None, 0), ("topic-names", ("a",)): (None, 0)}),
     "topic-of-a-known-name": (
         [topic()],
@@ -105,13 +105,13 @@ CHANGES: dict[str, tuple[Sequence[Made], Made, dict[Any, Any]]] = {
     "unknown-broker": ([broker()], fence(2), {}),
     "gone-broker": (
         [broker(), fence()],
-        made("UnregisterBrokerRecord", brokerId=1),
+        new_record("UnregisterBrokerRecord", brokerId=1),
         {("brokers", (1,)): (1, None)},
     ),
-    "gone-unknown-broker": ([broker()], made("UnregisterBrokerRecord", brokerId=2), {}),
+    "gone-unknown-broker": ([broker()], new_record("UnregisterBrokerRecord", brokerId=2), {}),
     "controller": (
-        [made("RegisterControllerRecord", controllerId=3)],
-        made("RegisterControllerRecord", controllerId=3),
+        [new_record("RegisterControllerRecord", controllerId=3)],
+        new_record("RegisterControllerRecord", controllerId=3),
         {("controllers", (3,)): (0, 1)},
     ),
     "config": ([config("1")], config("2"), {("configs", (2, "a", "k")): (0, 1)}),
@@ -124,30 +124,30 @@ CHANGES: dict[str, tuple[Sequence[Made], Made, dict[Any, Any]]] = {
         {("quotas", ((("user", None),), "k")): (0, None)},
     ),
     "removed-unknown-quota": ([], quota(remove=True), {}),
-    "acl": ([], made("AccessControlEntryRecord", id=V), {("acls", (V,)): (None, 0)}),
+    "acl": ([], new_record("AccessControlEntryRecord", id=V), {("acls", (V,)): (None, 0)}),
     "removed-acl": (
-        [made("AccessControlEntryRecord", id=V)],
-        made("RemoveAccessControlEntryRecord", id=V),
+        [new_record("AccessControlEntryRecord", id=V)],
+        new_record("RemoveAccessControlEntryRecord", id=V),
         {("acls", (V,)): (0, None)},
     ),
     "scram": ([scram()], scram(), {("scram", (1, "u")): (0, 1)}),
     "removed-scram": (
         [scram()],
-        made("RemoveUserScramCredentialRecord", name="u", mechanism=1),
+        new_record("RemoveUserScramCredentialRecord", name="u", mechanism=1),
         {("scram", (1, "u")): (0, None)},
     ),
     "removed-unknown-scram": (
         [scram()],
-        made("RemoveUserScramCredentialRecord", name="u", mechanism=2),
+        new_record("RemoveUserScramCredentialRecord", name="u", mechanism=2),
         {},
     ),
     "token": ([], token(), {("tokens", ("t",)): (None, 0)}),
     "removed-token": (
         [token()],
-        made("RemoveDelegationTokenRecord", tokenId="t"),
+        new_record("RemoveDelegationTokenRecord", tokenId="t"),
         {("tokens", ("t",)): (0, None)},
     ),
-    "removed-unknown-token": ([], made("RemoveDelegationTokenRecord", tokenId="t"), {}),
+    "removed-unknown-token": ([], new_record("RemoveDelegationTokenRecord", tokenId="t"), {}),
     "feature": ([feature(1)], feature(2), {("features", ("group.version",)): (0, 1)}),
     "removed-feature": ([feature(1)], feature(0), {("features", ("group.version",)): (0, None)}),
     "removed-unknown-feature": ([], feature(0), {}),
@@ -158,12 +158,12 @@ CHANGES: dict[str, tuple[Sequence[Made], Made, dict[Any, Any]]] = {
     ),
     "kraft-version": ([], feature(1, "kraft.version"), {}),
     "producer-ids": (
-        [made("ProducerIdsRecord")],
-        made("ProducerIdsRecord"),
+        [new_record("ProducerIdsRecord")],
+        new_record("ProducerIdsRecord"),
         {("producer-ids", ()): (0, 1)},
     ),
     "nothing": ([topic()], NO_OP, {}),
-    "migration": ([topic()], made("ZkMigrationStateRecord"), {}),
+    "migration": ([topic()], new_record("ZkMigrationStateRecord"), {}),
     "unreadable": ([topic()], unreadable(b""), {}),
 }
 
@@ -171,7 +171,11 @@ CHANGES: dict[str, tuple[Sequence[Made], Made, dict[Any, Any]]] = {
 class TestChanges:
     @pytest.mark.parametrize(("before", "record", "expected"), CHANGES.values(), ids=CHANGES)
     def test_record_changes_entries(
-        self, driver: FoldDriver, before: Sequence[Made], record: Made, expected: Any
+        self,
+        driver: FoldDriver,
+        before: Sequence[MetadataRecord],
+        record: MetadataRecord,
+        expected: Any,
     ) -> None:
         driver.each(*before)
         driver.fold.watch(ALL)

@@ -21,7 +21,7 @@ from tests.helpers.engine.fold_records import (
     scram,
     topic,
 )
-from tests.helpers.logs.random_logs import Made, log_bytes, lots, unreadable
+from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes, unreadable
 from tests.helpers.logs.segments import batches_of
 
 
@@ -37,7 +37,7 @@ class TestApply:
 
     @pytest.mark.parametrize(("marker", "number"), MARKERS)
     def test_stops_after_a_marker_without_counting_it(
-        self, driver: FoldDriver, marker: Made, number: int
+        self, driver: FoldDriver, marker: MetadataRecord, number: int
     ) -> None:
         batch = driver.put(topic(), marker, partition(), change(9))
 
@@ -58,7 +58,7 @@ class TestApply:
         assert driver.fold.topic_count() == 1
 
     def test_stops_at_the_given_number(self, driver: FoldDriver) -> None:
-        (batch,) = batches_of(log_bytes(lots([topic(), partition(), partition(1)])))
+        (batch,) = batches_of(log_bytes(log_batches([topic(), partition(), partition(1)])))
         stop = driver.fold.apply(batch.data, 0, HEADER_SIZE, 0, 2)
 
         assert stop.number == 2
@@ -120,7 +120,9 @@ class TestSkim:
         assert driver.fold.topic_count() == driver.fold.dropped == 0
 
     @pytest.mark.parametrize(("marker", "number"), MARKERS)
-    def test_stops_after_a_marker(self, driver: FoldDriver, marker: Made, number: int) -> None:
+    def test_stops_after_a_marker(
+        self, driver: FoldDriver, marker: MetadataRecord, number: int
+    ) -> None:
         batch = driver.put(topic(), unreadable(b""), marker, NO_OP)
 
         stop = driver.skim(batch)

@@ -35,7 +35,14 @@ from tests.helpers.engine.fold_records import (
     topic,
     unfence,
 )
-from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, unreadable, uuid
+from tests.helpers.logs.random_logs import (
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    unreadable,
+    uuid,
+)
 
 
 class TestTopics:
@@ -85,7 +92,7 @@ class TestTopics:
             raise SourceError("it has changed")
 
         fold = make("kafka", fetch)
-        data = log_bytes(lots([topic(), partition()]))
+        data = log_bytes(log_batches([topic(), partition()]))
         assert fold.apply(data, 0, HEADER_SIZE, 0, 2).applied == 2
 
         with pytest.raises(SourceError, match="it has changed"):
@@ -98,9 +105,9 @@ class TestTopics:
         [[topic(), NO_OP, NO_OP], [topic(), unreadable(b"\1\3\2")], [topic()]],
         ids=["another", "unreadable", "none"],
     )
-    def test_record_that_is_gone_is_an_error(self, make: Make, other: list[Made]) -> None:
-        fold = make("kafka", lambda _: log_bytes(lots(other)))
-        data = log_bytes(lots([topic(), partition()]))
+    def test_record_that_is_gone_is_an_error(self, make: Make, other: list[MetadataRecord]) -> None:
+        fold = make("kafka", lambda _: log_bytes(log_batches(other)))
+        data = log_bytes(log_batches([topic(), partition()]))
         fold.apply(data, 0, HEADER_SIZE, 0, 2)
 
         with pytest.raises(DecodeError):
@@ -128,7 +135,7 @@ class TestBrokers:
         ],
     )
     def test_entry_has_the_records_that_make_its_state(
-        self, driver: FoldDriver, changes: list[Made], expected: list[int]
+        self, driver: FoldDriver, changes: list[MetadataRecord], expected: list[int]
     ) -> None:
         driver.each(broker(), *changes)
 
@@ -139,14 +146,16 @@ class TestBrokers:
 
     def test_refused_change_is_not_counted(self, driver: FoldDriver) -> None:
         driver.each(
-            broker(), made("FenceBrokerRecord", id=1, epoch=6), registration_change(fenced=2)
+            broker(), new_record("FenceBrokerRecord", id=1, epoch=6), registration_change(fenced=2)
         )
 
         address = driver.addresses[0]
         assert driver.fold.brokers() == {1: BrokerEntry(7, (address,), NewestRecord(address, 1))}
 
     def test_are_in_the_order_in_which_they_came(self, driver: FoldDriver) -> None:
-        driver.each(broker(3), broker(1), broker(2), made("UnregisterBrokerRecord", brokerId=1))
+        driver.each(
+            broker(3), broker(1), broker(2), new_record("UnregisterBrokerRecord", brokerId=1)
+        )
         driver.each(broker(3, brokerEpoch=8), broker(1))
 
         assert [(number, one.epoch) for number, one in driver.fold.brokers().items()] == [
@@ -159,16 +168,16 @@ class TestBrokers:
 class TestTables:
     def test_entries_have_the_addresses_of_their_records(self, driver: FoldDriver) -> None:
         driver.each(
-            made("RegisterControllerRecord", controllerId=3),
+            new_record("RegisterControllerRecord", controllerId=3),
             config("1"),
             quota(),
-            made("AccessControlEntryRecord", id=V),
+            new_record("AccessControlEntryRecord", id=V),
             scram(),
             token(),
             feature(1),
             feature(20, "metadata.version"),
             feature(1, "kraft.version"),
-            made("ProducerIdsRecord"),
+            new_record("ProducerIdsRecord"),
         )
 
         at = driver.addresses

@@ -20,7 +20,13 @@ from tests.helpers.engine.fold_records import (
     partition,
     topic,
 )
-from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, unreadable
+from tests.helpers.logs.random_logs import (
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    unreadable,
+)
 from tests.helpers.logs.segments import batches_of
 
 Index = Callable[[str, bytes, int, int, int], list[RecordGroup]]
@@ -33,9 +39,9 @@ if has_native():
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
 class TestIndex:
-    def _groups(self, index: Index, *records: Made) -> list[tuple[Any, ...]]:
+    def _groups(self, index: Index, *records: MetadataRecord) -> list[tuple[Any, ...]]:
         """Return what is groups, but for positions, which are looked at."""
-        (batch,) = batches_of(log_bytes(lots(records)))
+        (batch,) = batches_of(log_bytes(log_batches(records)))
         found = index("kafka", batch.data, HEADER_SIZE, 0, len(records))
         ends = [HEADER_SIZE]
         for _ in records:
@@ -69,7 +75,7 @@ class TestIndex:
         ]
 
     def test_other_versions_and_types_are_other_groups(self, index: Index) -> None:
-        old = made("PartitionRecord", 1, partitionId=1, topicId=T)
+        old = new_record("PartitionRecord", 1, partitionId=1, topicId=T)
 
         assert self._groups(index, partition(), old, old, change(), partition()) == [
             (0, 1, types.PARTITION, 2, T, 0),
@@ -101,7 +107,7 @@ class TestIndex:
         assert [one.type for one in groups] == [None, types.NO_OP]
 
     def test_begins_and_ends_at_the_given_numbers(self, index: Index) -> None:
-        (batch,) = batches_of(log_bytes(lots([NO_OP] * 5)))
+        (batch,) = batches_of(log_bytes(log_batches([NO_OP] * 5)))
         position = read_record(batch.data, HEADER_SIZE, 0, 0)[1]
 
         (groups,) = index("kafka", batch.data, position, 1, 4)

@@ -12,7 +12,7 @@ from kraftops.image.load.loading import load
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, descend
 from kraftops.tree.view import Form
-from tests.helpers.logs.random_logs import log_bytes, lots, made
+from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record
 from tests.helpers.logs.segments import patched
 from tests.helpers.tools.console import METADATA_SHELL, Done, run_command, run_here
 from tests.helpers.tools.corpus import SHELL, Case, cases, differences, listing
@@ -128,9 +128,9 @@ def test_aborted_records_stay_away(root: Path) -> None:
 
 SEGMENT = SHELL / "in" / LEAVES["log"]
 OPEN_TRANSACTION = log_bytes(
-    lots(
-        [made("FeatureLevelRecord", name="metadata.version", featureLevel=30)],
-        [made("BeginTransactionRecord")],
+    log_batches(
+        [new_record("FeatureLevelRecord", name="metadata.version", featureLevel=30)],
+        [new_record("BeginTransactionRecord")],
     )
 )
 

@@ -19,7 +19,7 @@ from tests.helpers.logs.costly_files import (
     packed,
     snapshot_around,
 )
-from tests.helpers.logs.random_logs import made, uuid
+from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.segments import plain_record
 from tests.helpers.tools.console import METADATA_SHELL, Done
 
@@ -27,7 +27,7 @@ KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))
 ENGINE = "reference" if why_not_native() else "native"
 MOST_RESIDENT = 160 * MIB  # 150 here, and some for another allocator
 NO_OP = b"\x01\x14\0\0"
-TOPIC = made("TopicRecord", topicId=uuid(1), name="a").value
+TOPIC = new_record("TopicRecord", topicId=uuid(1), name="a").value
 COMMANDS = {
     "ls": (METADATA_SHELL, "ls", "/image"),
     "find": (METADATA_SHELL, "find", "/image"),

@@ -5,7 +5,7 @@ import pytest
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.batch import HEADER_SIZE
 from tests.helpers.engine.fold_records import T, partition, topic
-from tests.helpers.logs.random_logs import log_bytes, lots
+from tests.helpers.logs.random_logs import log_batches, log_bytes
 
 native_fold = pytest.importorskip(
     "kraftops.engine.native_fold", reason="there is no compiled engine", exc_type=ImportError
@@ -25,7 +25,7 @@ def test_name_that_no_topic_can_have_is_not_there() -> None:
 
 def test_record_that_is_gone_is_a_decode_error() -> None:
     fold = native_fold.NativeFold(lambda _: b"")
-    data = log_bytes(lots([topic(), partition()]))
+    data = log_bytes(log_batches([topic(), partition()]))
     fold.apply(data, 0, HEADER_SIZE, 0, 2)
 
     with pytest.raises(DecodeError, match="not where it was"):

@@ -9,7 +9,7 @@ from kraftops.image.history import history
 from kraftops.image.load.loading import load
 from kraftops.tree.history_subjects import history_subject
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
-from tests.helpers.logs.random_logs import Lot, log_bytes, lots, made
+from tests.helpers.logs.random_logs import LogBatch, log_batches, log_bytes, new_record
 from tests.helpers.tools.corpus import SHELL
 
 
@@ -26,13 +26,13 @@ def test_history_goes_on_over_removal_and_creation() -> None:
 
 def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
     value = [
-        made("ConfigRecord", resourceType=4, resourceName="1", name="k", value=text)
+        new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value=text)
         for text in "abc"
     ]
-    log = lots(
-        [value[0], made("BeginTransactionRecord")],
+    log = log_batches(
+        [value[0], new_record("BeginTransactionRecord")],
         [value[1]],
-        [value[2], made("EndTransactionRecord")],
+        [value[2], new_record("EndTransactionRecord")],
     )
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
@@ -47,8 +47,12 @@ def test_records_of_a_transaction_keep_their_offsets(tmp_path: Path) -> None:
 
 
 def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
-    config = made("ConfigRecord", resourceType=4, resourceName="1", name="k", value="a")
-    log = lots([made("BeginTransactionRecord"), config], [made("AbortTransactionRecord")], [config])
+    config = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="a")
+    log = log_batches(
+        [new_record("BeginTransactionRecord"), config],
+        [new_record("AbortTransactionRecord")],
+        [config],
+    )
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
 
@@ -59,12 +63,13 @@ def test_what_a_transaction_takes_back_is_no_change(tmp_path: Path) -> None:
 
 def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_path: Path) -> None:
     config = [
-        made("ConfigRecord", resourceType=4, resourceName="1", name="k", value=one) for one in "abc"
+        new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value=one)
+        for one in "abc"
     ]
-    batches = [bytes(lot) for lot in lots([config[0]])]
+    batches = [bytes(batch) for batch in log_batches([config[0]])]
     write_log(
         tmp_path,
-        {2: [bytes(Lot(2, [config[1]])), bytes(Lot(3, [config[2]]))]},
+        {2: [bytes(LogBatch(2, [config[1]])), bytes(LogBatch(3, [config[2]]))]},
         {(2, 1): snapshot_bytes(*batches, end=1), (3, 1): snapshot_bytes(*batches, end=1)},
     )
 
@@ -78,7 +83,7 @@ def test_history_begins_with_the_oldest_snapshot_that_the_log_goes_on_from(tmp_p
 
 
 def test_dialects_are_read_too(tmp_path: Path) -> None:
-    config = made(
+    config = new_record(
         "ConfigRecord",
         dialect="kip-631-draft",
         resourceType=4,
@@ -87,7 +92,7 @@ def test_dialects_are_read_too(tmp_path: Path) -> None:
         value="a",
     )
     path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(log_bytes(lots([config])))
+    path.write_bytes(log_bytes(log_batches([config])))
 
     steps = history(
         path, history_subject(["image", "configs", "BROKER:1", "k"]), dialect="kip-631-draft"

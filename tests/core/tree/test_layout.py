@@ -18,11 +18,11 @@ from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import kraft_version_batch, snapshot_bytes, voters_batch
 from tests.helpers.logs.random_logs import (
     FIRST_TIME,
-    Made,
+    MetadataRecord,
     leader_change,
+    log_batches,
     log_bytes,
-    lots,
-    made,
+    new_record,
     random_log,
     uuid,
 )
@@ -34,9 +34,9 @@ REAL = SHELL / "in" / "n431"
 T = uuid(1)
 
 
-def image_of(*records: Made) -> MetadataImage:
+def image_of(*records: MetadataRecord) -> MetadataImage:
     """Return the image of a batch."""
-    return image_in(log_bytes(lots(records)))
+    return image_in(log_bytes(log_batches(records)))
 
 
 def image_in(raw: bytes) -> MetadataImage:
@@ -64,12 +64,12 @@ def data(root: Directory, path: str) -> Any:
     return found.data
 
 
-def partition(number: int, **changes: Any) -> Made:
+def partition(number: int, **changes: Any) -> MetadataRecord:
     fields: dict[str, Any] = {"replicas": [1, 2], "isr": [1, 2], "leader": 1}
-    return made("PartitionRecord", partitionId=number, topicId=T, **fields | changes)
+    return new_record("PartitionRecord", partitionId=number, topicId=T, **fields | changes)
 
 
-TOPIC = made("TopicRecord", topicId=T, name="orders")
+TOPIC = new_record("TopicRecord", topicId=T, name="orders")
 
 
 class TestForms:
@@ -188,7 +188,7 @@ class TestTopics:
                 partition(3, addingReplicas=[2]),
                 partition(4, removingReplicas=[1]),
                 partition(5, eligibleLeaderReplicas=[2], isr=[1]),
-                made("TopicRecord", topicId=uuid(2), name="healthy"),
+                new_record("TopicRecord", topicId=uuid(2), name="healthy"),
             )
         )
         by_state = "/image/topics/byState"
@@ -218,7 +218,7 @@ class TestTopics:
         assert names(root, "/image/topics/byState/withElr") == []
 
     def test_states_leave_out_topics_whose_name_is_anothers(self) -> None:
-        twin = made("TopicRecord", topicId=uuid(77), name="orders")
+        twin = new_record("TopicRecord", topicId=uuid(77), name="orders")
         root = tree_of(image_of(TOPIC, partition(0, leader=-1, isr=[]), twin))
 
         assert names(root, "/image/topics/byState/leaderless") == []
@@ -235,7 +235,7 @@ class TestBrokers:
         ],
     )
     def test_state_in_one_word(self, fenced: bool, shutdown: bool, state: str) -> None:
-        record = made(
+        record = new_record(
             "RegisterBrokerRecord", brokerId=1, fenced=fenced, inControlledShutdown=shutdown
         )
 
@@ -248,7 +248,7 @@ class TestBrokers:
         def feature(name: str, most: int) -> dict[str, Any]:
             return {"name": name, "minSupportedVersion": 0, "maxSupportedVersion": most}
 
-        record = made(
+        record = new_record(
             "RegisterBrokerRecord",
             brokerId=1,
             endPoints=[endpoint("b", 1), endpoint("a", 2), endpoint("b", 3)],
@@ -264,8 +264,8 @@ class TestBrokers:
         assert shown["endPoints"][0]["securityProtocol"] == "PLAINTEXT"
 
 
-def config(kind: int, name: str, key: str, value: str) -> Made:
-    return made("ConfigRecord", resourceType=kind, resourceName=name, name=key, value=value)
+def config(kind: int, name: str, key: str, value: str) -> MetadataRecord:
+    return new_record("ConfigRecord", resourceType=kind, resourceName=name, name=key, value=value)
 
 
 class TestConfigurations:
@@ -296,7 +296,7 @@ class TestConfigurations:
 
 
 class TestSecrets:
-    SCRAM = made(
+    SCRAM = new_record(
         "UserScramCredentialRecord",
         name="u",
         mechanism=1,
@@ -338,7 +338,7 @@ class TestSecrets:
         )
 
     def test_unknown_mechanisms_are_ours_alone(self) -> None:
-        image = image_of(made("UserScramCredentialRecord", name="u", mechanism=9))
+        image = image_of(new_record("UserScramCredentialRecord", name="u", mechanism=9))
 
         assert names(tree_of(image, form=Form.KAFKA), "/image/scram") == [
             *("SCRAM-SHA-256", "SCRAM-SHA-512"),
@@ -349,7 +349,7 @@ class TestSecrets:
 class TestQuotas:
     IMAGE = image_of(
         *(
-            made("ClientQuotaRecord", entity=entity, key="x", value=value)
+            new_record("ClientQuotaRecord", entity=entity, key="x", value=value)
             for value, entity in enumerate(
                 [
                     [{"entityType": "user", "entityName": "u"}],
@@ -391,8 +391,8 @@ class TestQuotas:
 
 class TestFeaturesAndProducers:
     def test_levels(self) -> None:
-        def level(name: str, value: int) -> Made:
-            return made("FeatureLevelRecord", name=name, featureLevel=value)
+        def level(name: str, value: int) -> MetadataRecord:
+            return new_record("FeatureLevelRecord", name=name, featureLevel=value)
 
         image = image_of(level("metadata.version", 30), level("x", 2))
         for form in (Form.KAFKA, Form.OURS):
@@ -408,7 +408,9 @@ class TestFeaturesAndProducers:
             level: data(
                 tree_of(
                     image_of(
-                        made("FeatureLevelRecord", name="metadata.version", featureLevel=level)
+                        new_record(
+                            "FeatureLevelRecord", name="metadata.version", featureLevel=level
+                        )
                     )
                 ),
                 "/image/features/metadataVersion",
@@ -458,10 +460,12 @@ class TestQuorum:
 
 class TestWhereFrom:
     def test_leaves_know_their_last_change(self) -> None:
-        change = made(
+        change = new_record(
             "PartitionChangeRecord", time=FIRST_TIME + 5, partitionId=0, topicId=T, leader=2
         )
-        image = image_in(log_bytes(lots([TOPIC, partition(0)], [made("NoOpRecord"), change])))
+        image = image_in(
+            log_bytes(log_batches([TOPIC, partition(0)], [new_record("NoOpRecord"), change]))
+        )
         root = tree_of(image)
 
         found = at(root, "/image/topics/byName/orders/0")
@@ -478,7 +482,7 @@ class TestWhereFrom:
 
     def test_in_a_snapshot_it_was_before_its_end(self, tmp_path: Path) -> None:
         path = tmp_path / "00000000000000000042-0000000001.checkpoint"
-        path.write_bytes(snapshot_bytes(*map(bytes, lots([TOPIC])), end=1))
+        path.write_bytes(snapshot_bytes(*map(bytes, log_batches([TOPIC])), end=1))
 
         found = at(tree_of(load(path)), "/image/topics/byName/orders/name")
         assert isinstance(found, Leaf)
@@ -487,7 +491,7 @@ class TestWhereFrom:
         assert (change.offset, change.is_upper_bound) == (41, True)
 
     def test_findings_are_listed(self) -> None:
-        image = image_of(TOPIC, made("RemoveTopicRecord", topicId=uuid(7)))
+        image = image_of(TOPIC, new_record("RemoveTopicRecord", topicId=uuid(7)))
         root = tree_of(image)
 
         assert names(root, "/local/findings") == ["0"]

@@ -7,7 +7,7 @@ from kraftops.engine.metadata_state import EntryKey
 from kraftops.engine.reference.fold import ReferenceFold
 from kraftops.log.batch import inflated, read_record
 from tests.helpers.engine.comparison import has_native
-from tests.helpers.logs.random_logs import Made, log_bytes, lots
+from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes
 from tests.helpers.logs.segments import batches_of
 
 Make = Callable[[str, Fetch], Fold]
@@ -49,9 +49,9 @@ class FoldDriver:
         self.addresses: list[int] = []
         self.fold = make(dialect, lambda number: self._batches[number][0])
 
-    def put(self, *records: Made) -> int:
+    def put(self, *records: MetadataRecord) -> int:
         """Add a batch without applying it; return its number."""
-        (batch,) = batches_of(log_bytes(lots(records)))
+        (batch,) = batches_of(log_bytes(log_batches(records)))
         data, position = inflated(batch, batch.header)
         self._batches.append((data, position, len(records)))
         number, at = len(self._batches) - 1, position
@@ -72,7 +72,7 @@ class FoldDriver:
         position, number = (position, 0) if after is None else (after.position, after.number)
         return self.fold.skim(data, position, number, count)
 
-    def add(self, *records: Made) -> FoldProgress:
+    def add(self, *records: MetadataRecord) -> FoldProgress:
         """Apply a whole batch as a unit of its own."""
         self.fold.begin_unit()
         batch = self.put(*records)
@@ -80,7 +80,7 @@ class FoldDriver:
         assert stop.number == len(records)
         return stop
 
-    def each(self, *records: Made) -> None:
+    def each(self, *records: MetadataRecord) -> None:
         """Apply a batch for each of the records."""
         for record in records:
             self.add(record)

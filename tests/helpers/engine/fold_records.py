@@ -5,29 +5,29 @@ from typing import Any
 import pytest
 
 from kraftops.records import metadata_numbers as types
-from tests.helpers.logs.random_logs import Made, made, uuid
+from tests.helpers.logs.random_logs import MetadataRecord, new_record, uuid
 
 T, U, V = uuid(1), uuid(2), uuid(3)
 D1, D2, D3, LOST = uuid(201), uuid(202), uuid(203), uuid(2)
 ELR: dict[str, Any] = {"eligibleLeaderReplicas": [2], "lastKnownElr": [1]}
-BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
+BEGIN, END, ABORT = (new_record(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
 MARKERS = [
     pytest.param(BEGIN, types.BEGIN_TRANSACTION, id="begin"),
     pytest.param(END, types.END_TRANSACTION, id="end"),
     pytest.param(ABORT, types.ABORT_TRANSACTION, id="abort"),
 ]
-NO_OP = made("NoOpRecord")
+NO_OP = new_record("NoOpRecord")
 
 
-def topic(topic_id: bytes = T, name: str = "a") -> Made:
-    return made("TopicRecord", topicId=topic_id, name=name)
+def topic(topic_id: bytes = T, name: str = "a") -> MetadataRecord:
+    return new_record("TopicRecord", topicId=topic_id, name=name)
 
 
-def removal(topic_id: bytes = T) -> Made:
-    return made("RemoveTopicRecord", topicId=topic_id)
+def removal(topic_id: bytes = T) -> MetadataRecord:
+    return new_record("RemoveTopicRecord", topicId=topic_id)
 
 
-def partition(number: int = 0, topic_id: bytes = T, **changes: Any) -> Made:
+def partition(number: int = 0, topic_id: bytes = T, **changes: Any) -> MetadataRecord:
     data: dict[str, Any] = {
         "partitionId": number,
         "topicId": topic_id,
@@ -35,51 +35,51 @@ def partition(number: int = 0, topic_id: bytes = T, **changes: Any) -> Made:
         "isr": [1, 2],
         "leader": 1,
     }
-    return made("PartitionRecord", **data | changes)
+    return new_record("PartitionRecord", **data | changes)
 
 
-def change(number: int = 0, topic_id: bytes = T, **changes: Any) -> Made:
-    return made("PartitionChangeRecord", partitionId=number, topicId=topic_id, **changes)
+def change(number: int = 0, topic_id: bytes = T, **changes: Any) -> MetadataRecord:
+    return new_record("PartitionChangeRecord", partitionId=number, topicId=topic_id, **changes)
 
 
-def clear_elr(name: str = "") -> Made:
-    return made("ClearElrRecord", topicName=name)
+def clear_elr(name: str = "") -> MetadataRecord:
+    return new_record("ClearElrRecord", topicName=name)
 
 
-def broker(number: int = 1, **changes: Any) -> Made:
-    return made("RegisterBrokerRecord", **{"brokerId": number, "brokerEpoch": 7} | changes)
+def broker(number: int = 1, **changes: Any) -> MetadataRecord:
+    return new_record("RegisterBrokerRecord", **{"brokerId": number, "brokerEpoch": 7} | changes)
 
 
-def registration_change(**changes: Any) -> Made:
-    return made("BrokerRegistrationChangeRecord", brokerId=1, brokerEpoch=7, **changes)
+def registration_change(**changes: Any) -> MetadataRecord:
+    return new_record("BrokerRegistrationChangeRecord", brokerId=1, brokerEpoch=7, **changes)
 
 
-def fence(number: int = 1) -> Made:
-    return made("FenceBrokerRecord", id=number, epoch=7)
+def fence(number: int = 1) -> MetadataRecord:
+    return new_record("FenceBrokerRecord", id=number, epoch=7)
 
 
-def unfence(number: int = 1) -> Made:
-    return made("UnfenceBrokerRecord", id=number, epoch=7)
+def unfence(number: int = 1) -> MetadataRecord:
+    return new_record("UnfenceBrokerRecord", id=number, epoch=7)
 
 
-def config(value: str | None, key: str = "k", kind: int = 2) -> Made:
+def config(value: str | None, key: str = "k", kind: int = 2) -> MetadataRecord:
     data: dict[str, Any] = {"resourceType": kind, "resourceName": "a", "name": key, "value": value}
-    return made("ConfigRecord", **data)
+    return new_record("ConfigRecord", **data)
 
 
-def quota(*, remove: bool = False) -> Made:
+def quota(*, remove: bool = False) -> MetadataRecord:
     entity = [{"entityType": "user", "entityName": None}]
-    return made("ClientQuotaRecord", entity=entity, key="k", value=1.0, remove=remove)
+    return new_record("ClientQuotaRecord", entity=entity, key="k", value=1.0, remove=remove)
 
 
-def feature(level: int, name: str = "group.version") -> Made:
-    return made("FeatureLevelRecord", name=name, featureLevel=level)
+def feature(level: int, name: str = "group.version") -> MetadataRecord:
+    return new_record("FeatureLevelRecord", name=name, featureLevel=level)
 
 
-def scram(salt: bytes = b"x") -> Made:
+def scram(salt: bytes = b"x") -> MetadataRecord:
     keys: dict[str, Any] = {"salt": salt, "storedKey": b"x", "serverKey": b"x"}
-    return made("UserScramCredentialRecord", name="u", mechanism=1, iterations=4096, **keys)
+    return new_record("UserScramCredentialRecord", name="u", mechanism=1, iterations=4096, **keys)
 
 
-def token() -> Made:
-    return made("DelegationTokenRecord", tokenId="t")
+def token() -> MetadataRecord:
+    return new_record("DelegationTokenRecord", tokenId="t")

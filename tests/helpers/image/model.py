@@ -12,7 +12,7 @@ from typing import Any
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.batch import LOG_APPEND_TIME
-from tests.helpers.logs.random_logs import ZERO, Lot, Made
+from tests.helpers.logs.random_logs import ZERO, LogBatch, MetadataRecord
 
 State = dict[str, Any]
 _BEGIN = "BeginTransactionRecord"
@@ -50,36 +50,36 @@ class Model:
         """Begin with nothing."""
         self.state = _empty()
         self.before: State = {}
-        self.waiting: list[tuple[int, Made]] | None = None
+        self.waiting: list[tuple[int, MetadataRecord]] | None = None
 
     def unit(self) -> None:
         """Begin a batch or a transaction, of which some rules ask what was before it."""
         self.before = deepcopy(self.state)
         self.before["removed"] = set()
 
-    def load(self, log: Iterable[Lot]) -> State:
+    def load(self, log: Iterable[LogBatch]) -> State:
         """Return the state after a log."""
-        for lot in log:
-            self.lot(lot)
+        for batch in log:
+            self.batch(batch)
         self.state["findings"].sort()
         return self.state
 
-    def lot(self, lot: Lot) -> None:
+    def batch(self, batch: LogBatch) -> None:
         """Replay a batch."""
-        newest = max(one.timestamp for one in lot.records)
+        newest = max(one.timestamp for one in batch.records)
         if self.waiting is None:
             self.unit()
-        for offset, record in enumerate(lot.records, lot.base_offset):
+        for offset, record in enumerate(batch.records, batch.base_offset):
             if record.name in _MARKERS:
-                if record.name == _BEGIN and self.waiting is None and offset > lot.base_offset:
-                    self.state["provenance"] = (offset - 1, lot.epoch, newest)
+                if record.name == _BEGIN and self.waiting is None and offset > batch.base_offset:
+                    self.state["provenance"] = (offset - 1, batch.epoch, newest)
                 self.marker(offset, record.name)
             elif self.waiting is None:
                 self.replay(offset, record)
             else:
                 self.waiting.append((offset, record))
         if self.waiting is None:
-            self.state["provenance"] = (lot.end - 1, lot.epoch, newest)
+            self.state["provenance"] = (batch.end - 1, batch.epoch, newest)
 
     def marker(self, offset: int, name: str) -> None:
         """Begin, end or abort a transaction."""
@@ -97,7 +97,7 @@ class Model:
         """Note that a record is left out."""
         self.state["findings"].append(offset)
 
-    def replay(self, offset: int, record: Made) -> None:
+    def replay(self, offset: int, record: MetadataRecord) -> None:
         """Replay a record."""
         if not record.name:
             self.refuse(offset)
@@ -318,14 +318,14 @@ def _set(table: dict[Any, Any], whom: Any, key: str, value: Any) -> None:
         del table[whom]
 
 
-def model_of(log: Iterable[Lot]) -> State:
+def model_of(log: Iterable[LogBatch]) -> State:
     """Return what an image of the log holds by the rules."""
     return Model().load(log)
 
 
-def without_append_times(log: Iterable[Lot]) -> list[Lot]:
+def without_append_times(log: Iterable[LogBatch]) -> list[LogBatch]:
     """Return the log with the times of its records, not those of its appending."""
-    return [lot._replace(attributes=lot.attributes & ~LOG_APPEND_TIME) for lot in log]
+    return [batch._replace(attributes=batch.attributes & ~LOG_APPEND_TIME) for batch in log]
 
 
 def state_of(image: MetadataImage) -> State:

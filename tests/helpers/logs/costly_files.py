@@ -11,7 +11,7 @@ from kraftops.schema.compile import compiled
 from kraftops.schema.tables.control import MESSAGES
 from kraftops.varint import uvarint_bytes
 from tests.helpers.engine.choice import VARIABLE
-from tests.helpers.logs.random_logs import made, uuid
+from tests.helpers.logs.random_logs import new_record, uuid
 from tests.helpers.logs.segments import batch_around, plain_record
 from tests.helpers.tools.console import Done, run_command
 
@@ -41,7 +41,9 @@ def packed(
 def broker_with_endpoints(size: int) -> bytes:
     """Return a registration of about *size* bytes, with as many endpoints as fit."""
     endpoint = {"name": "", "host": "", "port": 0, "securityProtocol": 0}
-    record = made("RegisterBrokerRecord", brokerId=1, incarnationId=uuid(1), endPoints=[endpoint])
+    record = new_record(
+        "RegisterBrokerRecord", brokerId=1, incarnationId=uuid(1), endPoints=[endpoint]
+    )
     assert record.value is not None
     return _swollen(record.value, b"\1\1\0\0\0\0\0", size)
 

@@ -1,4 +1,4 @@
-"""Metadata logs of records that are known: made by hand, or at random, and cut where one likes."""
+"""Metadata logs of known records: written by hand or at random, and cut anywhere."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -18,8 +18,8 @@ FIRST_TIME = 1_700_000_000_000
 ZERO = bytes(16)
 
 
-class Made(NamedTuple):
-    """A record of the metadata; *name* is empty where the *value* is one that nobody can read."""
+class MetadataRecord(NamedTuple):
+    """A metadata record; *name* is empty if the *value* cannot be read."""
 
     name: str
     version: int
@@ -28,17 +28,17 @@ class Made(NamedTuple):
     timestamp: int = FIRST_TIME
 
 
-class Lot(NamedTuple):
-    """A batch: records one offset after the other."""
+class LogBatch(NamedTuple):
+    """A batch of records with consecutive offsets."""
 
     base_offset: int
-    records: Sequence[Made]
+    records: Sequence[MetadataRecord]
     epoch: int = 1
     attributes: int = 0
 
     @property
     def end(self) -> int:
-        """The offset after it."""
+        """The offset after the batch."""
         return self.base_offset + len(self.records)
 
     def __bytes__(self) -> bytes:
@@ -52,7 +52,7 @@ class Lot(NamedTuple):
         )
 
 
-def made(
+def new_record(
     name: str,
     /,
     _version: int | None = None,
@@ -60,42 +60,44 @@ def made(
     dialect: str = "kafka",
     time: int = FIRST_TIME,
     **data: Any,
-) -> Made:
+) -> MetadataRecord:
     """Return a record, by default of the newest version; what is not said has its default."""
     message = _TABLES[dialect].MESSAGES[name]
     version = message.versions.last if _version is None else _version
     assert message.key is not None
     assert version is not None
     head = _FRAMES[dialect] + uvarint_bytes(message.key) + uvarint_bytes(version)
-    return Made(name, version, data, head + compiled(message, version).write(data), time)
+    return MetadataRecord(name, version, data, head + compiled(message, version).write(data), time)
 
 
-def unreadable(value: bytes | None, time: int = FIRST_TIME) -> Made:
+def unreadable(value: bytes | None, time: int = FIRST_TIME) -> MetadataRecord:
     """Return a record with a value that nobody can read."""
-    return Made("", 0, {}, value, time)
+    return MetadataRecord("", 0, {}, value, time)
 
 
-def lots(*batches: Sequence[Made], first: int = 0, epoch: int = 1) -> list[Lot]:
+def log_batches(
+    *batches: Sequence[MetadataRecord], first: int = 0, epoch: int = 1
+) -> list[LogBatch]:
     """Return batches, one offset after the other."""
     found = []
     for records in batches:
-        found.append(Lot(first, records, epoch))
+        found.append(LogBatch(first, records, epoch))
         first += len(records)
     return found
 
 
-def log_bytes(log: Iterable[Lot]) -> bytes:
+def log_bytes(log: Iterable[LogBatch]) -> bytes:
     """Return a segment of these batches."""
     return b"".join(map(bytes, log))
 
 
-def cut(log: Iterable[Lot], offset: int) -> list[Lot]:
+def cut(log: Iterable[LogBatch], offset: int) -> list[LogBatch]:
     """Return the log as it was after the record at *offset*."""
     found = []
-    for lot in log:
-        left = lot.records[: max(0, offset + 1 - lot.base_offset)]
+    for batch in log:
+        left = batch.records[: max(0, offset + 1 - batch.base_offset)]
         if left:
-            found.append(lot._replace(records=left))
+            found.append(batch._replace(records=left))
     return found
 
 
@@ -186,18 +188,18 @@ class RandomLog:
         self._removes_scram = False
         self._time = FIRST_TIME
 
-    def log(self, most_batches: int = 8, most_records: int = 8) -> list[Lot]:
+    def log(self, most_batches: int = 8, most_records: int = 8) -> list[LogBatch]:
         """Return a log."""
         random, offset, epoch, found = self.random, 0, 1, []
         for _ in range(random.randint(1, most_batches)):
             records = list(self._batch(random.randint(1, most_records)))
             attributes = random.choice((0, 0, 0, 1, 4)) | random.choice((0, 0, 0, LOG_APPEND_TIME))
-            found.append(Lot(offset, records, epoch, attributes))
+            found.append(LogBatch(offset, records, epoch, attributes))
             offset += len(records) + random.choice((0, 0, 0, 0, 3))
             epoch += random.choice((0, 0, 1))
         return found
 
-    def _batch(self, count: int) -> Iterator[Made]:
+    def _batch(self, count: int) -> Iterator[MetadataRecord]:
         random = self.random
         if not self._open:
             self._removes_scram = random.random() < 0.4
@@ -213,7 +215,7 @@ class RandomLog:
             if one.name == "AbortTransactionRecord" and not self.taste.after_abort:
                 return
 
-    def _run(self) -> Iterator[Made]:
+    def _run(self) -> Iterator[MetadataRecord]:
         """Yield partitions one after the other, as a new topic has them, most of them alike."""
         random = self.random
         topic_id = random.choice(TOPICS)
@@ -247,12 +249,12 @@ class RandomLog:
             if random.random() < 0.01:
                 yield self._at(self._other())
 
-    def _at(self, record: Made) -> Made:
+    def _at(self, record: MetadataRecord) -> MetadataRecord:
         self._time += self.random.choice((0, 1, 1000, -5))
         is_odd = self.random.random() < 0.05
         return record._replace(timestamp=self.random.choice(_TIMES) if is_odd else self._time)
 
-    def record(self) -> Made:
+    def record(self) -> MetadataRecord:
         """Return a record."""
         random = self.random
         has_begun, self._has_begun = self._has_begun, False
@@ -265,8 +267,8 @@ class RandomLog:
         )
         return self._at(makers[0]())
 
-    def _made(self, name: str, version: int | None = None, /, **data: Any) -> Made:
-        return made(name, version, **data)
+    def _made(self, name: str, version: int | None = None, /, **data: Any) -> MetadataRecord:
+        return new_record(name, version, **data)
 
     def _ids(self, most: int = 4) -> list[int]:
         return self.random.sample(BROKERS, self.random.randint(0, most))
@@ -302,7 +304,7 @@ class RandomLog:
     def _number(self) -> int:
         return self.random.choice((0, 0, 0, 1, 1, 2, 3, 7, 1040, 5000, -1, -(1 << 31)))
 
-    def _topic(self) -> Made:
+    def _topic(self) -> MetadataRecord:
         random = self.random
         topic_id = random.choice(TOPICS)
         kind = random.random()
@@ -314,7 +316,7 @@ class RandomLog:
             return self._made("RemoveTopicRecord", topicId=topic_id)
         return self._made("ClearElrRecord", topicName=random.choice(("", *NAMES)))
 
-    def _partition(self) -> Made:
+    def _partition(self) -> MetadataRecord:
         random = self.random
         if not self._live and not self.taste.unknown_topics:
             return self._topic()
@@ -337,7 +339,7 @@ class RandomLog:
             lastKnownElr=self._some_ids(),
         )
 
-    def _change(self) -> Made:
+    def _change(self) -> MetadataRecord:
         random = self.random
         if not self._live and not self.taste.unknown_topics:
             return self._topic()
@@ -383,7 +385,7 @@ class RandomLog:
             for first in (random.choice((0, 1, 7)) for _ in range(random.randint(0, 3)))
         ]
 
-    def _broker(self) -> Made:
+    def _broker(self) -> MetadataRecord:
         random = self.random
         broker = random.choice(BROKERS)
         epoch = random.choice((1, 1, 1, 2))
@@ -429,7 +431,7 @@ class RandomLog:
             features=self._features(),
         )
 
-    def _marker(self) -> Made:
+    def _marker(self) -> MetadataRecord:
         random = self.random
         ends = ("EndTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord")
         begins = () if self._has_begun and not self.taste.double_begin else BEGIN
@@ -446,7 +448,7 @@ class RandomLog:
             self._open = self._has_begun = False
         return self._made(name)
 
-    def _other(self) -> Made:
+    def _other(self) -> MetadataRecord:
         makers = (
             *((self._config,) * 6),
             *((self._quota,) * 4),
@@ -459,7 +461,7 @@ class RandomLog:
         )
         return self.random.choice(makers)()
 
-    def _config(self) -> Made:
+    def _config(self) -> MetadataRecord:
         random = self.random
         kind = random.choice(_RESOURCES)
         return self._made(
@@ -470,7 +472,7 @@ class RandomLog:
             value=random.choice((None, None, "", "1", "compact\n  x")),
         )
 
-    def _quota(self) -> Made:
+    def _quota(self) -> MetadataRecord:
         random = self.random
         kinds: tuple[str, ...] = ("user", "client-id", "ip")
         if self.taste.odd_quotas:
@@ -488,7 +490,7 @@ class RandomLog:
             remove=random.random() < 0.4,
         )
 
-    def _acl(self) -> Made:
+    def _acl(self) -> MetadataRecord:
         random = self.random
         acl_id = uuid(random.choice((1, 2, 3)))
         if random.random() < 0.4:
@@ -505,7 +507,7 @@ class RandomLog:
             permissionType=random.choice((0, 2, 3, 4)),
         )
 
-    def _scram(self) -> Made:
+    def _scram(self) -> MetadataRecord:
         random = self.random
         name, mechanism = random.choice(_USERS), random.choice((1, 1, 2, 2, 0, 3, -1))
         removes = random.random() < 0.35 if self.taste.mixed_scram else self._removes_scram
@@ -521,7 +523,7 @@ class RandomLog:
             iterations=random.choice((4096, 8192)),
         )
 
-    def _token(self) -> Made:
+    def _token(self) -> MetadataRecord:
         random = self.random
         token = random.choice(("t1", "t2"))
         if random.random() < 0.35:
@@ -537,7 +539,7 @@ class RandomLog:
             tokenId=token,
         )
 
-    def _feature(self) -> Made:
+    def _feature(self) -> MetadataRecord:
         random = self.random
         name = random.choice(("metadata.version", "kraft.version", "group.version", "x"))
         return self._made(
@@ -546,7 +548,7 @@ class RandomLog:
             featureLevel=random.choice((0, 1, 6, 7, 30, 31, 32, -2)),
         )
 
-    def _producer_ids(self) -> Made:
+    def _producer_ids(self) -> MetadataRecord:
         return self._made(
             "ProducerIdsRecord",
             brokerId=1,
@@ -554,12 +556,12 @@ class RandomLog:
             nextProducerId=self.random.choice((0, 1000, 1 << 62, -7)),
         )
 
-    def _nothing(self) -> Made:
+    def _nothing(self) -> MetadataRecord:
         if self.random.random() < 0.5:
             return self._made("NoOpRecord")
         return self._made("ZkMigrationStateRecord", zkMigrationState=self.random.randint(-1, 5))
 
 
-def random_log(random: Random, taste: Taste | None = None) -> list[Lot]:
+def random_log(random: Random, taste: Taste | None = None) -> list[LogBatch]:
     """Return a log at random that any reader can read."""
     return RandomLog(random, taste).log()

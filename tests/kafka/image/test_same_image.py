@@ -17,7 +17,16 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from tests.helpers.kafka.jvm.jvm import has_compiler
 from tests.helpers.kafka.tools.image_tool import KafkaImages, Shown
-from tests.helpers.logs.random_logs import Lot, Made, Taste, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.random_logs import (
+    LogBatch,
+    MetadataRecord,
+    Taste,
+    log_batches,
+    log_bytes,
+    new_record,
+    random_log,
+    uuid,
+)
 from tests.helpers.logs.segments import batches_of
 from tests.helpers.tools.corpus import SHELL
 from tests.helpers.tree.leaves import leaves_of
@@ -49,10 +58,10 @@ WITHOUT_DEFECTS = Taste(
 )
 """Logs that Kafka reads without errors of its own."""
 T, U = uuid(1), uuid(2)
-TOPIC = made("TopicRecord", topicId=T, name="a")
-REMOVAL = made("RemoveTopicRecord", topicId=T)
-BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
-NO_OP = made("NoOpRecord")
+TOPIC = new_record("TopicRecord", topicId=T, name="a")
+REMOVAL = new_record("RemoveTopicRecord", topicId=T)
+BEGIN, END, ABORT = (new_record(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
+NO_OP = new_record("NoOpRecord")
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +100,15 @@ def differing(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
     ]
 
 
-def unseen(log: Sequence[Lot]) -> set[int]:
+def unseen(log: Sequence[LogBatch]) -> set[int]:
     """Return the offsets of records in transactions that were aborted, or never ended.
 
     What is wrong with them does not matter to us; Kafka meets it when it reads them.
     """
     found: set[int] = set()
     inside: set[int] | None = None
-    for lot in log:
-        for offset, record in enumerate(lot.records, lot.base_offset):
+    for batch in log:
+        for offset, record in enumerate(batch.records, batch.base_offset):
             if record.name == "BeginTransactionRecord" and inside is None:
                 inside = set()
             elif record.name == "EndTransactionRecord":
@@ -112,9 +121,9 @@ def unseen(log: Sequence[Lot]) -> set[int]:
     return found | (inside or set())
 
 
-def findings_differing(log: Sequence[Lot], shown: Shown, image: MetadataImage) -> list[str]:
+def findings_differing(log: Sequence[LogBatch], shown: Shown, image: MetadataImage) -> list[str]:
     """Return as text the records that only one of the two images skips."""
-    if any(not record.name for lot in log for record in lot.records):
+    if any(not record.name for batch in log for record in batch.records):
         return []  # Kafka's offsets do not count what it cannot read
     found = (re.search(r"record from offset (\d+)", fault) for fault in shown.faults)
     theirs = {int(one[1]) for one in found if one}
@@ -161,16 +170,18 @@ def test_crafted_logs_have_kafkas_tree(path: Path, kafka: KafkaImages) -> None:
     assert bool(wrong) == (path.stem in DEFECTS), "\n".join(wrong)
 
 
-def partition(topic_id: bytes = T, number: int = 0) -> Made:
-    return made("PartitionRecord", partitionId=number, topicId=topic_id, replicas=[1], isr=[1])
+def partition(topic_id: bytes = T, number: int = 0) -> MetadataRecord:
+    return new_record(
+        "PartitionRecord", partitionId=number, topicId=topic_id, replicas=[1], isr=[1]
+    )
 
 
-def scram(user: str, name: str = "UserScramCredential") -> Made:
-    return made(f"{name}Record", name=user, mechanism=1)
+def scram(user: str, name: str = "UserScramCredential") -> MetadataRecord:
+    return new_record(f"{name}Record", name=user, mechanism=1)
 
 
-def config(name: str, value: str | None = "1") -> Made:
-    return made("ConfigRecord", resourceType=2, resourceName="a", name=name, value=value)
+def config(name: str, value: str | None = "1") -> MetadataRecord:
+    return new_record("ConfigRecord", resourceType=2, resourceName="a", name=name, value=value)
 
 
 KNOWN = {
@@ -187,11 +198,11 @@ KNOWN = {
         {"/image/topics/byName/a/name"},
     ),
     "name stays after the topic has another": (
-        [[TOPIC], [made("TopicRecord", topicId=T, name="b")]],
+        [[TOPIC], [new_record("TopicRecord", topicId=T, name="b")]],
         {"/image/topics/byName/a/name"},
     ),
     "name goes with a topic that had it before": (
-        [[TOPIC], [made("TopicRecord", topicId=U, name="a")], [REMOVAL]],
+        [[TOPIC], [new_record("TopicRecord", topicId=U, name="a")], [REMOVAL]],
         {"/image/topics/byName/a/id", "/image/topics/byName/a/name"},
     ),
     "credential is lost where another empties its mechanism after it": (
@@ -213,7 +224,7 @@ KNOWN = {
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_differences(name: str, kafka: KafkaImages) -> None:
     batches, paths = KNOWN[name]
-    raw = log_bytes(lots(*batches))
+    raw = log_bytes(log_batches(*batches))
 
     theirs, ours = their_leaves(kafka(raw)), our_leaves(image_of(raw))
 

@@ -8,7 +8,7 @@ import pytest
 from kraftops.errors import SourceError
 from kraftops.fileio.output import OutputError
 from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import Lot, made, uuid
+from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
 from tests.helpers.tools.shell_session import LOG, Shell
 
 ORDERS = "/image/topics/byName/orders"
@@ -48,10 +48,10 @@ def test_export_writes_whole_files(shell: Shell, tmp_path: Path) -> None:
 
 def test_export_leaves_the_file_as_it_was_where_it_fails(tmp_path: Path) -> None:
     topics = [
-        made("TopicRecord", name="t", topicId=uuid(1)),
-        made("PartitionRecord", topicId=uuid(1)),
+        new_record("TopicRecord", name="t", topicId=uuid(1)),
+        new_record("PartitionRecord", topicId=uuid(1)),
     ]
-    folder = write_log(tmp_path / "log", {0: [bytes(Lot(0, topics))]})
+    folder = write_log(tmp_path / "log", {0: [bytes(LogBatch(0, topics))]})
     shell = Shell(tmp_path / "log")
     path = tmp_path / "out.json"
     path.write_text("before")

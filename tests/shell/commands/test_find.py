@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.errors import UsageError
 from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.logs.random_logs import LogBatch, new_record
 from tests.helpers.tools.shell_session import LOG, Shell
 
 
@@ -58,10 +58,10 @@ def test_depth_is_counted_from_the_start(shell: Shell) -> None:
 
 def test_patterns_take_names_with_wildcards_as_they_are(tmp_path: Path) -> None:
     records = [
-        made("TopicRecord", name=name, topicId=bytes([at] * 16))
+        new_record("TopicRecord", name=name, topicId=bytes([at] * 16))
         for at, name in enumerate(("a*", "ab", "a/b"), 1)
     ]
-    write_log(tmp_path, {0: [bytes(Lot(0, records))]})
+    write_log(tmp_path, {0: [bytes(LogBatch(0, records))]})
     shell = Shell(tmp_path)
 
     found = shell("find", "/image/topics/byName", "-name", "a?", "-type", "d")

@@ -7,7 +7,7 @@ import pytest
 
 from kraftops.errors import UsageError
 from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.logs.random_logs import LogBatch, new_record
 from tests.helpers.tools.shell_session import LOG, NODE, SNAPSHOT, Shell
 
 ORDERS = "/image/topics/byName/orders"
@@ -82,8 +82,8 @@ def test_what_was_never_there_has_no_history(shell: Shell) -> None:
 
 
 def test_records_that_say_the_same_again_are_told(tmp_path: Path) -> None:
-    config = made("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
-    write_log(tmp_path, {0: [bytes(Lot(0, [config, config]))]})
+    config = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
+    write_log(tmp_path, {0: [bytes(LogBatch(0, [config, config]))]})
 
     found = Shell(tmp_path)("history-of", "/image/configs/BROKER:1/k")
 

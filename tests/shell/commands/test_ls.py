@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
-from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.logs.random_logs import LogBatch, new_record
 from tests.helpers.tools.shell_session import LOG, SNAPSHOT, Shell
 
 ORDERS = "/image/topics/byName/orders"
@@ -55,7 +55,7 @@ def shell_line(shell: Shell, path: str) -> str:
 
 
 def test_empty_directories_print_nothing(tmp_path: Path) -> None:
-    write_log(tmp_path, {0: [bytes(Lot(0, [made("NoOpRecord")]))]})
+    write_log(tmp_path, {0: [bytes(LogBatch(0, [new_record("NoOpRecord")]))]})
 
     assert Shell(tmp_path)("ls", "-l", "/image/acls/byId").out == ""
 
@@ -66,10 +66,10 @@ def test_default_quotas_can_be_reached(shell: Shell) -> None:
 
 
 def test_secrets_stay_hidden(tmp_path: Path) -> None:
-    config = made(
+    config = new_record(
         "ConfigRecord", resourceType=4, resourceName="1", name="ssl.key.password", value="x4711x"
     )
-    batch = bytes(Lot(1, [config]))
+    batch = bytes(LogBatch(1, [config]))
     write_log(tmp_path, {}, {(2, 1): snapshot_bytes(batch, end=2)})
     shell = Shell(tmp_path)
 

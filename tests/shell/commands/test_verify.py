@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.errors import UsageError
 from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import Lot, made, uuid
+from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
 from tests.helpers.tools.console import METADATA_SHELL, run_command, run_here
 from tests.helpers.tools.shell_session import LOG, NODE, Shell
 
@@ -39,12 +39,14 @@ def test_sound_log_has_no_findings() -> None:
 
 def test_findings_are_lines_and_a_code(tmp_path: Path) -> None:
     records = [
-        made("FeatureLevelRecord", name="metadata.version", featureLevel=30),
-        made("TopicRecord", name="t", topicId=uuid(1)),
-        made("PartitionRecord", partitionId=0, topicId=uuid(1), replicas=[7], isr=[7], leader=7),
-        made("RemoveTopicRecord", topicId=uuid(9)),
+        new_record("FeatureLevelRecord", name="metadata.version", featureLevel=30),
+        new_record("TopicRecord", name="t", topicId=uuid(1)),
+        new_record(
+            "PartitionRecord", partitionId=0, topicId=uuid(1), replicas=[7], isr=[7], leader=7
+        ),
+        new_record("RemoveTopicRecord", topicId=uuid(9)),
     ]
-    folder = write_log(tmp_path, {0: [bytes(Lot(0, records))]})
+    folder = write_log(tmp_path, {0: [bytes(LogBatch(0, records))]})
     log = folder / LOG.name
     shell = Shell(tmp_path)
 

@@ -34,9 +34,9 @@ def _leaves(node: Node) -> Iterator[Leaf]:
 def test_newest_change_of_a_directory_is_that_of_its_leaves(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log, offset = [leader_change(0, 1)], 1
-    for lot in RandomLog(random).log(most_batches=12, most_records=6):
-        log.append(bytes(lot._replace(base_offset=offset, epoch=1)))
-        offset += len(lot.records)
+    for batch in RandomLog(random).log(most_batches=12, most_records=6):
+        log.append(bytes(batch._replace(base_offset=offset, epoch=1)))
+        offset += len(batch.records)
     whole = write_log(tmp_path / "whole", {0: log})
     end = random.randint(1, offset)
     snapshot = snapshot_of(load(whole, at_offset=end - 1)) if end > 1 else None

@@ -5,7 +5,7 @@ import pytest
 from kraftops.engine.index_contract import RANGE_BITS
 from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner, Topics
 from kraftops.spark.find.scan_job import TopicHashes, hash_of
-from tests.helpers.logs.random_logs import made, uuid
+from tests.helpers.logs.random_logs import new_record, uuid
 
 COUNT = 50
 NO_HASHES = TopicHashes(b"", b"")
@@ -19,7 +19,7 @@ def partitioner(dialect: str = "kafka", **ranges: int) -> Partitioner:
 
 
 def shards_of(found: Partitioner, record: str, /, **data: object) -> tuple[int, ...]:
-    return found.of_record(None, made(record, **data).value)
+    return found.of_record(None, new_record(record, **data).value)
 
 
 def test_records_about_a_topic_share_a_shard() -> None:

@@ -44,12 +44,12 @@ from tests.helpers.logs.corpus_rows import EVERY_LOG, decoder_of
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import (
     FIRST_TIME,
-    Lot,
-    Made,
+    LogBatch,
+    MetadataRecord,
     Taste,
+    log_batches,
     log_bytes,
-    lots,
-    made,
+    new_record,
     random_log,
     uuid,
 )
@@ -156,17 +156,17 @@ def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
     return "".join(out).removesuffix("\n").split("\n")
 
 
-def spread(log: Sequence[Lot]) -> list[Lot]:
+def spread(log: Sequence[LogBatch]) -> list[LogBatch]:
     """Return a log whose topics have so many partitions that they are spread over shards."""
     return [lot._replace(records=list(map(far_apart, lot.records))) for lot in log]
 
 
-def far_apart(record: Made) -> Made:
+def far_apart(record: MetadataRecord) -> MetadataRecord:
     number = record.data.get("partitionId", -1)
     if number < 0:
         return record
     data = {**record.data, "partitionId": number << RANGE_BITS - 8}
-    return made(record.name, record.version, time=record.timestamp, **data)
+    return new_record(record.name, record.version, time=record.timestamp, **data)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -197,11 +197,11 @@ def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
 def test_keys_and_headers(tmp_path: Path, count: int) -> None:
     """No record of the metadata has them: each of these is reported once."""
     values = [
-        made("NoOpRecord").value,
-        made("TopicRecord", name="t", topicId=uuid(1)).value,
-        made("PartitionRecord", partitionId=1, topicId=uuid(1)).value,
+        new_record("NoOpRecord").value,
+        new_record("TopicRecord", name="t", topicId=uuid(1)).value,
+        new_record("PartitionRecord", partitionId=1, topicId=uuid(1)).value,
         b"",
-        made("BeginTransactionRecord").value,
+        new_record("BeginTransactionRecord").value,
     ]
     odd: list[tuple[bytes | None, tuple[tuple[bytes, bytes], ...]]]
     odd = [(b"key", ()), (b"", ()), (None, ((b"name", b"value"),)), (None, ())]
@@ -230,7 +230,7 @@ def test_brokers_of_another_dialect_change_partitions(tmp_path: Path, count: int
         ),
         ("FenceBrokerRecord", {"brokerId": 1, "brokerEpoch": 7}),
     ]
-    log = lots([made(name, dialect="kip-631", **data) for name, data in said])
+    log = log_batches([new_record(name, dialect="kip-631", **data) for name, data in said])
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
     words = ["find", "/image", "-value", r"isr.:\[2\]"]
@@ -248,7 +248,7 @@ def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> Non
     """Last changes as far back as the log goes; its first segment may be missing."""
     random = Random(seed)
     made_up = [*random_log(random), *random_log(random), *random_log(random)]
-    log = spread(lots(*(lot.records for lot in made_up)))
+    log = spread(log_batches(*(lot.records for lot in made_up)))
     whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
     ends = sorted(random.sample(range(1, len(log)), min(2, len(log) - 1)))
     snapshots = {}

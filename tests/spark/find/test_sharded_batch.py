@@ -7,14 +7,14 @@ from kraftops.log.batch import CONTROL, Batch, Record, batch_bytes, records
 from kraftops.spark.find.partitioner import FIRST_SHARD, Partitioner, Topics
 from kraftops.spark.find.scan_job import TopicHashes
 from kraftops.spark.find.sharded_batch import ShardedBatch, sharded
-from tests.helpers.logs.random_logs import made, uuid
+from tests.helpers.logs.random_logs import new_record, uuid
 
 PARTITIONER = Partitioner(40, Topics(TopicHashes(b"", b""), {}, {}), "kafka")
 VALUES = [
-    made("TopicRecord", name="t", topicId=uuid(1)).value,
-    made("FeatureLevelRecord", name="f").value,
-    made("PartitionRecord", topicId=uuid(1), partitionId=0).value,
-    made("PartitionRecord", topicId=uuid(1), partitionId=1).value,
+    new_record("TopicRecord", name="t", topicId=uuid(1)).value,
+    new_record("FeatureLevelRecord", name="f").value,
+    new_record("PartitionRecord", topicId=uuid(1), partitionId=0).value,
+    new_record("PartitionRecord", topicId=uuid(1), partitionId=1).value,
 ]
 
 

@@ -17,7 +17,7 @@ from tests.helpers.engine.fold_driver import ALL, FoldDriver
 from tests.helpers.engine.fold_records import (
     T,
 )
-from tests.helpers.logs.random_logs import Made, log_bytes, lots, made
+from tests.helpers.logs.random_logs import MetadataRecord, log_batches, log_bytes, new_record
 
 
 class TestDrafts:
@@ -34,8 +34,8 @@ class TestDrafts:
 
     def test_types_are_kafkas(self) -> None:
         dialect = "kip-631-draft"
-        record = made("TopicRecord", dialect=dialect, topicId=T, name="a", deleting=True)
-        data = log_bytes(lots([record]))
+        record = new_record("TopicRecord", dialect=dialect, topicId=T, name="a", deleting=True)
+        data = log_bytes(log_batches([record]))
         fold = open_fold(dialect, lambda _: data)
         fold.apply(data, 0, HEADER_SIZE, 0, 1)
 
@@ -44,8 +44,8 @@ class TestDrafts:
         assert fold.topic(T) == TopicEntry("a", HEADER_SIZE, is_deleting=True)
 
     def test_fenced_broker_leaves_all_isrs(self) -> None:
-        def draft(name: str, **data: Any) -> Made:
-            return made(name, dialect="kip-631", **data)
+        def draft(name: str, **data: Any) -> MetadataRecord:
+            return new_record(name, dialect="kip-631", **data)
 
         driver = FoldDriver(ReferenceFold, "kip-631")
         fields: dict[str, Any] = {"topicId": T, "replicas": [1, 2], "leader": 2}
@@ -63,11 +63,11 @@ class TestDrafts:
         assert driver.fold.partitions_with(PartitionCondition.UNDER_REPLICATED) == {T: [0, 1]}
 
     def test_scram_record_replaces_all_credentials_of_its_user(self) -> None:
-        def credentials(*mechanisms: int) -> Made:
+        def credentials(*mechanisms: int) -> MetadataRecord:
             fields: dict[str, Any] = dict.fromkeys(("salt", "saltedPassword"), b"x")
             infos = [{"mechanism": one, "iterations": 1, **fields} for one in mechanisms]
             data: dict[str, Any] = {"userName": "u", "credentialInfos": infos}
-            return made("UserScramCredentialRecord", dialect="kip-631", **data)
+            return new_record("UserScramCredentialRecord", dialect="kip-631", **data)
 
         driver = FoldDriver(ReferenceFold, "kip-631")
         driver.add(credentials(1, 2))

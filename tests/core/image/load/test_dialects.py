@@ -11,7 +11,14 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
 from kraftops.tree.view import Form
 from tests.helpers.image.model import partition_fields, state_of
-from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import (
+    ZERO,
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    uuid,
+)
 from tests.helpers.logs.segments import batches_of
 from tests.helpers.tree.leaves import leaves_of
 
@@ -21,13 +28,15 @@ T = uuid(1)
 
 def image_of(dialect: str, *records: tuple[str, dict[str, Any]]) -> MetadataImage:
     """Return the image of records, each in a batch of its own."""
-    return image_in(dialect, *([made(name, dialect=dialect, **data)] for name, data in records))
+    return image_in(
+        dialect, *([new_record(name, dialect=dialect, **data)] for name, data in records)
+    )
 
 
-def image_in(dialect: str, *batches: Sequence[Made]) -> MetadataImage:
+def image_in(dialect: str, *batches: Sequence[MetadataRecord]) -> MetadataImage:
     image = MetadataImage(dialect)
     source = image.store.add_source("memory", None)
-    assert Loader(Replay(image)).add(batches_of(log_bytes(lots(*batches))), source, "memory")
+    assert Loader(Replay(image)).add(batches_of(log_bytes(log_batches(*batches))), source, "memory")
     for form in (Form.OURS, Form.KAFKA):
         for path, leaf in leaves_of(tree_of(image, form=form, version="1")):
             assert leaf.json, path
@@ -194,6 +203,6 @@ class TestDrafts:
 
 @pytest.mark.parametrize("dialect", [LATE, DRAFT])
 def test_records_of_another_dialect_are_findings(dialect: str) -> None:
-    records = [made("TopicRecord", topicId=T, name="a"), made("NoOpRecord")]
+    records = [new_record("TopicRecord", topicId=T, name="a"), new_record("NoOpRecord")]
 
     assert len(image_in(dialect, records).record_findings) == 2

@@ -18,7 +18,7 @@ from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import leaves_below
-from tests.helpers.logs.random_logs import log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record, uuid
 from tests.helpers.logs.segments import batches_of, resealed
 from tests.helpers.tools.corpus import SHELL
 
@@ -58,11 +58,11 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("codec", range(1, 5))
 def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int) -> None:
     """What was before is there; nothing of such a size is made."""
-    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    topic = new_record("TopicRecord", topicId=uuid(1), name="a")
     record = Record(1, 0, None, bytes(MAX_INFLATED_METADATA_BYTES))
     bomb = batch_bytes([record], attributes=codec, leader_epoch=1)
     path = tmp_path / LOG.name
-    path.write_bytes(log_bytes(lots([topic])) + bomb)
+    path.write_bytes(log_bytes(log_batches([topic])) + bomb)
 
     image = load(path)
 
@@ -73,10 +73,12 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
 
 
 def test_record_that_is_too_large_is_a_finding(tmp_path: Path) -> None:
-    config = made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="v" * (9 << 20))
-    topic = made("TopicRecord", topicId=uuid(1), name="a")
+    config = new_record(
+        "ConfigRecord", resourceType=2, resourceName="a", name="k", value="v" * (9 << 20)
+    )
+    topic = new_record("TopicRecord", topicId=uuid(1), name="a")
     path = tmp_path / LOG.name
-    path.write_bytes(log_bytes(lots([config, topic])))
+    path.write_bytes(log_bytes(log_batches([config, topic])))
 
     image = load(path)
 

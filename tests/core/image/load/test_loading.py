@@ -32,13 +32,13 @@ from tests.helpers.logs.metadata_logs import (
 )
 from tests.helpers.logs.random_logs import (
     FIRST_TIME,
-    Lot,
-    Made,
+    LogBatch,
+    MetadataRecord,
     cut,
     leader_change,
+    log_batches,
     log_bytes,
-    lots,
-    made,
+    new_record,
     random_log,
     uuid,
 )
@@ -49,12 +49,12 @@ REAL = SHELL / "in"
 NODES = ("n332", "n391", "n431")
 PARTITION = "__cluster_metadata-0"
 SEGMENT = f"{PARTITION}/00000000000000000000.log"
-RELEASE = made("FeatureLevelRecord", name="metadata.version", featureLevel=30)
+RELEASE = new_record("FeatureLevelRecord", name="metadata.version", featureLevel=30)
 
 
-def topics(*numbers: int) -> list[Made]:
+def topics(*numbers: int) -> list[MetadataRecord]:
     """Return records of topics named by numbers."""
-    return [made("TopicRecord", topicId=uuid(one), name=str(one)) for one in numbers]
+    return [new_record("TopicRecord", topicId=uuid(one), name=str(one)) for one in numbers]
 
 
 def names(image: MetadataImage) -> set[str]:
@@ -67,12 +67,14 @@ def kinds(image: MetadataImage) -> list[FindingKind]:
 
 def snapshot_of(*numbers: int) -> bytes:
     """Return a snapshot that holds these topics."""
-    return snapshot_bytes(*map(bytes, lots([RELEASE, *topics(*numbers)])), end=1)
+    return snapshot_bytes(*map(bytes, log_batches([RELEASE, *topics(*numbers)])), end=1)
 
 
 def segment(first: int, *numbers: int) -> list[bytes]:
     """Return batches of one topic each, from offset *first* on."""
-    return [bytes(lot) for lot in lots(*([one] for one in topics(*numbers)), first=first)]
+    return [
+        bytes(batch) for batch in log_batches(*([one] for one in topics(*numbers)), first=first)
+    ]
 
 
 class TestFiles:
@@ -135,8 +137,8 @@ class TestFiles:
     def test_snapshot_that_ends_within_a_batch_is_gone_on_behind_its_end(
         self, tmp_path: Path
     ) -> None:
-        (lot,) = lots(topics(1, 2, 3))
-        write_log(tmp_path, {0: [bytes(lot)]}, {(2, 1): snapshot_of(10)})
+        (batch,) = log_batches(topics(1, 2, 3))
+        write_log(tmp_path, {0: [bytes(batch)]}, {(2, 1): snapshot_of(10)})
 
         assert names(load(tmp_path)) == {"10", "3"}
 
@@ -156,14 +158,14 @@ class TestFiles:
     ) -> None:
         """What a snapshot covers goes up to the time in its header."""
         log = [
-            made("TopicRecord", time=when, topicId=uuid(one), name=str(one))
+            new_record("TopicRecord", time=when, topicId=uuid(one), name=str(one))
             for one, when in ((1, 9), (2, 10), (3, 11))
         ]
         header = {"version": 0, "lastContainedLogTimestamp": 10}
         value = compiled(control.MESSAGES["SnapshotHeaderRecord"], 0).write(header)
         record = Record(0, FIRST_TIME, bytes(2) + (3).to_bytes(2), value)
         snapshot = batch_bytes([record], attributes=CONTROL) + snapshot_of(30)
-        write_log(tmp_path, {0: [log_bytes(lots(log))]}, {(2, 1): snapshot})
+        write_log(tmp_path, {0: [log_bytes(log_batches(log))]}, {(2, 1): snapshot})
 
         assert names(load(tmp_path, at_time=time)) == expected
 
@@ -287,7 +289,7 @@ class TestReadOnly:
         assert set(opened) == {os.O_RDONLY}
 
 
-LOG = lots([RELEASE, *topics(1, 2)], topics(3), topics(4, 5, 6), topics(7))
+LOG = log_batches([RELEASE, *topics(1, 2)], topics(3), topics(4, 5, 6), topics(7))
 
 
 class TestDamage:
@@ -313,7 +315,7 @@ class TestDamage:
     def test_log_is_shown_up_to_a_batch_whose_checksum_is_wrong(
         self, number: int, at: int, tmp_path: Path
     ) -> None:
-        batches = [bytearray(bytes(lot)) for lot in LOG]
+        batches = [bytearray(bytes(batch)) for batch in LOG]
         batches[number][at] ^= 0x40
         path = tmp_path / "log"
         path.write_bytes(b"".join(batches))
@@ -478,7 +480,7 @@ class TestContinuity:
         assert (finding.kind, finding.reason) == (FindingKind.GAP, "offsets 2 to 4 are missing")
 
     def test_older_epoch_after_a_newer_one_is_found(self, tmp_path: Path) -> None:
-        late = lots(topics(1), epoch=3) + lots(topics(2), epoch=2, first=1)
+        late = log_batches(topics(1), epoch=3) + log_batches(topics(2), epoch=2, first=1)
         path = tmp_path / "log"
         path.write_bytes(log_bytes(late))
 
@@ -487,13 +489,13 @@ class TestContinuity:
 
     def test_offsets_that_come_again_are_left_out(self, tmp_path: Path) -> None:
         """Nothing is applied twice, also of a batch that goes on where the first one ended."""
-        create = made("TopicRecord", topicId=uuid(1), name="a")
-        partition = made("PartitionRecord", 1, partitionId=0, topicId=uuid(1), leaderEpoch=0)
-        move = made("PartitionChangeRecord", partitionId=0, topicId=uuid(1), leader=4)
+        create = new_record("TopicRecord", topicId=uuid(1), name="a")
+        partition = new_record("PartitionRecord", 1, partitionId=0, topicId=uuid(1), leaderEpoch=0)
+        move = new_record("PartitionChangeRecord", partitionId=0, topicId=uuid(1), leader=4)
         first, second = tmp_path / "1", tmp_path / "2"
-        log = lots([create, partition], [move])
+        log = log_batches([create, partition], [move])
         first.write_bytes(log_bytes(log))
-        second.write_bytes(log_bytes([log[1], Lot(2, [move, move])]))
+        second.write_bytes(log_bytes([log[1], LogBatch(2, [move, move])]))
 
         image = load([first, second])
 
@@ -635,7 +637,7 @@ class TestHeldImages:
             "cut": lambda: raw[:80],
             "emptied": lambda: b"",
             "overwritten": lambda: raw[:70] + b"?" + raw[71:],
-            "another batch": lambda: log_bytes(lots([RELEASE, *topics(8, 9)])),
+            "another batch": lambda: log_bytes(log_batches([RELEASE, *topics(8, 9)])),
         }[change]
         with path.open("r+b") as file:
             file.truncate(0)
@@ -647,8 +649,8 @@ class TestHeldImages:
 
     def test_large_logs_are_read_again_while_they_are_read(self, tmp_path: Path) -> None:
         """Changes of replicas ask for the state so far, from a file that is read further."""
-        records = [made("TopicRecord", topicId=uuid(1), name="a")]
-        log = lots(records)
+        records = [new_record("TopicRecord", topicId=uuid(1), name="a")]
+        log = log_batches(records)
         plain: dict[str, Any] = {
             "replicas": [1, 2],
             "isr": [1, 2],
@@ -657,13 +659,13 @@ class TestHeldImages:
         for block in range(30):
             first, offset = block * 1000, log[-1].end
             one = [
-                made("PartitionRecord", 1, partitionId=number, topicId=uuid(1), **plain)
+                new_record("PartitionRecord", 1, partitionId=number, topicId=uuid(1), **plain)
                 for number in range(first, first + 1000)
             ]
-            move = made(
+            move = new_record(
                 "PartitionChangeRecord", partitionId=block, topicId=uuid(1), replicas=[2, 3]
             )
-            log += lots(one, [move], first=offset)
+            log += log_batches(one, [move], first=offset)
         path = tmp_path / "log"
         path.write_bytes(log_bytes(log))
         assert path.stat().st_size > 2 << 20  # more than is read at once
@@ -684,7 +686,7 @@ class TestHeldImages:
 
         monkeypatch.setattr(store, "_CACHE_BYTES", 1000)
         log = random_log(Random(3))
-        log = [lot._replace(attributes=4) for lot in log]
+        log = [batch._replace(attributes=4) for batch in log]
         path = tmp_path / "log"
         path.write_bytes(log_bytes(log))
 
@@ -714,12 +716,14 @@ def open_files() -> set[str]:
 
 
 def test_cut_is_what_it_says() -> None:
-    assert [len(lot.records) for lot in cut(LOG, 4)] == [3, 1, 1]
+    assert [len(batch.records) for batch in cut(LOG, 4)] == [3, 1, 1]
 
 
 def test_batch_behind_the_last_offset_there_is_costs_no_more_than_itself(tmp_path: Path) -> None:
     last = (1 << 63) - 1
-    log = lots([made("NoOpRecord")], first=last) + lots([made("NoOpRecord")], first=5)
-    folder = write_log(tmp_path, {0: [bytes(lot) for lot in log]})
+    log = log_batches([new_record("NoOpRecord")], first=last) + log_batches(
+        [new_record("NoOpRecord")], first=5
+    )
+    folder = write_log(tmp_path, {0: [bytes(batch) for batch in log]})
 
     assert load(folder).log_findings

@@ -34,20 +34,20 @@ from kraftops.log.ranges import ByteRange, cut_file
 from tests.helpers.image.model import state_of
 from tests.helpers.logs.metadata_logs import snapshot_bytes
 from tests.helpers.logs.random_logs import (
-    Lot,
-    Made,
+    LogBatch,
+    MetadataRecord,
     leader_change,
+    log_batches,
     log_bytes,
-    lots,
-    made,
+    new_record,
     random_log,
     uuid,
 )
 from tests.helpers.tools.corpus import SHELL
 
 T = uuid(1)
-TOPIC = made("TopicRecord", topicId=T, name="t")
-BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
+TOPIC = new_record("TopicRecord", topicId=T, name="t")
+BEGIN, END, ABORT = (new_record(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
 
 
 class Result(NamedTuple):
@@ -139,15 +139,15 @@ def test_parts_of_real_logs_are_accepted(node: str) -> None:
     assert found.prescan.ranges == alone.prescan.ranges
 
 
-def written(path: Path, *batches: list[Made]) -> Path:
-    path.write_bytes(log_bytes(lots(*batches)))
+def written(path: Path, *batches: list[MetadataRecord]) -> Path:
+    path.write_bytes(log_bytes(log_batches(*batches)))
     return path
 
 
 def test_topics_of_counted_records_are_collected(tmp_path: Path) -> None:
-    other = made("TopicRecord", topicId=uuid(2), name="aborted")
-    far = made("PartitionRecord", partitionId=5 << RANGE_BITS, topicId=T)
-    near = made("PartitionRecord", partitionId=1, topicId=T)
+    other = new_record("TopicRecord", topicId=uuid(2), name="aborted")
+    far = new_record("PartitionRecord", partitionId=5 << RANGE_BITS, topicId=T)
+    near = new_record("PartitionRecord", partitionId=1, topicId=T)
     path = written(
         tmp_path / "log", [TOPIC, near, far], [BEGIN, other], [ABORT], [BEGIN, far, END, TOPIC]
     )
@@ -169,7 +169,7 @@ def test_part_with_the_begin_of_a_transaction_only_has_no_result(tmp_path: Path)
 
 
 def test_batch_that_counts_in_part_is_a_range_of_its_own(tmp_path: Path) -> None:
-    no_op = made("NoOpRecord")
+    no_op = new_record("NoOpRecord")
     path = written(tmp_path / "log", [no_op, no_op], [no_op, no_op, no_op])
 
     first, second = prescanned(path, Limits(until=3)).prescan.ranges
@@ -180,7 +180,7 @@ def test_batch_that_counts_in_part_is_a_range_of_its_own(tmp_path: Path) -> None
 
 def test_snapshot_is_one_part(tmp_path: Path) -> None:
     path = tmp_path / f"{5:020}-{1:010}.checkpoint"
-    path.write_bytes(snapshot_bytes(bytes(Lot(1, [TOPIC])), end=2))
+    path.write_bytes(snapshot_bytes(bytes(LogBatch(1, [TOPIC])), end=2))
     (part,) = cut_file(str(path), 1 << 20)
 
     result = scan_part(part, "kafka", is_snapshot=True)
@@ -194,9 +194,9 @@ def test_snapshot_is_one_part(tmp_path: Path) -> None:
 
 
 def test_control_batches_behind_a_snapshot_count(tmp_path: Path) -> None:
-    (tmp_path / f"{0:020}.log").write_bytes(leader_change(0, 1) + bytes(Lot(1, [TOPIC])))
+    (tmp_path / f"{0:020}.log").write_bytes(leader_change(0, 1) + bytes(LogBatch(1, [TOPIC])))
     (tmp_path / f"{2:020}-{1:010}.checkpoint").write_bytes(
-        snapshot_bytes(bytes(Lot(1, [TOPIC])), end=2)
+        snapshot_bytes(bytes(LogBatch(1, [TOPIC])), end=2)
     )
 
     ranges = prescanned(tmp_path).prescan.ranges

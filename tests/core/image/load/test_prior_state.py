@@ -14,7 +14,7 @@ from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Leaf, descend
 from tests.helpers.image.snapshots import snapshot_of
 from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import Lot, RandomLog, Taste, lots, made, uuid
+from tests.helpers.logs.random_logs import LogBatch, RandomLog, Taste, log_batches, new_record, uuid
 from tests.helpers.tree.leaves import leaves_of
 
 LOGS = int(os.environ.get("KRAFTOPS_FUZZ_ORIGINS", "200"))
@@ -30,37 +30,37 @@ def _changes(folder: Path, end: int) -> dict[str, Change | None]:
     }
 
 
-def _without_gaps(log: list[Lot]) -> list[Lot]:
+def _without_gaps(log: list[LogBatch]) -> list[LogBatch]:
     """Return a log whose offsets follow on each other."""
     found, offset = [], 0
-    for lot in log:
-        found.append(lot._replace(base_offset=offset))
+    for batch in log:
+        found.append(batch._replace(base_offset=offset))
         offset = found[-1].end
     return found
 
 
-def _closed(log: list[Lot]) -> list[int]:
+def _closed(log: list[LogBatch]) -> list[int]:
     """Return the numbers of the batches at whose beginning no transaction is open."""
     found, is_open = [], False
-    for number, lot in enumerate(log):
+    for number, batch in enumerate(log):
         if not is_open:
             found.append(number)
-        for one in lot.records:
+        for one in batch.records:
             if one.name.endswith("TransactionRecord"):
                 is_open = one.name == "BeginTransactionRecord"
     return found
 
 
-def _stray(log: list[Lot]) -> int:
+def _stray(log: list[LogBatch]) -> int:
     """Return the offset of the first marker that ends nothing, -1 if there is none."""
     is_open = False
-    for lot in log:
-        for number, one in enumerate(lot.records):
+    for batch in log:
+        for number, one in enumerate(batch.records):
             if one.name == "BeginTransactionRecord":
                 is_open = True
             elif one.name in ("EndTransactionRecord", "AbortTransactionRecord"):
                 if not is_open:
-                    return lot.base_offset + number
+                    return batch.base_offset + number
                 is_open = False
     return -1
 
@@ -74,7 +74,7 @@ def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
         closed = _closed(log)
         if len(closed) < 3:
             continue
-        whole = write_log(tmp_path / f"{at}-whole", {0: [bytes(lot) for lot in log]})
+        whole = write_log(tmp_path / f"{at}-whole", {0: [bytes(batch) for batch in log]})
         ends = sorted(random.sample(closed[1:], min(random.choice((1, 2, 3)), len(closed) - 1)))
         snapshots = {}
         for number in ends:
@@ -84,13 +84,13 @@ def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
         first = random.choice([one for one in closed if one <= ends[0]])
         cuts = sorted({first, *random.sample(range(first, len(log)), min(2, len(log) - first))})
         segments = {
-            log[cut].base_offset: [bytes(lot) for lot in log[cut:until]]
+            log[cut].base_offset: [bytes(batch) for batch in log[cut:until]]
             for cut, until in zip(cuts, [*cuts[1:], len(log)], strict=True)
         }
         folder = write_log(tmp_path / f"{at}-cut", segments, snapshots)
         start, last = log[first].base_offset, log[-1].end - 1
 
-        clears = any(one.name == "ClearElrRecord" for lot in log[first:] for one in lot.records)
+        clears = any(one.name == "ClearElrRecord" for batch in log[first:] for one in batch.records)
         known = max(start, _stray(log[first : ends[0]]) + 1)
         exact, found = _changes(whole, last), _changes(folder, last)
 
@@ -112,15 +112,17 @@ def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
 
 def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
     """A history begins with a snapshot, and what that has is told with its own change."""
-    log = lots(
-        [made("TopicRecord", topicId=uuid(1), name="a")],
-        [made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="1")],
-        [made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="2")],
-        [made("NoOpRecord")],
+    log = log_batches(
+        [new_record("TopicRecord", topicId=uuid(1), name="a")],
+        [new_record("ConfigRecord", resourceType=2, resourceName="a", name="k", value="1")],
+        [new_record("ConfigRecord", resourceType=2, resourceName="a", name="k", value="2")],
+        [new_record("NoOpRecord")],
     )
-    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    whole = write_log(tmp_path / "whole", {0: [bytes(batch) for batch in log]})
     snapshot = snapshot_of(load(whole, at_offset=2))
-    folder = write_log(tmp_path / "cut", {1: [bytes(lot) for lot in log[1:]]}, {(3, 1): snapshot})
+    folder = write_log(
+        tmp_path / "cut", {1: [bytes(batch) for batch in log[1:]]}, {(3, 1): snapshot}
+    )
     names = ("image", "configs", "TOPIC:a", "k")
 
     (step,) = history(folder, history_subject(names))
@@ -138,8 +140,10 @@ def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
 
 
 def test_log_of_any_name_beside_a_snapshot_is_no_trouble(tmp_path: Path) -> None:
-    log = lots([made("TopicRecord", topicId=uuid(1), name="a")], [made("NoOpRecord")])
-    folder = write_log(tmp_path, {0: [bytes(lot) for lot in log]})
+    log = log_batches(
+        [new_record("TopicRecord", topicId=uuid(1), name="a")], [new_record("NoOpRecord")]
+    )
+    folder = write_log(tmp_path, {0: [bytes(batch) for batch in log]})
     snapshot = folder / f"{1:020}-{1:010}.checkpoint"
     snapshot.write_bytes(snapshot_of(load(folder, at_offset=0)))
     odd = folder / "copy of a log"
@@ -153,11 +157,13 @@ def test_log_of_any_name_beside_a_snapshot_is_no_trouble(tmp_path: Path) -> None
 
 
 def test_oldest_snapshot_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
-    log = lots(*([made("TopicRecord", topicId=uuid(n), name=str(n))] for n in range(1, 7)))
-    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    log = log_batches(
+        *([new_record("TopicRecord", topicId=uuid(n), name=str(n))] for n in range(1, 7))
+    )
+    whole = write_log(tmp_path / "whole", {0: [bytes(batch) for batch in log]})
     snapshots = {(end, 1): snapshot_of(load(whole, at_offset=end - 1)) for end in (3, 5)}
     snapshots[3, 1] = snapshots[3, 1][:-20]
-    folder = write_log(tmp_path / "cut", {1: [bytes(lot) for lot in log[1:]]}, snapshots)
+    folder = write_log(tmp_path / "cut", {1: [bytes(batch) for batch in log[1:]]}, snapshots)
 
     leaf = descend(tree_of(load(folder)), ("image", "topics", "byName", "4", "id"))
 
@@ -167,17 +173,19 @@ def test_oldest_snapshot_that_is_damaged_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_what_a_transaction_from_before_the_log_did_is_not_known(tmp_path: Path) -> None:
-    log = lots(
-        [made("TopicRecord", topicId=uuid(1), name="a")],
-        [made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="1")],
-        [made("BeginTransactionRecord")],
-        [made("ConfigRecord", resourceType=2, resourceName="a", name="k", value="2")],
-        [made("AbortTransactionRecord")],
-        [made("NoOpRecord")],
+    log = log_batches(
+        [new_record("TopicRecord", topicId=uuid(1), name="a")],
+        [new_record("ConfigRecord", resourceType=2, resourceName="a", name="k", value="1")],
+        [new_record("BeginTransactionRecord")],
+        [new_record("ConfigRecord", resourceType=2, resourceName="a", name="k", value="2")],
+        [new_record("AbortTransactionRecord")],
+        [new_record("NoOpRecord")],
     )
-    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    whole = write_log(tmp_path / "whole", {0: [bytes(batch) for batch in log]})
     snapshot = snapshot_of(load(whole, at_offset=5))
-    folder = write_log(tmp_path / "cut", {3: [bytes(lot) for lot in log[3:]]}, {(6, 1): snapshot})
+    folder = write_log(
+        tmp_path / "cut", {3: [bytes(batch) for batch in log[3:]]}, {(6, 1): snapshot}
+    )
 
     leaf = descend(tree_of(load(folder)), ("image", "configs", "TOPIC:a", "k"))
 

@@ -27,12 +27,12 @@ from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes
 from tests.helpers.logs.random_logs import (
-    Lot,
-    Made,
+    LogBatch,
+    MetadataRecord,
     leader_change,
+    log_batches,
     log_bytes,
-    lots,
-    made,
+    new_record,
     random_log,
     unreadable,
     uuid,
@@ -40,11 +40,11 @@ from tests.helpers.logs.random_logs import (
 from tests.helpers.logs.segments import batches_of
 
 T = uuid(1)
-TOPIC = made("TopicRecord", topicId=T, name="t")
-PARTITION = made("PartitionRecord", partitionId=0, topicId=T, replicas=[1], isr=[1], leader=1)
-CHANGE = made("PartitionChangeRecord", partitionId=0, topicId=T, leader=2)
-NO_OP = made("NoOpRecord")
-BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
+TOPIC = new_record("TopicRecord", topicId=T, name="t")
+PARTITION = new_record("PartitionRecord", partitionId=0, topicId=T, replicas=[1], isr=[1], leader=1)
+CHANGE = new_record("PartitionChangeRecord", partitionId=0, topicId=T, leader=2)
+NO_OP = new_record("NoOpRecord")
+BEGIN, END, ABORT = (new_record(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
 
 
 def replayed(
@@ -78,7 +78,9 @@ def with_offsets(image: MetadataImage, events: Sequence[Event]) -> list[object]:
 
 
 def test_each_batch_has_an_event() -> None:
-    image, events = replayed(log_bytes(lots([TOPIC, PARTITION], [CHANGE, unreadable(b"\1\6\0")])))
+    image, events = replayed(
+        log_bytes(log_batches([TOPIC, PARTITION], [CHANGE, unreadable(b"\1\6\0")]))
+    )
 
     assert with_offsets(image, events) == [
         RecordsProcessed(0, 0, 2, applied=2),
@@ -88,7 +90,9 @@ def test_each_batch_has_an_event() -> None:
 
 
 def test_transaction_has_events_at_begin_and_end() -> None:
-    log = lots([TOPIC, BEGIN, PARTITION], [CHANGE, CHANGE, END, CHANGE], [BEGIN, NO_OP], [ABORT])
+    log = log_batches(
+        [TOPIC, BEGIN, PARTITION], [CHANGE, CHANGE, END, CHANGE], [BEGIN, NO_OP], [ABORT]
+    )
 
     image, events = replayed(log_bytes(log))
 
@@ -108,7 +112,7 @@ def test_transaction_has_events_at_begin_and_end() -> None:
 
 
 def test_markers_out_of_order_are_dropped() -> None:
-    image, events = replayed(log_bytes(lots([END, BEGIN, BEGIN, CHANGE, END])))
+    image, events = replayed(log_bytes(log_batches([END, BEGIN, BEGIN, CHANGE, END])))
 
     assert with_offsets(image, events) == [
         RecordDropped(0, "no metadata transaction is open"),
@@ -123,8 +127,10 @@ def test_markers_out_of_order_are_dropped() -> None:
 
 
 def test_change_of_a_watched_entry_is_an_event_at_once() -> None:
-    other = made("PartitionChangeRecord", partitionId=1, topicId=T, leader=2)
-    log = lots([TOPIC, PARTITION, NO_OP, CHANGE, other], [BEGIN, CHANGE], [NO_OP, CHANGE, END])
+    other = new_record("PartitionChangeRecord", partitionId=1, topicId=T, leader=2)
+    log = log_batches(
+        [TOPIC, PARTITION, NO_OP, CHANGE, other], [BEGIN, CHANGE], [NO_OP, CHANGE, END]
+    )
     offsets: list[int] = []
     image = MetadataImage()
     image.fold.watch([EntryKey("partitions", (T, 0))])
@@ -148,9 +154,9 @@ def test_change_of_a_watched_entry_is_an_event_at_once() -> None:
 
 
 def test_removed_topic_changes_all_of_its_entries() -> None:
-    config = made("ConfigRecord", resourceType=2, resourceName="t", name="k", value="v")
-    gone = made("RemoveTopicRecord", topicId=T)
-    log = lots([TOPIC, PARTITION, config], [gone])
+    config = new_record("ConfigRecord", resourceType=2, resourceName="t", name="k", value="v")
+    gone = new_record("RemoveTopicRecord", topicId=T)
+    log = log_batches([TOPIC, PARTITION, config], [gone])
 
     image, events = replayed(
         log_bytes(log),
@@ -170,7 +176,7 @@ def test_removed_topic_changes_all_of_its_entries() -> None:
 
 
 def test_each_control_record_has_an_event() -> None:
-    raw = leader_change(0, 1) + log_bytes([Lot(1, [TOPIC])]) + leader_change(2, 2)
+    raw = leader_change(0, 1) + log_bytes([LogBatch(1, [TOPIC])]) + leader_change(2, 2)
 
     image, events = replayed(raw)
     _, cut = replayed(raw, limits=Limits(after=1))
@@ -187,7 +193,7 @@ def test_each_control_record_has_an_event() -> None:
 
 
 def test_records_outside_the_limits_have_no_events() -> None:
-    log = log_bytes(lots([TOPIC, NO_OP], [PARTITION, NO_OP], [NO_OP]))
+    log = log_bytes(log_batches([TOPIC, NO_OP], [PARTITION, NO_OP], [NO_OP]))
 
     image, events = replayed(log, limits=Limits(after=1, until=2))
 
@@ -218,7 +224,7 @@ def test_end_of_a_snapshot_is_replayed(tmp_path: Path) -> None:
 @given(st.integers(min_value=0, max_value=1 << 32))
 def test_counts_add_up(seed: int) -> None:
     log = random_log(Random(seed))
-    records: list[Made] = [one for lot in log for one in lot.records]
+    records: list[MetadataRecord] = [one for batch in log for one in batch.records]
 
     image, events = replayed(log_bytes(log))
 

@@ -18,13 +18,13 @@ from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import model_of, state_of, without_append_times
 from tests.helpers.logs.random_logs import (
     FIRST_TIME,
-    Lot,
-    Made,
+    LogBatch,
+    MetadataRecord,
     Taste,
     cut,
+    log_batches,
     log_bytes,
-    lots,
-    made,
+    new_record,
     random_log,
     uuid,
 )
@@ -32,7 +32,7 @@ from tests.helpers.logs.segments import batches_of
 
 NO_RUNS = Taste(runs=False)
 SEEDS = 60
-Write = Callable[[list[Lot]], Path]
+Write = Callable[[list[LogBatch]], Path]
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def write(tmp_path: Path) -> Write:
     """A function that writes a log, each time another file."""
     number = iter(range(10_000))
 
-    def write_log(log: list[Lot]) -> Path:
+    def write_log(log: list[LogBatch]) -> Path:
         path = tmp_path / f"{next(number)}.log"
         path.write_bytes(log_bytes(log))
         return path
@@ -48,7 +48,7 @@ def write(tmp_path: Path) -> Write:
     return write_log
 
 
-def image_in_memory(log: list[Lot]) -> MetadataImage:
+def image_in_memory(log: list[LogBatch]) -> MetadataImage:
     """Return the image of a log that is no file."""
     image = MetadataImage()
     loader = Loader(Replay(image))
@@ -99,7 +99,7 @@ def test_image_at_some_offset_is_that_of_the_log_cut_there(
 
 
 def test_offset_before_the_log_is_refused(write: Write) -> None:
-    path = write(lots([made("NoOpRecord")], first=5))
+    path = write(log_batches([new_record("NoOpRecord")], first=5))
 
     with pytest.raises(UsageError, match="nothing in it is as old as that"):
         load(path, at_offset=4)
@@ -114,14 +114,14 @@ def test_image_at_a_time_ends_before_the_first_record_that_is_later(
 ) -> None:
     """Record 3 is older than record 2, but it came later."""
     times = ((10, 20), (30, 25, 30), (45,))
-    log = lots(*([made("NoOpRecord", time=one) for one in batch] for batch in times))
+    log = log_batches(*([new_record("NoOpRecord", time=one) for one in batch] for batch in times))
 
     assert load(write(log), at_time=time).provenance.offset == offset
 
 
 def test_time_before_the_first_record_is_refused(write: Write) -> None:
     with pytest.raises(UsageError, match="nothing in it is as old as that"):
-        load(write(lots([made("NoOpRecord", time=10)])), at_time=9)
+        load(write(log_batches([new_record("NoOpRecord", time=10)])), at_time=9)
 
 
 def test_two_hundred_loads_give_one_answer(write: Write) -> None:
@@ -132,9 +132,10 @@ def test_two_hundred_loads_give_one_answer(write: Write) -> None:
 
 
 def test_records_of_an_open_transaction_are_not_seen(write: Write) -> None:
-    topic = made("TopicRecord", topicId=uuid(1), name="a")
-    log = lots(
-        [topic, made("BeginTransactionRecord")], [made("RemoveTopicRecord", topicId=uuid(1))]
+    topic = new_record("TopicRecord", topicId=uuid(1), name="a")
+    log = log_batches(
+        [topic, new_record("BeginTransactionRecord")],
+        [new_record("RemoveTopicRecord", topicId=uuid(1))],
     )
 
     image = load(write(log))
@@ -147,7 +148,7 @@ def test_records_of_an_open_transaction_are_not_seen(write: Write) -> None:
 
 
 def test_open_transaction_before_damage_is_told_too(write: Write) -> None:
-    path = write(lots([made("BeginTransactionRecord")], [made("NoOpRecord")]))
+    path = write(log_batches([new_record("BeginTransactionRecord")], [new_record("NoOpRecord")]))
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 1)
 
@@ -157,8 +158,10 @@ def test_open_transaction_before_damage_is_told_too(write: Write) -> None:
 
 
 def test_transaction_that_goes_on_beyond_the_offset_is_no_finding(write: Write) -> None:
-    log = lots(
-        [made("BeginTransactionRecord")], [made("NoOpRecord")], [made("EndTransactionRecord")]
+    log = log_batches(
+        [new_record("BeginTransactionRecord")],
+        [new_record("NoOpRecord")],
+        [new_record("EndTransactionRecord")],
     )
 
     assert not list(load(write(log), at_offset=1).findings)
@@ -166,19 +169,21 @@ def test_transaction_that_goes_on_beyond_the_offset_is_no_finding(write: Write) 
 
 def test_provenance_by_kafkas_count_leaves_out_what_nobody_can_read(write: Write) -> None:
     """Of each batch for itself, whatever was in a transaction before."""
-    bad = made("NoOpRecord")._replace(value=b"\1\6\0\0", name="")
-    begin, end = made("BeginTransactionRecord"), made("EndTransactionRecord")
-    log = lots([begin], [made("NoOpRecord"), bad, bad], [end, bad, made("NoOpRecord")])
+    bad = new_record("NoOpRecord")._replace(value=b"\1\6\0\0", name="")
+    begin, end = new_record("BeginTransactionRecord"), new_record("EndTransactionRecord")
+    log = log_batches(
+        [begin], [new_record("NoOpRecord"), bad, bad], [end, bad, new_record("NoOpRecord")]
+    )
 
     provenance = load(write(log)).provenance
 
     assert (provenance.offset, provenance.counted) == (6, 5)
 
 
-def spoilt(log: list[Lot], random: Random) -> list[Lot]:
+def spoilt(log: list[LogBatch], random: Random) -> list[LogBatch]:
     """Return a log with a byte changed, or one more or less, in some records' values."""
 
-    def one(record: Made) -> Made:
+    def one(record: MetadataRecord) -> MetadataRecord:
         value = bytearray(record.value or b"")
         at = random.choice((random.randrange(len(value) + 1), max(0, len(value) - 1)))
         kind = random.random()
@@ -191,8 +196,10 @@ def spoilt(log: list[Lot], random: Random) -> list[Lot]:
         return record._replace(value=bytes(value))
 
     return [
-        lot._replace(records=[one(each) if random.random() < 0.3 else each for each in lot.records])
-        for lot in log
+        batch._replace(
+            records=[one(each) if random.random() < 0.3 else each for each in batch.records]
+        )
+        for batch in log
     ]
 
 
@@ -210,7 +217,7 @@ def test_both_engines_say_the_same_of_damaged_values(
     assert found == state_and_reasons(log)
 
 
-def state_and_reasons(log: list[Lot]) -> tuple[object, object]:
+def state_and_reasons(log: list[LogBatch]) -> tuple[object, object]:
     image = image_in_memory(log)
     return state_of(image), sorted(
         (image.record(at).offset, why) for at, why in image.record_findings
@@ -221,7 +228,7 @@ def state_and_reasons(log: list[Lot]) -> tuple[object, object]:
 def test_runs_of_partitions_end_where_one_differs(count: int, write: Write) -> None:
     """Partitions in a row are looked at together; each odd one is seen all the same."""
 
-    def partition(number: int, **changes: Any) -> Made:
+    def partition(number: int, **changes: Any) -> MetadataRecord:
         data: dict[str, Any] = {
             "partitionId": number,
             "topicId": uuid(1),
@@ -237,7 +244,7 @@ def test_runs_of_partitions_end_where_one_differs(count: int, write: Write) -> N
             "eligibleLeaderReplicas": None,
             "lastKnownElr": None,
         }
-        return made("PartitionRecord", 1, **data | changes)
+        return new_record("PartitionRecord", 1, **data | changes)
 
     odd: list[dict[str, Any]] = [
         {},
@@ -251,11 +258,11 @@ def test_runs_of_partitions_end_where_one_differs(count: int, write: Write) -> N
         {"partitionId": 3},
         {"directories": [uuid(1)] * 3},
     ]
-    topics = [made("TopicRecord", topicId=uuid(one), name=str(one)) for one in (1, 2)]
+    topics = [new_record("TopicRecord", topicId=uuid(one), name=str(one)) for one in (1, 2)]
     for changes in odd:
         for at in (count // 2, count - 1):
             records = [partition(number) for number in range(count)]
             records[at] = partition(at, **changes)
-            log = lots([*topics, *records])
+            log = log_batches([*topics, *records])
 
             assert state_of(load(write(log))) == model_of(log), (changes, at)

@@ -9,20 +9,27 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import state_of
-from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import (
+    ZERO,
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    uuid,
+)
 from tests.helpers.logs.segments import batches_of
 
 T, U = uuid(1), uuid(2)
 D1, D2 = uuid(11), uuid(12)
-BEGIN, END, ABORT = (made(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
-NO_OP = made("NoOpRecord")
+BEGIN, END, ABORT = (new_record(f"{name}TransactionRecord") for name in ("Begin", "End", "Abort"))
+NO_OP = new_record("NoOpRecord")
 
 
-def image_of(*batches: Sequence[Made]) -> MetadataImage:
+def image_of(*batches: Sequence[MetadataRecord]) -> MetadataImage:
     """Return the image of batches."""
     image = MetadataImage()
     source = image.store.add_source("memory", None)
-    assert Loader(Replay(image)).add(batches_of(log_bytes(lots(*batches))), source, "memory")
+    assert Loader(Replay(image)).add(batches_of(log_bytes(log_batches(*batches))), source, "memory")
     return image
 
 
@@ -31,11 +38,13 @@ def reasons(image: MetadataImage) -> dict[int, str]:
     return {image.record(at).offset: reason for at, reason in image.record_findings}
 
 
-def topic(topic_id: bytes = T, name: str = "a") -> Made:
-    return made("TopicRecord", topicId=topic_id, name=name)
+def topic(topic_id: bytes = T, name: str = "a") -> MetadataRecord:
+    return new_record("TopicRecord", topicId=topic_id, name=name)
 
 
-def partition(number: int = 0, topic_id: bytes = T, version: int = 2, **changes: Any) -> Made:
+def partition(
+    number: int = 0, topic_id: bytes = T, version: int = 2, **changes: Any
+) -> MetadataRecord:
     data: dict[str, Any] = {
         "partitionId": number,
         "topicId": topic_id,
@@ -46,35 +55,39 @@ def partition(number: int = 0, topic_id: bytes = T, version: int = 2, **changes:
         "partitionEpoch": 6,
         "directories": [D1, D2],
     }
-    return made("PartitionRecord", version, **data | changes)
+    return new_record("PartitionRecord", version, **data | changes)
 
 
-def change(number: int = 0, topic_id: bytes = T, version: int = 2, **changes: Any) -> Made:
-    return made("PartitionChangeRecord", version, partitionId=number, topicId=topic_id, **changes)
+def change(
+    number: int = 0, topic_id: bytes = T, version: int = 2, **changes: Any
+) -> MetadataRecord:
+    return new_record(
+        "PartitionChangeRecord", version, partitionId=number, topicId=topic_id, **changes
+    )
 
 
-def broker(number: int = 1, epoch: int = 7, version: int = 4, **changes: Any) -> Made:
+def broker(number: int = 1, epoch: int = 7, version: int = 4, **changes: Any) -> MetadataRecord:
     data: dict[str, Any] = {
         "brokerId": number,
         "brokerEpoch": epoch,
         "fenced": True,
         "logDirs": [D1],
     }
-    return made("RegisterBrokerRecord", version, **data | changes)
+    return new_record("RegisterBrokerRecord", version, **data | changes)
 
 
-def registration_change(version: int = 3, **changes: Any) -> Made:
+def registration_change(version: int = 3, **changes: Any) -> MetadataRecord:
     data: dict[str, Any] = {"brokerId": 1, "brokerEpoch": 7}
-    return made("BrokerRegistrationChangeRecord", version, **data | changes)
+    return new_record("BrokerRegistrationChangeRecord", version, **data | changes)
 
 
-def config(value: str | None, key: str = "k", kind: int = 2, name: str = "a") -> Made:
+def config(value: str | None, key: str = "k", kind: int = 2, name: str = "a") -> MetadataRecord:
     data: dict[str, Any] = {"resourceType": kind, "resourceName": name, "name": key, "value": value}
-    return made("ConfigRecord", **data)
+    return new_record("ConfigRecord", **data)
 
 
-def removal(topic_id: bytes = T) -> Made:
-    return made("RemoveTopicRecord", topicId=topic_id)
+def removal(topic_id: bytes = T) -> MetadataRecord:
+    return new_record("RemoveTopicRecord", topicId=topic_id)
 
 
 class TestTopics:
@@ -129,7 +142,7 @@ class TestTopics:
 
 class TestPartitions:
     @pytest.mark.parametrize("record", [partition(), change()], ids=["partition", "change"])
-    def test_unknown_topic_costs_that_record_alone(self, record: Made) -> None:
+    def test_unknown_topic_costs_that_record_alone(self, record: MetadataRecord) -> None:
         """Kafka loses the whole batch."""
         image = image_of([topic(U, "b"), record, broker()])
 
@@ -249,7 +262,7 @@ class TestPartitions:
     def test_clear_elr_counts_an_epoch_where_there_was_any(self) -> None:
         elr: dict[str, Any] = {"eligibleLeaderReplicas": [2], "lastKnownElr": [1]}
         topics = [topic(), partition(), partition(1, **elr), topic(U, "b"), partition(0, U, **elr)]
-        image = image_of(topics, [made("ClearElrRecord", topicName="a")])
+        image = image_of(topics, [new_record("ClearElrRecord", topicName="a")])
 
         state = state_of(image)["topics"]
         epochs = [state[T]["partitions"][0], state[T]["partitions"][1], state[U]["partitions"][0]]
@@ -259,13 +272,13 @@ class TestPartitions:
     def test_clear_elr_without_a_name_is_for_all_topics(self) -> None:
         elr: dict[str, Any] = {"lastKnownElr": [1]}
         topics = [topic(), partition(**elr), topic(U, "b"), partition(0, U, **elr)]
-        image = image_of([*topics, made("ClearElrRecord", topicName="")])
+        image = image_of([*topics, new_record("ClearElrRecord", topicName="")])
 
         state = state_of(image)["topics"]
         assert [state[one]["partitions"][0]["partitionEpoch"] for one in (T, U)] == [7, 7]
 
     def test_clear_elr_of_an_unknown_name_is_left_out(self) -> None:
-        clear = made("ClearElrRecord", topicName="a")
+        clear = new_record("ClearElrRecord", topicName="a")
         image = image_of([clear, topic()], [removal(), clear])
 
         assert reasons(image) == {0: "there is no topic with this name"}
@@ -291,8 +304,8 @@ class TestBrokers:
         assert (state["brokerEpoch"], state["fenced"], state["rack"]) == (8, True, "r")
 
     def test_unregistration_asks_no_epoch_and_has_no_side_effects(self) -> None:
-        gone = made("UnregisterBrokerRecord", brokerId=1, brokerEpoch=99)
-        unknown = made("UnregisterBrokerRecord", brokerId=5, brokerEpoch=0)
+        gone = new_record("UnregisterBrokerRecord", brokerId=1, brokerEpoch=99)
+        unknown = new_record("UnregisterBrokerRecord", brokerId=5, brokerEpoch=0)
         image = image_of(
             [broker(), topic(), partition(), config("1", kind=4, name="1"), gone, unknown]
         )
@@ -306,13 +319,13 @@ class TestBrokers:
     @pytest.mark.parametrize(
         "record",
         [
-            made("FenceBrokerRecord", id=1, epoch=6),
-            made("UnfenceBrokerRecord", id=1, epoch=8),
+            new_record("FenceBrokerRecord", id=1, epoch=6),
+            new_record("UnfenceBrokerRecord", id=1, epoch=8),
             registration_change(brokerEpoch=8, fenced=-1),
         ],
         ids=["fence", "unfence", "change"],
     )
-    def test_wrong_epoch_and_unknown_broker_are_refused(self, record: Made) -> None:
+    def test_wrong_epoch_and_unknown_broker_are_refused(self, record: MetadataRecord) -> None:
         image = image_of([record, broker(), record])
 
         assert reasons(image)[0] == "there is no broker 1"
@@ -322,8 +335,8 @@ class TestBrokers:
     @pytest.mark.parametrize(
         ("record", "expected"),
         [
-            (made("UnfenceBrokerRecord", id=1, epoch=7), {"fenced": False}),
-            (made("FenceBrokerRecord", id=1, epoch=7), {"fenced": True}),
+            (new_record("UnfenceBrokerRecord", id=1, epoch=7), {"fenced": False}),
+            (new_record("FenceBrokerRecord", id=1, epoch=7), {"fenced": True}),
             (registration_change(), {}),
             (registration_change(fenced=-1), {"fenced": False}),
             (registration_change(fenced=1), {"fenced": True}),
@@ -335,7 +348,7 @@ class TestBrokers:
             (registration_change(cordonedLogDirs=[D1]), {"cordonedLogDirs": [D1]}),
         ],
     )
-    def test_changes(self, record: Made, expected: dict[str, Any]) -> None:
+    def test_changes(self, record: MetadataRecord, expected: dict[str, Any]) -> None:
         before = image_of([broker()]).broker(1)
         assert before
 
@@ -354,16 +367,16 @@ class TestBrokers:
 
     def test_controller_with_an_unknown_protocol_is_refused(self) -> None:
         endpoint = {"name": "C", "host": "h", "port": 1, "securityProtocol": 4}
-        bad = made("RegisterControllerRecord", controllerId=2, endPoints=[endpoint])
-        image = image_of([made("RegisterControllerRecord", controllerId=1), bad])
+        bad = new_record("RegisterControllerRecord", controllerId=2, endPoints=[endpoint])
+        image = image_of([new_record("RegisterControllerRecord", controllerId=1), bad])
 
         assert reasons(image) == {1: "there is no security protocol 4"}
         assert set(image.controllers) == {1}
 
 
-def quota(key: str, value: float | None, *parts: tuple[str, str | None]) -> Made:
+def quota(key: str, value: float | None, *parts: tuple[str, str | None]) -> MetadataRecord:
     entity = [{"entityType": kind, "entityName": name} for kind, name in parts]
-    return made(
+    return new_record(
         "ClientQuotaRecord", entity=entity, key=key, value=value or 0.0, remove=value is None
     )
 
@@ -387,8 +400,8 @@ class TestAllElse:
         assert not image_of([quota("x", 1.0, user)], [quota("x", None, user)]).quotas
 
     def test_acls_are_by_id(self) -> None:
-        acl = made("AccessControlEntryRecord", id=T, host="h")
-        gone, unknown = (made("RemoveAccessControlEntryRecord", id=one) for one in (T, U))
+        acl = new_record("AccessControlEntryRecord", id=T, host="h")
+        gone, unknown = (new_record("RemoveAccessControlEntryRecord", id=one) for one in (T, U))
 
         assert set(image_of([acl]).acls) == {T}
         assert not image_of([acl, gone]).acls
@@ -399,8 +412,8 @@ class TestAllElse:
         assert reasons(image_of([acl, gone, gone])) == {2: "there is no ACL with this id"}
 
     def test_features(self) -> None:
-        def level(name: str, value: int) -> Made:
-            return made("FeatureLevelRecord", name=name, featureLevel=value)
+        def level(name: str, value: int) -> MetadataRecord:
+            return new_record("FeatureLevelRecord", name=name, featureLevel=value)
 
         levels = (("metadata.version", 7), ("kraft.version", 1), ("x", -3), ("y", 2), ("y", 0))
         wrong = (level("metadata.version", 6), level("metadata.version", 32))
@@ -413,15 +426,15 @@ class TestAllElse:
         }
 
     def test_scram_tokens_and_producer_ids(self) -> None:
-        def scram(name: str, mechanism: int, user: str) -> Made:
-            return made(f"{name}Record", name=user, mechanism=mechanism)
+        def scram(name: str, mechanism: int, user: str) -> MetadataRecord:
+            return new_record(f"{name}Record", name=user, mechanism=mechanism)
 
         put, remove = "UserScramCredential", "RemoveUserScramCredential"
-        token, other = (made("DelegationTokenRecord", tokenId=one) for one in "st")
+        token, other = (new_record("DelegationTokenRecord", tokenId=one) for one in "st")
         image = image_of(
             [scram(put, 1, "u"), scram(put, 2, "u"), scram(remove, 1, "u"), scram(remove, 9, "x")],
-            [token, other, made("RemoveDelegationTokenRecord", tokenId="s")],
-            [made("ProducerIdsRecord", nextProducerId=one) for one in (9, 3)],
+            [token, other, new_record("RemoveDelegationTokenRecord", tokenId="s")],
+            [new_record("ProducerIdsRecord", nextProducerId=one) for one in (9, 3)],
         )
 
         state = state_of(image)
@@ -430,8 +443,10 @@ class TestAllElse:
         assert state["producer ids"] == 3
         assert not state["findings"]
 
-    @pytest.mark.parametrize("record", [NO_OP, made("ZkMigrationStateRecord", zkMigrationState=-5)])
-    def test_nothing_moves_the_offset_on(self, record: Made) -> None:
+    @pytest.mark.parametrize(
+        "record", [NO_OP, new_record("ZkMigrationStateRecord", zkMigrationState=-5)]
+    )
+    def test_nothing_moves_the_offset_on(self, record: MetadataRecord) -> None:
         state, empty = state_of(image_of([record])), state_of(MetadataImage())
 
         assert state.pop("provenance")[0] == 0
@@ -450,7 +465,7 @@ class TestAllElse:
         ],
     )
     def test_what_nobody_can_read_is_left_out(self, value: bytes | None, reason: str) -> None:
-        image = image_of([topic(), Made("", 0, {}, value), partition()])
+        image = image_of([topic(), MetadataRecord("", 0, {}, value), partition()])
 
         assert list(reasons(image)) == [1]
         assert reason in reasons(image)[1]

@@ -60,8 +60,8 @@ def test_windows_make_the_image_of_single_batches(
         random = Random(at)
         log = RandomLog(random).log(most_batches=20, most_records=9)
         raw = b"".join(
-            (leader_change(lot.base_offset, 1) if random.random() < 0.05 else b"") + bytes(lot)
-            for lot in log
+            (leader_change(batch.base_offset, 1) if random.random() < 0.05 else b"") + bytes(batch)
+            for batch in log
         )
         if random.random() < 0.4:
             damaged = bytearray(raw)

@@ -15,13 +15,20 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.tree import kafka_text, leaves
 from kraftops.tree.node import Leaf
 from tests.helpers.image.model import model_of, partition_states, state_of
-from tests.helpers.logs.random_logs import Made, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.random_logs import (
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    random_log,
+    uuid,
+)
 from tests.helpers.tools.corpus import SHELL
 
 TOPIC = uuid(7)
 BEGIN = (
-    made("TopicRecord", topicId=TOPIC, name="t"),
-    made(
+    new_record("TopicRecord", topicId=TOPIC, name="t"),
+    new_record(
         "PartitionRecord",
         partitionId=0,
         topicId=TOPIC,
@@ -34,8 +41,8 @@ BEGIN = (
 )
 
 
-def image_of(path: Path, *batches: Iterable[Made]) -> MetadataImage:
-    path.write_bytes(log_bytes(lots(*map(list, batches))))
+def image_of(path: Path, *batches: Iterable[MetadataRecord]) -> MetadataImage:
+    path.write_bytes(log_bytes(log_batches(*map(list, batches))))
     return load(path)
 
 
@@ -76,7 +83,7 @@ def test_partitions_of_real_logs(node: str) -> None:
 @pytest.mark.parametrize("count", [0, 1, 3, 126, 127, 200])
 def test_counts_and_versions_may_be_any(tmp_path: Path, version: int, count: int) -> None:
     replicas = list(range(count))
-    partition = made(
+    partition = new_record(
         "PartitionRecord",
         version,
         partitionId=0,
@@ -97,10 +104,10 @@ def test_counts_and_versions_may_be_any(tmp_path: Path, version: int, count: int
     image = image_of(tmp_path / "00000000000000000000.log", [BEGIN[0], partition])
 
     assert check(image) == 1
-    assert state_of(image)["topics"] == model_of(lots([BEGIN[0], partition]))["topics"]
+    assert state_of(image)["topics"] == model_of(log_batches([BEGIN[0], partition]))["topics"]
 
 
-def change(**data: object) -> Made:
+def change(**data: object) -> MetadataRecord:
     absent: dict[str, Any] = dict.fromkeys(
         (
             *("isr", "replicas", "removingReplicas", "addingReplicas", "directories"),
@@ -108,7 +115,7 @@ def change(**data: object) -> Made:
         )
     )
     given = absent | {"leader": -2, "leaderRecoveryState": -1} | data
-    return made("PartitionChangeRecord", partitionId=0, topicId=TOPIC, **given)
+    return new_record("PartitionChangeRecord", partitionId=0, topicId=TOPIC, **given)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +127,8 @@ def change(**data: object) -> Made:
         pytest.param([change(isr=[1]), change(replicas=[1, 2]), change(leader=2)], id="replicas"),
         pytest.param([change(isr=list(range(5000))), change(leader=2)], id="long record"),
         pytest.param(
-            [change(leader=2), made("ClearElrRecord", topicName="t"), change(leader=1)], id="others"
+            [change(leader=2), new_record("ClearElrRecord", topicName="t"), change(leader=1)],
+            id="others",
         ),
         pytest.param(
             [
@@ -135,21 +143,21 @@ def change(**data: object) -> Made:
 )
 @pytest.mark.parametrize("is_apart", [False, True])
 def test_changes_are_made_one_after_the_other(
-    tmp_path: Path, changes: list[Made], is_apart: bool
+    tmp_path: Path, changes: list[MetadataRecord], is_apart: bool
 ) -> None:
     first, last = made_fully(BEGIN[1]), changes
     batches = [[one] for one in last] if is_apart else [last]
     image = image_of(tmp_path / "00000000000000000000.log", [BEGIN[0], first], *batches)
 
     assert check(image) == 1
-    assert state_of(image)["topics"] == model_of(lots([BEGIN[0], first], *batches))["topics"]
+    assert state_of(image)["topics"] == model_of(log_batches([BEGIN[0], first], *batches))["topics"]
     newest = image.fold.newest(TOPIC, 0)
     assert newest
     assert newest.records == 1 + len(changes)
     assert image.record(newest.address).offset == 1 + len(changes)
 
 
-def made_fully(partition: Made) -> Made:
+def made_fully(partition: MetadataRecord) -> MetadataRecord:
     """Return a partition's record that says all that the model asks for."""
     absent = {
         "removingReplicas": [],
@@ -159,11 +167,11 @@ def made_fully(partition: Made) -> Made:
         "directories": [],
         "lastKnownElr": None,
     }
-    return made("PartitionRecord", **absent | dict(partition.data))
+    return new_record("PartitionRecord", **absent | dict(partition.data))
 
 
 def test_change_that_changes_nothing_is_no_change(tmp_path: Path) -> None:
-    clear = made("ClearElrRecord", topicName="t")
+    clear = new_record("ClearElrRecord", topicName="t")
     image = image_of(tmp_path / "00000000000000000000.log", BEGIN, [clear], [clear])
 
     newest = image.fold.newest(TOPIC, 0)

@@ -5,15 +5,15 @@ from kraftops.image.load.loader import Loader
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
-from tests.helpers.logs.random_logs import leader_change, log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import leader_change, log_batches, log_bytes, new_record, uuid
 from tests.helpers.logs.segments import batches_of
 
 T = uuid(1)
-TOPIC = made("TopicRecord", topicId=T, name="t")
-PARTITION = made("PartitionRecord", partitionId=0, topicId=T, replicas=[1], isr=[1], leader=1)
-CHANGE = made("PartitionChangeRecord", partitionId=0, topicId=T, leader=2)
-CONFIG = made("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
-LEVEL = made("FeatureLevelRecord", name="metadata.version", featureLevel=25)
+TOPIC = new_record("TopicRecord", topicId=T, name="t")
+PARTITION = new_record("PartitionRecord", partitionId=0, topicId=T, replicas=[1], isr=[1], leader=1)
+CHANGE = new_record("PartitionChangeRecord", partitionId=0, topicId=T, leader=2)
+CONFIG = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
+LEVEL = new_record("FeatureLevelRecord", name="metadata.version", featureLevel=25)
 
 
 def offset_of(image: MetadataImage, newest: NewestRecord | None) -> tuple[int, int] | None:
@@ -23,7 +23,7 @@ def offset_of(image: MetadataImage, newest: NewestRecord | None) -> tuple[int, i
 
 def test_each_table_has_its_newest_record() -> None:
     image = MetadataImage()
-    raw = log_bytes(lots([TOPIC, PARTITION, CHANGE, CONFIG, LEVEL])) + leader_change(5, 1)
+    raw = log_bytes(log_batches([TOPIC, PARTITION, CHANGE, CONFIG, LEVEL])) + leader_change(5, 1)
     Loader(Replay(image)).add(batches_of(raw), image.store.add_source("memory", None), "memory")
 
     found = {

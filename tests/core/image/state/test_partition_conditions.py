@@ -12,7 +12,15 @@ from kraftops.engine.metadata_state import PartitionCondition, PartitionState
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from tests.helpers.image.model import partition_states
-from tests.helpers.logs.random_logs import ZERO, Made, log_bytes, lots, made, random_log, uuid
+from tests.helpers.logs.random_logs import (
+    ZERO,
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    random_log,
+    uuid,
+)
 from tests.helpers.tools.corpus import SHELL
 
 TOPICS = 3
@@ -20,10 +28,10 @@ TOPICS = 3
 
 def partition(
     number: int, topic: int = 0, version: int = 2, count: int = 3, **data: object
-) -> Made:
+) -> MetadataRecord:
     replicas = list(range(count))
     fields: dict[str, Any] = {"replicas": replicas, "isr": replicas, "leader": 1}
-    return made(
+    return new_record(
         "PartitionRecord",
         version,
         partitionId=number,
@@ -33,9 +41,9 @@ def partition(
     )
 
 
-def image_of(path: Path, *batches: list[Made]) -> MetadataImage:
-    topics = [made("TopicRecord", topicId=uuid(7 + n), name=f"t{n}") for n in range(TOPICS)]
-    path.write_bytes(log_bytes(lots(topics, *batches)))
+def image_of(path: Path, *batches: list[MetadataRecord]) -> MetadataImage:
+    topics = [new_record("TopicRecord", topicId=uuid(7 + n), name=f"t{n}") for n in range(TOPICS)]
+    path.write_bytes(log_bytes(log_batches(topics, *batches)))
     return load(path)
 
 
@@ -127,8 +135,8 @@ def test_counts_and_versions_may_be_any(tmp_path: Path, version: int, count: int
 def test_changes_removals_and_holes_are_seen(tmp_path: Path) -> None:
     records = [partition(number, topic) for topic in range(TOPICS) for number in range(10)]
     later = [
-        made("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[1]),
-        made("RemoveTopicRecord", topicId=uuid(8)),
+        new_record("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[1]),
+        new_record("RemoveTopicRecord", topicId=uuid(8)),
         partition(5_000, 2, leader=-1),
     ]
 
@@ -138,8 +146,10 @@ def test_changes_removals_and_holes_are_seen(tmp_path: Path) -> None:
 
 
 def test_what_is_well_again_is_not_found(tmp_path: Path) -> None:
-    out = made("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[1], leader=-1)
-    back = made("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[0, 1, 2], leader=0)
+    out = new_record("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[1], leader=-1)
+    back = new_record(
+        "PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[0, 1, 2], leader=0
+    )
     records = [partition(number) for number in range(10)]
 
     assert check(image_of(tmp_path / "00000000000000000000.log", records, [out, back])) == set()

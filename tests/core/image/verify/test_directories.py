@@ -9,7 +9,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
 from kraftops.uuids import to_text
 from tests.helpers.image.verifying import DIRECTORY, OTHER, TOPIC, image_of, told
-from tests.helpers.logs.random_logs import Made, made, uuid
+from tests.helpers.logs.random_logs import MetadataRecord, new_record, uuid
 
 
 def data_directory(path: Path, node_id: int, *partitions: tuple[str, bytes | None]) -> str:
@@ -27,8 +27,8 @@ def data_directory(path: Path, node_id: int, *partitions: tuple[str, bytes | Non
 
 @pytest.fixture
 def image(tmp_path: Path) -> MetadataImage:
-    def partition(number: int, directory: bytes) -> Made:
-        return made(
+    def partition(number: int, directory: bytes) -> MetadataRecord:
+        return new_record(
             "PartitionRecord",
             partitionId=number,
             topicId=TOPIC,
@@ -40,7 +40,7 @@ def image(tmp_path: Path) -> MetadataImage:
 
     return image_of(
         tmp_path,
-        made("TopicRecord", name="orders", topicId=TOPIC),
+        new_record("TopicRecord", name="orders", topicId=TOPIC),
         partition(0, DIRECTORY),
         partition(1, uuid(1 << 98)),
         partition(2, uuid(1)),

@@ -11,7 +11,7 @@ from kraftops.records.readability import RELEASES, last_version, release_of
 from kraftops.schema.tables.metadata import MESSAGES
 from tests.helpers.image.verifying import TOPIC, image_of, told, version
 from tests.helpers.logs.metadata_logs import kraft_version_batch, write_log
-from tests.helpers.logs.random_logs import Lot, made
+from tests.helpers.logs.random_logs import LogBatch, new_record
 from tests.helpers.tools.corpus import SHELL
 
 
@@ -19,12 +19,12 @@ def test_records_that_a_release_cannot_read_are_counted(tmp_path: Path) -> None:
     image = image_of(
         tmp_path,
         version(7),
-        made("TopicRecord", name="t", topicId=TOPIC),
+        new_record("TopicRecord", name="t", topicId=TOPIC),
         *(
-            made("PartitionRecord", 1, partitionId=number, topicId=TOPIC, replicas=[1])
+            new_record("PartitionRecord", 1, partitionId=number, topicId=TOPIC, replicas=[1])
             for number in range(3)
         ),
-        made("ClearElrRecord", topicName="t"),
+        new_record("ClearElrRecord", topicName="t"),
     )
 
     assert told(release_findings(image, "3.5")) == [
@@ -44,8 +44,12 @@ def test_records_that_a_release_cannot_read_are_counted(tmp_path: Path) -> None:
 def test_features_that_a_release_does_not_know_are_found(tmp_path: Path) -> None:
     log = [
         kraft_version_batch(0, 1),
-        bytes(Lot(1, [version(22), made("FeatureLevelRecord", name="x", featureLevel=1)])),
-        bytes(Lot(3, [made("FeatureLevelRecord", name="group.version", featureLevel=1)])),
+        bytes(
+            LogBatch(1, [version(22), new_record("FeatureLevelRecord", name="x", featureLevel=1)])
+        ),
+        bytes(
+            LogBatch(3, [new_record("FeatureLevelRecord", name="group.version", featureLevel=1)])
+        ),
     ]
     write_log(tmp_path, {0: log})
     image = load(tmp_path)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from kraftops.image.verify.replicas import replica_findings
 from tests.helpers.logs.metadata_logs import write_log
-from tests.helpers.logs.random_logs import Lot, log_bytes, lots, made
+from tests.helpers.logs.random_logs import LogBatch, log_batches, log_bytes, new_record
 
 
-def replicas(tmp_path: Path, *logs: Sequence[Lot] | bytes) -> list[str]:
+def replicas(tmp_path: Path, *logs: Sequence[LogBatch] | bytes) -> list[str]:
     found = []
     for number, log in enumerate(logs):
         data = log if isinstance(log, bytes) else log_bytes(log)
@@ -17,13 +17,14 @@ def replicas(tmp_path: Path, *logs: Sequence[Lot] | bytes) -> list[str]:
     return found
 
 
-def log(*, altered: int | None = None, epoch: int = 1, count: int = 6) -> list[Lot]:
+def log(*, altered: int | None = None, epoch: int = 1, count: int = 6) -> list[LogBatch]:
     """Return batches of two records, one of which says something else."""
     records = [
-        made("ProducerIdsRecord", nextProducerId=99 if at == altered else at) for at in range(count)
+        new_record("ProducerIdsRecord", nextProducerId=99 if at == altered else at)
+        for at in range(count)
     ]
-    found = lots(*(records[at : at + 2] for at in range(0, count, 2)))
-    return [lot._replace(epoch=epoch if lot.base_offset == 2 else 1) for lot in found]
+    found = log_batches(*(records[at : at + 2] for at in range(0, count, 2)))
+    return [batch._replace(epoch=epoch if batch.base_offset == 2 else 1) for batch in found]
 
 
 def test_equal_replicas_have_nothing_to_tell(tmp_path: Path) -> None:

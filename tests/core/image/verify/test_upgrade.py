@@ -6,7 +6,7 @@ from kraftops.image.load.loading import load
 from kraftops.image.verify.upgrade import upgrade_findings
 from kraftops.storage.bootstrap.releases import by_name
 from tests.helpers.image.verifying import image_of, told, version
-from tests.helpers.logs.random_logs import made
+from tests.helpers.logs.random_logs import new_record
 from tests.helpers.tools.corpus import SHELL
 
 
@@ -25,20 +25,22 @@ def test_registrations_that_are_too_old_are_found_with_the_cure(tmp_path: Path) 
     image = image_of(
         tmp_path,
         version(20),
-        made(
+        new_record(
             "RegisterBrokerRecord",
             brokerId=1,
             fenced=False,
             features=ranges(metadata_version=(1, 20)),
         ),
-        made(
+        new_record(
             "RegisterBrokerRecord",
             brokerId=2,
             fenced=True,
             features=ranges(metadata_version=(1, 7)),
         ),
-        made("RegisterControllerRecord", controllerId=5, features=ranges(metadata_version=(1, 20))),
-        made("RegisterControllerRecord", controllerId=6, features=[]),
+        new_record(
+            "RegisterControllerRecord", controllerId=5, features=ranges(metadata_version=(1, 20))
+        ),
+        new_record("RegisterControllerRecord", controllerId=6, features=[]),
     )
 
     found = list(upgrade_findings(image, by_name("3.9")))
@@ -58,7 +60,7 @@ def test_features_of_a_release_count_too(tmp_path: Path) -> None:
     image = image_of(
         tmp_path,
         version(21),
-        made("RegisterBrokerRecord", brokerId=1, fenced=False, features=ranges(**enough)),
+        new_record("RegisterBrokerRecord", brokerId=1, fenced=False, features=ranges(**enough)),
     )
 
     assert told(upgrade_findings(image, by_name("4.0"))) == [
@@ -74,7 +76,7 @@ def test_there_is_no_way_back(tmp_path: Path) -> None:
 
 
 def test_upgrade_needs_something_to_begin_with(tmp_path: Path) -> None:
-    nothing = made("NoOpRecord")
+    nothing = new_record("NoOpRecord")
 
     assert told(upgrade_findings(image_of(tmp_path, nothing), by_name("4.0"))) == [
         (None, "there is no metadata.version to begin with")

@@ -10,41 +10,48 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.verify.verify import verify
 from tests.helpers.logs.metadata_logs import snapshot_bytes, write_log
-from tests.helpers.logs.random_logs import Lot, Made, log_bytes, lots, made, uuid
+from tests.helpers.logs.random_logs import (
+    LogBatch,
+    MetadataRecord,
+    log_batches,
+    log_bytes,
+    new_record,
+    uuid,
+)
 from tests.helpers.tools.corpus import SHELL
 
 TOPIC = uuid(1 << 100)
 DIRECTORIES = {1: uuid(1 << 101), 2: uuid(1 << 102)}
-VERSION = made("FeatureLevelRecord", name="metadata.version", featureLevel=30)
+VERSION = new_record("FeatureLevelRecord", name="metadata.version", featureLevel=30)
 
 
-def broker(number: int, **data: Any) -> Made:
+def broker(number: int, **data: Any) -> MetadataRecord:
     given = {"logDirs": [DIRECTORIES[number]], "incarnationId": uuid(number)} | data
-    return made("RegisterBrokerRecord", brokerId=number, brokerEpoch=number, **given)
+    return new_record("RegisterBrokerRecord", brokerId=number, brokerEpoch=number, **given)
 
 
-def partition(number: int = 0, **data: Any) -> Made:
+def partition(number: int = 0, **data: Any) -> MetadataRecord:
     given = {
         "replicas": [1, 2],
         "isr": [1, 2],
         "leader": 1,
         "directories": [DIRECTORIES[1], DIRECTORIES[2]],
     } | data
-    return made("PartitionRecord", partitionId=number, topicId=TOPIC, **given)
+    return new_record("PartitionRecord", partitionId=number, topicId=TOPIC, **given)
 
 
-def topic(name: str = "orders", topic_id: bytes = TOPIC) -> Made:
-    return made("TopicRecord", name=name, topicId=topic_id)
+def topic(name: str = "orders", topic_id: bytes = TOPIC) -> MetadataRecord:
+    return new_record("TopicRecord", name=name, topicId=topic_id)
 
 
 CLUSTER = (VERSION, broker(1), broker(2), topic())
 
 
-def found(tmp_path: Path, *records: Made) -> list[Finding]:
-    return found_in(tmp_path, lots(list(records)))
+def found(tmp_path: Path, *records: MetadataRecord) -> list[Finding]:
+    return found_in(tmp_path, log_batches(list(records)))
 
 
-def found_in(tmp_path: Path, log: Sequence[Lot]) -> list[Finding]:
+def found_in(tmp_path: Path, log: Sequence[LogBatch]) -> list[Finding]:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_bytes(log))
     return list(verify(load(path)))
@@ -124,7 +131,7 @@ def test_leaders_that_nobody_knows_are_found(tmp_path: Path) -> None:
 
 
 def test_change_that_spoils_a_state_is_the_one_that_is_named(tmp_path: Path) -> None:
-    change = made("PartitionChangeRecord", partitionId=0, topicId=TOPIC, isr=[2])
+    change = new_record("PartitionChangeRecord", partitionId=0, topicId=TOPIC, isr=[2])
 
     assert told(found(tmp_path, *CLUSTER, partition(), change)) == [
         (5, "partition orders-0: its leader, broker 1, is not in its ISR [2]")
@@ -132,7 +139,7 @@ def test_change_that_spoils_a_state_is_the_one_that_is_named(tmp_path: Path) -> 
 
 
 def test_replicas_of_a_broker_that_left_are_found(tmp_path: Path) -> None:
-    gone = made("UnregisterBrokerRecord", brokerId=2, brokerEpoch=2)
+    gone = new_record("UnregisterBrokerRecord", brokerId=2, brokerEpoch=2)
 
     assert told(found(tmp_path, *CLUSTER, partition(), gone)) == [
         (4, "partition orders-0: it has replicas on broker 2, not registered")
@@ -140,8 +147,8 @@ def test_replicas_of_a_broker_that_left_are_found(tmp_path: Path) -> None:
 
 
 def test_records_that_cannot_apply_are_found(tmp_path: Path) -> None:
-    unknown = made("PartitionChangeRecord", partitionId=7, topicId=TOPIC, isr=[1])
-    epoch = made("FenceBrokerRecord", id=1, epoch=9)
+    unknown = new_record("PartitionChangeRecord", partitionId=7, topicId=TOPIC, isr=[1])
+    epoch = new_record("FenceBrokerRecord", id=1, epoch=9)
 
     assert told(found(tmp_path, *CLUSTER, unknown, epoch)) == [
         (4, "there is no such partition"),
@@ -151,9 +158,9 @@ def test_records_that_cannot_apply_are_found(tmp_path: Path) -> None:
 
 def test_gaps_epochs_and_open_transactions_are_found(tmp_path: Path) -> None:
     log = [
-        Lot(0, CLUSTER, epoch=3),
-        Lot(9, [partition()], epoch=2),
-        Lot(10, [made("BeginTransactionRecord")], epoch=3),
+        LogBatch(0, CLUSTER, epoch=3),
+        LogBatch(9, [partition()], epoch=2),
+        LogBatch(10, [new_record("BeginTransactionRecord")], epoch=3),
     ]
 
     assert [one.kind for one in found_in(tmp_path, log)] == [
@@ -164,13 +171,13 @@ def test_gaps_epochs_and_open_transactions_are_found(tmp_path: Path) -> None:
 
 
 def test_log_that_begins_late_is_not_blamed_for_what_nobody_knows(tmp_path: Path) -> None:
-    write_log(tmp_path, {9: [bytes(Lot(9, [topic(), partition()]))]})
+    write_log(tmp_path, {9: [bytes(LogBatch(9, [topic(), partition()]))]})
 
     assert [one.kind for one in verify(load(tmp_path))] == [FindingKind.START]
 
 
 def test_snapshot_without_metadata_version_is_found(tmp_path: Path) -> None:
-    write_log(tmp_path, {}, {(4, 1): snapshot_bytes(bytes(Lot(1, [topic()])), end=2)})
+    write_log(tmp_path, {}, {(4, 1): snapshot_bytes(bytes(LogBatch(1, [topic()])), end=2)})
 
     assert told(list(verify(load(tmp_path)))) == [
         (None, "there is no metadata.version: no server takes this state")
@@ -180,11 +187,11 @@ def test_snapshot_without_metadata_version_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "record", "what"),
     [
-        (10, made("UserScramCredentialRecord", name="u", mechanism=1), "SCRAM credentials"),
-        (13, made("DelegationTokenRecord", tokenId="t", renewers=[]), "delegation tokens"),
+        (10, new_record("UserScramCredentialRecord", name="u", mechanism=1), "SCRAM credentials"),
+        (13, new_record("DelegationTokenRecord", tokenId="t", renewers=[]), "delegation tokens"),
         (
             14,
-            made("RegisterControllerRecord", controllerId=1, endPoints=[], features=[]),
+            new_record("RegisterControllerRecord", controllerId=1, endPoints=[], features=[]),
             "controller registrations",
         ),
         (16, broker(1), "log directories of brokers"),
@@ -192,10 +199,10 @@ def test_snapshot_without_metadata_version_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_metadata_version_cannot_hold_is_found(
-    tmp_path: Path, level: int, record: Made, what: str
+    tmp_path: Path, level: int, record: MetadataRecord, what: str
 ) -> None:
-    version = made("FeatureLevelRecord", name="metadata.version", featureLevel=level)
-    enough = made("FeatureLevelRecord", name="metadata.version", featureLevel=level + 1)
+    version = new_record("FeatureLevelRecord", name="metadata.version", featureLevel=level)
+    enough = new_record("FeatureLevelRecord", name="metadata.version", featureLevel=level + 1)
 
     findings = told(found(tmp_path, version, record))
 
@@ -206,7 +213,7 @@ def test_what_the_metadata_version_cannot_hold_is_found(
 
 def test_features_that_nobody_knows_are_found(tmp_path: Path) -> None:
     features = [
-        made("FeatureLevelRecord", name=name, featureLevel=level)
+        new_record("FeatureLevelRecord", name=name, featureLevel=level)
         for name, level in (("group.version", 1), ("group.version", 9), ("new.version", 1))
     ]
 

@@ -14,13 +14,13 @@ from kraftops.engine.reference.folding.partitions import (
 )
 from kraftops.records.kip_631 import record_reader
 from tests.helpers.engine.fold_records import D1, D2, ELR, change, partition
-from tests.helpers.logs.random_logs import Made
+from tests.helpers.logs.random_logs import MetadataRecord
 
 ZERO = bytes(16)
 WRONG_COUNT = "its directories are not as many as its replicas"
 
 
-def data_of(record: Made) -> Any:
+def data_of(record: MetadataRecord) -> Any:
     found = record_reader("kafka")(record.value)
     assert isinstance(found, tuple)
     return found[1]

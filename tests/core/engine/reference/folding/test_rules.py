@@ -14,7 +14,7 @@ from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
 from kraftops.schema.message import Message
 from tests.core.records.test_record_types import differences
 from tests.helpers.logs.messages import data_for, versions_of
-from tests.helpers.logs.random_logs import made
+from tests.helpers.logs.random_logs import new_record
 
 TYPES = vars(metadata_types) | vars(kip_631_types)
 
@@ -47,7 +47,7 @@ def test_rule_takes_the_fields_of_its_records(
     for version in versions_of(message):
         fields = data.draw(data_for(message, version))
 
-        found = record_reader(name)(made(message.name, version, dialect=name, **fields).value)
+        found = record_reader(name)(new_record(message.name, version, dialect=name, **fields).value)
 
         assert isinstance(found, tuple)
         number, said = found
