@@ -1,4 +1,4 @@
-"""The text that Kafka's tool prints of indexes and producer snapshots."""
+"""The text of Kafka's tool for indexes and producer snapshots."""
 
 from __future__ import annotations
 
@@ -46,14 +46,7 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
             yield f"{path} is empty.\n"
             return
         if query.index_sanity_check:
-            last = index.last().offset if len(index) else base_offset
-            if last < base_offset:
-                reason = f"the last offset {last} is below the base offset {base_offset}"
-                report.failure(path, (len(index) - 1) * 8, reason)
-            elif index.left_over:
-                report.failure(path, len(index) * 8, f"{index.left_over} bytes are no entry")
-            else:
-                yield f"{path} passed sanity check.\n"
+            yield from _checked_offset_index(path, index, report)
             return
         _check_end(path, index, query, report)
         previous = None
@@ -65,18 +58,26 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
                 report.finding(path, number * index.layout.size, reason)
             previous = offset
             try:
-                batch = _batch_at(log, position, query.max_message_size)
-                last_offset = None if batch is None else _last_offset(batch)
+                last_offset = _last_offset_at(log, position, query.max_message_size)
             except DecodeError as error:
                 report.failure(path, number * 8, f"offset {offset}: {error.message}")
             else:
-                if last_offset is None:
-                    reason = f"offset {offset}: no whole batch at position {position} of {log.path}"
-                    report.failure(path, number * 8, reason)
-                elif last_offset != offset:
+                if last_offset != offset:
                     report.index_mismatch(path, offset, last_offset)
             if not query.verify_index_only:
                 yield f"offset: {offset} position: {position}\n"
+
+
+def _checked_offset_index(path: str, index: OffsetIndex, report: Report) -> Iterator[str]:
+    """Check an offset index as a server does when it starts."""
+    last, base_offset = index.last().offset, index.base_offset
+    if last < base_offset:
+        reason = f"the last offset {last} is below the base offset {base_offset}"
+        report.failure(path, (len(index) - 1) * 8, reason)
+    elif index.left_over:
+        report.failure(path, len(index) * 8, f"{index.left_over} bytes are no entry")
+    else:
+        yield f"{path} passed sanity check.\n"
 
 
 def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
@@ -87,13 +88,13 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             yield from _checked_time_index(path, index, report)
             return
         _check_end(path, index, query, report)
-        with _Search(log, name, report) as search:
+        with _BatchSearch(log, name, query, report) as search:
             previous = -1  # what Kafka takes for no timestamp
             for number, entry in enumerate(index):
                 if number and entry.offset == base_offset:
                     return
                 try:
-                    _check_time(path, entry, previous, search, query, report)
+                    _check_time(path, entry, previous, search)
                 except DecodeError as error:
                     report.failure(path, number * 12, f"offset {entry.offset}: {error.message}")
                 if not query.verify_index_only:
@@ -104,14 +105,14 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
 def _check_end(
     path: str, index: OffsetIndex | TimeIndex | TxnIndex, query: Query, report: Report
 ) -> None:
-    """Note bytes behind the last entry, if that is asked for; Kafka's tool passes over them."""
+    """With `--check`, report bytes after the last entry; Kafka's tool skips them."""
     if query.check and index.left_over:
         position = len(index) * index.layout.size
         report.finding(path, position, f"{index.left_over} bytes are no entry")
 
 
 def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator[str]:
-    """Check what a server checks of a time index when it starts."""
+    """Check a time index as a server does when it starts."""
     end = len(index) * 12
     if len(index) and index.last().timestamp < index.first().timestamp:
         reason = f"the last timestamp {index.last().timestamp} is below the first"
@@ -125,19 +126,13 @@ def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator
         yield f"{path} passed sanity check.\n"
 
 
-def _check_time(
-    path: str,
-    entry: TimeEntry,
-    previous: int,
-    search: _Search,
-    query: Query,
-    report: Report,
-) -> None:
-    """Compare an entry with the batch that it names.
+def _check_time(path: str, entry: TimeEntry, previous: int, search: _BatchSearch) -> None:
+    """Compare an entry with the batch at its offset.
 
     Raises:
-        DecodeError: Kafka's tool dies of that batch, or of one before it.
+        DecodeError: this batch, or one before it, is damaged.
     """
+    report = search.report
     found = search.batch_with(entry.offset)
     if found is None:
         report.time_not_found(path, entry.offset, -1)
@@ -145,16 +140,18 @@ def _check_time(
     if (last := _last_offset(found)) != entry.offset:
         report.time_not_found(path, entry.offset, last)
         return
-    if (largest := search.largest_timestamp(found, query.max_inflated_bytes)) != entry.timestamp:
+    if (largest := search.largest_timestamp(found)) != entry.timestamp:
         report.time_mismatch(path, entry.timestamp, largest)
     if previous >= entry.timestamp:
         report.time_disorder(path, entry.timestamp, previous)
 
 
-class _Search:
-    """Finds batches of a log by offset, from where its offset index says."""
+class _BatchSearch:
+    """A search for batches of a log by offset, which begins at a position of its offset index."""
 
-    def __init__(self, log: LogFile, name: FileName, report: Report) -> None:
+    def __init__(self, log: LogFile, name: FileName, query: Query, report: Report) -> None:
+        self.report = report
+        self._limit = query.max_inflated_bytes
         self._log = log
         self._file: LogFile | None = None
         self._positions: OffsetIndex | None = None
@@ -186,12 +183,13 @@ class _Search:
             self._walk = _Walk(self._log, position)
         return self._walk.first_to(offset, position)
 
-    def largest_timestamp(self, batch: Batch, limit: int) -> int:
-        """Return the largest timestamp of the records of a batch of which the header is there.
+    def largest_timestamp(self, batch: Batch) -> int:
+        """Return the largest timestamp of the records of a batch; *batch* has only its header.
 
         Raises:
-            DecodeError: it is damaged, or inflates beyond *limit* bytes.
+            DecodeError: the batch is damaged, or inflates beyond the limit.
         """
+        limit = self._limit
         position, largest = self._largest
         if position != batch.position:
             whole = batch._replace(data=self._log.read_at(batch.position, batch.size))
@@ -205,7 +203,7 @@ class _Search:
 
 
 class _Walk:
-    """A walk over batches that remembers where they lie, so that no stretch is walked twice."""
+    """A walk over batches that remembers their positions: no bytes are read twice."""
 
     def __init__(self, log: LogFile, start: int) -> None:
         self._log = log
@@ -235,6 +233,18 @@ class _Walk:
                 return batch
             at += 1
         return None
+
+
+def _last_offset_at(log: LogFile, position: int, max_size: int) -> int:
+    """Return the last offset of the batch at *position*.
+
+    Raises:
+        DecodeError: no whole batch of at most *max_size* bytes is there.
+    """
+    batch = _batch_at(log, position, max_size)
+    if batch is None:
+        raise DecodeError(f"no whole batch at position {position} of {log.path}")
+    return _last_offset(batch)
 
 
 def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:

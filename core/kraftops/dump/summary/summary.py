@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
 from kraftops.dump.summary.amounts import Amount
@@ -32,6 +32,14 @@ MOST_LABELS = 1000
 
 _MOST_EPOCHS = 10_000
 _OTHER = Label("OTHER", None)
+
+
+class _Codec(NamedTuple):
+    """The codec of a batch, and the bytes of its records as stored and inflated."""
+
+    number: int
+    stored: int
+    inflated: int
 
 
 class Summary:
@@ -102,7 +110,8 @@ class Summary:
         elif epoch >= 0:
             self.epochs.put(epoch, [base_offset, 1, count])
         codec = attributes & CODEC_MASK
-        self._add(magic, batch.size, count, codec, batch.size - HEADER_SIZE, inflated)
+        stored = batch.size - HEADER_SIZE
+        self._add(batch, magic, count, _Codec(codec, stored, inflated))
         self._add_times(first_time, last_time, count)
 
     def add_legacy(
@@ -124,15 +133,15 @@ class Summary:
         """
         count = len(offsets)
         self.offsets.add(offsets[0], offsets[-1], count)
-        self._add(head.magic, batch.size, count, head.codec, batch.size, inflated)
+        self._add(batch, head.magic, count, _Codec(head.codec, batch.size, inflated))
         self._add_times(first_time, head.timestamp, count)
 
     def add_records(self, amounts: Mapping[Label, Amount]) -> None:
         """Count records, of no control batch, by type and version."""
         for label, amount in amounts.items():
-            if label not in self.types and len(self.types) >= MOST_LABELS:
-                label = _OTHER
-            self.types.setdefault(label, Amount()).add(amount.count, amount.size)
+            is_full = label not in self.types and len(self.types) >= MOST_LABELS
+            total = self.types.setdefault(_OTHER if is_full else label, Amount())
+            total.add(amount.count, amount.size)
 
     def add_control(self, name: str, size: int) -> None:
         """Count a control record by its type."""
@@ -208,20 +217,16 @@ class Summary:
         }
         return found | self.details.fields()
 
-    def _add(
-        self, magic: int, size: int, count: int, codec: int, stored: int, inflated: int
-    ) -> None:
-        self.batches.add(1, size)
-        self.records.add(count, inflated)
+    def _add(self, batch: Batch, magic: int, count: int, codec: _Codec) -> None:
+        self.batches.add(1, batch.size)
+        self.records.add(count, codec.inflated)
         self.magics[magic] = self.magics.get(magic, 0) + 1
-        self.sizes.add(size)
+        self.sizes.add(batch.size)
         self.records_per_batch.add(count)
-        numbers = self.codecs.get(codec)
-        if numbers is None:
-            numbers = self.codecs[codec] = [0, 0, 0]
+        numbers = self.codecs.setdefault(codec.number, [0, 0, 0])
         numbers[0] += 1
-        numbers[1] += stored
-        numbers[2] += inflated
+        numbers[1] += codec.stored
+        numbers[2] += codec.inflated
 
     def _add_times(self, first: int, last: int, count: int) -> None:
         if last < 0:  # what has no timestamp says -1
