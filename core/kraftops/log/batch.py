@@ -252,7 +252,7 @@ def record_bytes(record: Record, base_offset: int, base_timestamp: int) -> bytes
     return varint_bytes(len(body)) + body
 
 
-def batch_bytes(
+def batch_bytes(  # noqa: PLR0913 - the fields of a batch header, by name
     records: Iterable[Record],
     *,
     attributes: int = 0,

@@ -48,7 +48,7 @@ def part_outcomes(
     if is_limited:
         stop = query.max_bytes if stop is None else min(stop, query.max_bytes)
     if query.salvage:
-        yield from _salvaged_outcomes(log, part, stop, scan, request, report)
+        yield from _salvaged_outcomes(log, part._replace(stop=stop), scan, request, report)
         return
     reader = log.batches(part.start, stop)
     yield from scan.outcomes(reader)
@@ -73,18 +73,17 @@ def part_outcomes(
 def _salvaged_outcomes(
     log: LogFile | LogStream,
     part: ByteRange,
-    stop: int | None,
     scan: EngineScan,
     request: Request,
     report: Report,
 ) -> Iterator[Outcome]:
     if isinstance(log, LogStream):
         with log.spooled() as spooled:
-            yield from _salvaged_outcomes(spooled, part, stop, scan, request, report)
+            yield from _salvaged_outcomes(spooled, part, scan, request, report)
             if spooled.damage:
                 yield from _damage_outcome(request, spooled.size, spooled.damage, report)
         return
-    for found in salvaged(log, part.start, stop):
+    for found in salvaged(log, part.start, part.stop):
         if isinstance(found, Gap):
             yield from _damage_outcome(request, found.position, _gap_text(found), report)
         else:
