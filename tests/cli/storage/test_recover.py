@@ -1,4 +1,4 @@
-"""`kafka-storage recover`: whose log goes on, what it writes, and what it refuses."""
+"""`kafka-storage recover` chooses a log, writes new voters, and refuses harm."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def voters(node: Path) -> list[str]:
 class TestSelf:
     """A survivor of three goes on alone."""
 
-    def test_batch_is_a_segment_of_its_own_and_all_else_stays(self, tmp_path: Path) -> None:
+    def test_batch_is_a_new_segment_and_other_files_stay(self, tmp_path: Path) -> None:
         node = survivor(tmp_path, *MORE)
         before = log_files(node)
 
@@ -66,7 +66,7 @@ class TestSelf:
         assert (found["offset"], found["epoch"], found["changed"]) == (10, 3, True)
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
-    def test_epoch_is_above_every_epoch_that_was_heard_of(self, tmp_path: Path) -> None:
+    def test_epoch_is_above_every_known_epoch(self, tmp_path: Path) -> None:
         node = survivor(tmp_path, *MORE)
         state = {"leaderId": 2, "leaderEpoch": 7, "votedId": -1, "data_version": 1}
         state["votedDirectoryId"] = to_text(IDS[2])
@@ -75,7 +75,7 @@ class TestSelf:
 
         assert recovery_data(node, "--voters", "self")["epoch"] == 8
 
-    def test_second_time_there_is_nothing_to_do(self, tmp_path: Path) -> None:
+    def test_second_recovery_changes_nothing(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
         recovery_data(node, "--voters", "self")
         before = log_files(node)
@@ -93,7 +93,7 @@ class TestSelf:
         assert (found["changed"], found["offset"]) == (False, 5)
         assert sorted(tmp_path.rglob("*")) == before
 
-    def test_static_quorum_gets_its_kraft_version_too(self, tmp_path: Path) -> None:
+    def test_static_quorum_gets_a_kraft_version(self, tmp_path: Path) -> None:
         node = controller(tmp_path)
         write_log(node / "meta", {0: BEGINNING[2:3] and [no_ops(0, 3), BEGINNING[3]]})
 
@@ -116,7 +116,7 @@ class TestSelf:
         assert [*log_files(node)] == [SEGMENT]
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
-    def test_empty_last_segment_is_taken(self, tmp_path: Path) -> None:
+    def test_empty_last_segment_is_replaced(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
         last = node / "meta/__cluster_metadata-0/00000000000000000005.log"
         last.touch()
@@ -126,7 +126,7 @@ class TestSelf:
         assert last.stat().st_size > 0
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
-    def test_epoch_of_an_empty_log_is_that_of_its_snapshot(self, tmp_path: Path) -> None:
+    def test_epoch_of_an_empty_log_comes_from_its_snapshot(self, tmp_path: Path) -> None:
         node = controller(tmp_path)
         snapshot = snapshot_bytes(*BEGINNING, end=5)
         write_log(node / "meta", {100: []}, {(100, 6): snapshot})
@@ -136,7 +136,7 @@ class TestSelf:
         assert (found["offset"], found["epoch"]) == (100, 7)
         assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
 
-    def test_segments_before_a_newer_snapshot_go(self, tmp_path: Path) -> None:
+    def test_segments_before_a_newer_snapshot_are_removed(self, tmp_path: Path) -> None:
         """A server drops them; behind the batch they would be a log with a hole."""
         node = survivor(tmp_path)
         write_log(node / "meta", None, {(100, 6): snapshot_bytes(*BEGINNING, end=5)})
@@ -163,7 +163,7 @@ class TestRanking:
         assert whole_log(node)[: len(expected)] == expected
         assert len(voters(node)) == 1
 
-    def test_higher_epoch_beats_a_longer_log_and_what_is_lost_is_named(
+    def test_higher_epoch_beats_a_longer_log_and_lost_names_are_listed(
         self, tmp_path: Path
     ) -> None:
         node = survivor(tmp_path / "n1", no_ops(5, 2, epoch=3))
@@ -180,7 +180,7 @@ class TestRanking:
         }
         assert found["epoch"] == 4
 
-    def test_own_log_that_went_another_way_is_replaced_from_there(self, tmp_path: Path) -> None:
+    def test_own_log_is_replaced_from_the_first_difference(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1", *MORE)
         folder = node / "meta/__cluster_metadata-0"
         (folder / "leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
@@ -208,7 +208,7 @@ class TestRanking:
         assert sorted(log_files(node)) == ["00000000000000000050.log", *sorted(before)[1:]]
         assert len(voters(node)) == 1
 
-    def test_all_controllers_are_lost(self, tmp_path: Path) -> None:
+    def test_log_of_a_broker_replaces_an_empty_log(self, tmp_path: Path) -> None:
         """A formatted directory without a log, and the copy of a broker, in an archive."""
         node = controller(tmp_path / "n1")
         write_meta(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
@@ -261,7 +261,7 @@ class TestSeveralVoters:
             )
             assert again["changed"] is False
 
-    def test_other_nodes_are_told_what_to_run(self, tmp_path: Path) -> None:
+    def test_advice_has_the_commands_of_other_nodes(self, tmp_path: Path) -> None:
         first, *others = self.nodes(tmp_path)
         sources = [f"--from={node / 'meta'}" for node in others]
 
@@ -272,7 +272,7 @@ class TestSeveralVoters:
         assert words[-2:] == ["--listener-hosts", "localhost:29093=a b:1"]
         assert words[:2] == ["kafka-storage", "recover"]
 
-    def test_voters_are_named(self, tmp_path: Path) -> None:
+    def test_named_voters_are_written(self, tmp_path: Path) -> None:
         first, second, third = self.nodes(tmp_path)
         new = "3Db5QLSqSZieL3rJBUUegA"
         write_meta(third / "meta", 3, directory_id=new)
@@ -304,7 +304,7 @@ class TestSeveralVoters:
             ),
         ],
     )
-    def test_voters_that_would_do_harm(
+    def test_harmful_voters_are_refused(
         self, tmp_path: Path, change: Callable[[str], str], code: str
     ) -> None:
         first, *others = self.nodes(tmp_path)
@@ -322,7 +322,7 @@ class TestSeveralVoters:
         assert refusal(third, "--voters", all_voters(), *sources)["error"] == "empty-voter"
         assert refusal(third, "--voters", "self", *sources)["error"] == "empty-voter"
 
-    def test_most_logs_must_be_there(self, tmp_path: Path) -> None:
+    def test_minority_of_the_logs_is_refused(self, tmp_path: Path) -> None:
         first, *_ = self.nodes(tmp_path)
 
         assert refusal(first, "--voters", all_voters())["error"] == "minority"
@@ -330,7 +330,7 @@ class TestSeveralVoters:
         assert found["error"] == "minority"
         assert "--voters self" in found["hint"]
 
-    def test_host_of_nobody(self, tmp_path: Path) -> None:
+    def test_host_without_a_voter_is_refused(self, tmp_path: Path) -> None:
         first, *_ = self.nodes(tmp_path)
 
         assert refusal(first, "--listener-hosts", "elsewhere=other")["error"] == "unknown-host"
@@ -347,7 +347,7 @@ class TestRefusals:
     """Each with its code, and nothing is written."""
 
     @pytest.mark.parametrize(
-        ("spoil", "code"),
+        ("change", "code"),
         [
             pytest.param(lambda node: (node / "meta" / META).unlink(), "not-formatted", id="meta"),
             pytest.param(
@@ -382,23 +382,23 @@ class TestRefusals:
             ),
         ],
     )
-    def test_own_directory(
-        self, tmp_path: Path, spoil: Callable[[Path], object], code: str
+    def test_unusable_own_directory_is_refused(
+        self, tmp_path: Path, change: Callable[[Path], object], code: str
     ) -> None:
         node = survivor(tmp_path)
-        spoil(node)
+        change(node)
         before = log_files(node)
 
         assert refusal(node, "--voters", "self")["error"] == code
         assert log_files(node) == before
 
-    def test_node_that_runs(self, tmp_path: Path) -> None:
+    def test_running_node_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
 
         with locked(node / "meta"):
             assert refusal(node, "--voters", "self")["error"] == "running"
 
-    def test_other_node_that_runs(self, tmp_path: Path) -> None:
+    def test_running_other_node_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
         source = other_node(tmp_path / "b4", 4)
 
@@ -406,7 +406,7 @@ class TestRefusals:
             found = refusal(node, "--voters", "self", f"--from={source}/__cluster_metadata-0")
         assert found["error"] == "running"
 
-    def test_broker(self, tmp_path: Path) -> None:
+    def test_broker_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
         text = (node / "server.properties").read_text()
         text = text.replace("roles=controller", "roles=broker")
@@ -415,26 +415,26 @@ class TestRefusals:
 
         assert refusal(node, "--voters", "self")["error"] == "no-controller"
 
-    def test_other_cluster(self, tmp_path: Path) -> None:
+    def test_log_with_another_cluster_id_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
         source = other_node(tmp_path / "b4", 4)
         write_meta(source, 4, OTHER_ID)
 
         assert refusal(node, "--voters", "self", f"--from={source}")["error"] == "other-cluster"
 
-    def test_log_of_another_cluster(self, tmp_path: Path) -> None:
-        """Nothing beside it says whose it is, but it begins otherwise."""
+    def test_log_with_another_first_batch_is_refused(self, tmp_path: Path) -> None:
+        """It has no meta.properties, but another first batch."""
         node = survivor(tmp_path / "n1")
         folder = write_log(tmp_path / "b4", {0: [no_ops(0, 100, epoch=5)]})
 
         assert refusal(node, "--voters", "self", f"--from={folder}")["error"] == "other-log"
 
-    def test_source_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_missing_source_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
 
         assert refusal(node, "--voters", "self", "--from=no", code=4)["error"] == "not-there"
 
-    def test_source_that_is_no_log(self, tmp_path: Path) -> None:
+    def test_source_without_a_log_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
         (tmp_path / "empty").mkdir()
         (tmp_path / "text").write_text("no archive")
@@ -442,7 +442,7 @@ class TestRefusals:
         for name, code in (("empty", "no-log"), ("text", "no-archive")):
             assert refusal(node, "--voters", "self", f"--from={tmp_path / name}")["error"] == code
 
-    def test_nobody_can_be_asked(self, tmp_path: Path) -> None:
+    def test_recovery_off_a_terminal_needs_yes(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
         before = log_files(node)
 
@@ -453,7 +453,7 @@ class TestRefusals:
         assert "Logs, the best first:" in done.text
         assert log_files(node) == before
 
-    def test_odd_arguments(self, tmp_path: Path) -> None:
+    def test_conflicting_arguments_are_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
 
         for args in (
@@ -467,9 +467,9 @@ class TestRefusals:
 
 
 class TestUndo:
-    """What was there is put back, until a server has run."""
+    """The old log is restored, until a server has run."""
 
-    def test_everything_is_as_it_was(self, tmp_path: Path) -> None:
+    def test_undo_restores_every_file(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1", *MORE)
         (node / "meta/__cluster_metadata-0/leader-epoch-checkpoint").write_text("0\n1\n1 0\n")
         other_node(tmp_path / "c2", 2, no_ops(5, 2, epoch=3))
@@ -481,7 +481,7 @@ class TestUndo:
         assert log_files(node) == before
         assert recovery_data(node, "--undo")["changed"] is False
 
-    def test_backup_elsewhere(self, tmp_path: Path) -> None:
+    def test_undo_from_a_named_backup(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "n1")
         before = log_files(node)
         place = str(tmp_path / "safe")
@@ -498,13 +498,13 @@ class TestUndo:
         assert recovery_data(node, "--undo", "--backup", place)["changed"] is True
         assert log_files(node) == before
 
-    def test_without_backup(self, tmp_path: Path) -> None:
+    def test_undo_without_a_backup_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)
 
         assert recovery_data(node, "--voters", "self", "--no-backup")["backup"] is None
         assert refusal(node, "--undo")["error"] == "no-backup"
 
-    def test_backup_of_another_node(self, tmp_path: Path) -> None:
+    def test_backup_of_another_node_is_refused(self, tmp_path: Path) -> None:
         nodes = [survivor(tmp_path / "n1"), survivor(tmp_path / "n2")]
         write_meta(nodes[1] / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
         place = str(tmp_path / "safe")
@@ -513,7 +513,7 @@ class TestUndo:
         assert refusal(nodes[1], "--undo", "--backup", place)["error"] == "other-backup"
 
     @pytest.mark.parametrize("name", [SEGMENT, "00000000000000000005.log", "quorum-state"])
-    def test_server_has_run(self, tmp_path: Path, name: str) -> None:
+    def test_undo_after_the_start_of_a_server_is_refused(self, tmp_path: Path, name: str) -> None:
         node = survivor(tmp_path)
         recovery_data(node, "--voters", "self")
         with (node / "meta/__cluster_metadata-0" / name).open("ab") as file:
@@ -525,7 +525,7 @@ class TestUndo:
 class TestText:
     """What people see."""
 
-    def test_what_is_lost_comes_next_is_in_it(self, tmp_path: Path) -> None:
+    def test_text_has_losses_changes_and_next_steps(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "a node", no_ops(5, 2, epoch=3))
         other_node(tmp_path / "b4", 4, *MORE)
 
@@ -560,7 +560,7 @@ class TestText:
 
 
 @pytest.mark.parametrize(("typed", "code"), [("2, 3\n", 0), ("2\n", 3), ("yes\n", 3), ("\x04", 3)])
-def test_other_voters_are_typed_on_a_terminal(tmp_path: Path, typed: str, code: int) -> None:
+def test_lost_voters_must_be_typed_on_a_terminal(tmp_path: Path, typed: str, code: int) -> None:
     node = survivor(tmp_path)
     pid, fd = pty.fork()
     if not pid:
@@ -590,7 +590,7 @@ def test_open_transaction_is_noted(tmp_path: Path) -> None:
     assert found["offset"] == 6
 
 
-def test_partitions_that_would_turn_stray(tmp_path: Path) -> None:
+def test_stray_partitions_are_listed(tmp_path: Path) -> None:
     node = survivor(tmp_path / "n1")
     data = tmp_path / "data"
     (data / "late-0").mkdir(parents=True)
@@ -607,7 +607,7 @@ def test_partitions_that_would_turn_stray(tmp_path: Path) -> None:
     assert "Partitions on disk that brokers would set aside:\n" in done.text
 
 
-def test_old_release_cannot_read_voters(tmp_path: Path) -> None:
+def test_old_release_is_refused(tmp_path: Path) -> None:
     node = controller(tmp_path)
     features = [{"name": "metadata.version", "minSupportedVersion": 1, "maxSupportedVersion": 19}]
     registration = {
@@ -623,7 +623,7 @@ def test_old_release_cannot_read_voters(tmp_path: Path) -> None:
     assert refusal(node, "--voters", "self")["error"] == "old-release"
 
 
-def test_brokers_that_were_not_given_are_named(tmp_path: Path) -> None:
+def test_brokers_without_a_log_are_named(tmp_path: Path) -> None:
     registrations = [records_batch(5 + at, broker(4 + at)) for at in range(2)]
     node = survivor(tmp_path / "n1", *registrations)
     source = other_node(tmp_path / "b4", 4, *registrations)
@@ -635,7 +635,7 @@ def test_brokers_that_were_not_given_are_named(tmp_path: Path) -> None:
     assert any("stop the brokers 4, 5 " in step["text"] for step in found["next"])
 
 
-def test_broker_that_is_ahead_forgets_its_log(tmp_path: Path) -> None:
+def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path) -> None:
     node = survivor(tmp_path / "n1", records_batch(5, broker(4)), no_ops(6, 2, epoch=5))
     source = other_node(tmp_path / "a b", 4, records_batch(5, broker(4)), *MORE[1:])
 
