@@ -89,7 +89,8 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     while time.monotonic() < latest and server.poll() is None:
         try:
             urlopen(url, timeout=5).close()
-            return
         except (URLError, OSError):
             time.sleep(0.1)
+        else:
+            return
     raise AssertionError(log.read_text(errors="replace"))

@@ -60,10 +60,11 @@ def inflated_blocks(file: LogFile, ending: str) -> Iterator[bytes]:
         for block in first.blocks():
             done += len(block)
             yield block
-        return
     except format_.error:
         # A call that fails drops what it inflated before. Single bytes of input lose nothing.
         second = _Pass(file, format_, single_bytes_from=first.position)
+    else:
+        return
     try:
         for block in second.blocks():
             if len(block) > done:

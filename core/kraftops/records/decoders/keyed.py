@@ -232,9 +232,9 @@ class KeyedDecoder:
             message = messages[number][1]
             version = _version(value, message, number)
             data = self._data_text(value, message, version)
-            return key_text, f'{{"version":"{version}","data":{data}}}'
         except DecodeError as error:
             return f"Error at offset {offset}, skipping. {error.message}", None
+        return key_text, f'{{"version":"{version}","data":{data}}}'
 
     def _key_type(self, key: bytes) -> tuple[str | None, int | None]:
         """Return the type in a key by name, and its number where it is known."""

@@ -187,9 +187,10 @@ def _check_reachable(master: str) -> None:
     for host, port in _addresses(master):
         try:
             socket.create_connection((host, port), _CONNECT_SECONDS).close()
-            return
         except OSError as error:
             reasons.append(f"{host}:{port}: {error.strerror or error}")
+        else:
+            return
     if reasons:
         raise SparkError(f"cannot reach the master {master}: {'; '.join(reasons)}")
 

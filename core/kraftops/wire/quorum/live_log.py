@@ -106,9 +106,10 @@ class LiveLog:
             try:
                 yield from self._start()
                 yield from self._log(follow=follow)
-                return
             except _LogGone as gone:
                 reason = gone.reason
+            else:
+                return
             self._note(reason)
             if self._has_read:
                 restarts = Deadline(self._timeout)
