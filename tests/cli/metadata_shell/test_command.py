@@ -62,7 +62,7 @@ def test_source_is_required() -> None:
         (("-C", "x:1", "--spark", "find"), "argument --spark: not allowed with argument --contr"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(arguments: tuple[str, ...], reason: str) -> None:
+def test_bad_arguments_are_refused(arguments: tuple[str, ...], reason: str) -> None:
     done = run_here(*arguments, program=METADATA_SHELL)
 
     assert done.code == 1
@@ -145,7 +145,7 @@ def test_form_is_chosen_by_name_or_option() -> None:
     assert json.loads(ours("cat", "/image/provenance").text)["offset"] == 412
 
 
-def test_what_is_wrong_with_a_file_names_it_once(tmp_path: Path) -> None:
+def test_error_about_a_file_names_it_once(tmp_path: Path) -> None:
     path = tmp_path / "cut.checkpoint"
     path.write_bytes(SNAPSHOT.read_bytes()[:300])
 
@@ -156,7 +156,7 @@ def test_what_is_wrong_with_a_file_names_it_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", [[METADATA_SHELL], [KRAFTOPS, "metadata-shell"]])
-def test_log_of_another_topic_is_no_empty_tree(tmp_path: Path, program: list[str]) -> None:
+def test_log_of_another_topic_is_an_error(tmp_path: Path, program: list[str]) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(batch_bytes([Record(0, 0, b"key", b"value"), Record(1, 0, None, b"value")]))
 
@@ -169,7 +169,7 @@ def test_log_of_another_topic_is_no_empty_tree(tmp_path: Path, program: list[str
 # Our form, lines from a pipe
 
 
-def test_lines_from_a_pipe_get_answers_and_nothing_else() -> None:
+def test_lines_from_a_pipe_get_output_alone() -> None:
     """No prompt, no colour; the last line needs no end."""
     done = ours(stdin="cd image\n\npwd\ncat provenance")
 
@@ -214,7 +214,7 @@ def test_findings_of_a_command_win() -> None:
     assert done.code == 2
 
 
-def test_every_path_that_is_printed_can_be_typed() -> None:
+def test_every_printed_path_can_be_typed() -> None:
     """Also those of names with blanks, quotes, wildcards and slashes, in quotes."""
     command = ("metadata-shell", "-s", str(SHELL / "in" / "crafted" / "crafted-all.checkpoint"))
     paths = run_command(*command, "find", "/", program=KRAFTOPS).text.splitlines()
@@ -240,7 +240,7 @@ def test_program_that_fails_fails_the_line() -> None:
     assert (done.code, done.text, done.err) == (1, "/\n", "")
 
 
-def test_program_that_is_not_there_is_one_line() -> None:
+def test_missing_program_is_one_line() -> None:
     done = ours(stdin="ls | no-such-program\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
@@ -248,14 +248,14 @@ def test_program_that_is_not_there_is_one_line() -> None:
     assert "no-such-program" in done.errors[0]
 
 
-def test_program_that_is_killed_is_named() -> None:
+def test_killed_program_is_named() -> None:
     done = ours(stdin="ls | kill -9 $$\npwd\n")
 
     assert (done.code, done.text) == (1, "/\n")
     assert done.errors == ["kill -9 $$: ended by signal 9"]
 
 
-def test_program_that_reads_no_more_ends_the_command() -> None:
+def test_program_that_closes_its_input_ends_the_command() -> None:
     done = ours(stdin="find / | head -1\npwd\n")
 
     assert (done.code, done.text, done.err) == (0, "/\n/\n", "")
@@ -284,7 +284,7 @@ def test_full_disk_is_one_line(line: str) -> None:
     assert done.errors == ["cannot write /dev/full: No space left on device"]
 
 
-def test_kafkas_form_sends_nothing_elsewhere(tmp_path: Path) -> None:
+def test_kafkas_form_has_no_redirection(tmp_path: Path) -> None:
     done = run_command("-s", str(SNAPSHOT), program=METADATA_SHELL, stdin=b"ls > x\n", cwd=tmp_path)
 
     assert "ls: >: no such file or directory." in done.text
@@ -300,7 +300,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("program", [(METADATA_SHELL,), (KRAFTOPS, "metadata-shell")])
-def test_source_that_is_cut_costs_one_line_a_command(
+def test_truncated_source_is_one_line_for_each_command(
     source: Path, program: tuple[str, ...]
 ) -> None:
     with Screen(*program, "-s", str(source), term="dumb") as screen:
@@ -319,7 +319,7 @@ def test_source_that_is_cut_costs_one_line_a_command(
         assert screen.wait_for_end() == 0
 
 
-def test_source_that_is_deleted_is_still_there(source: Path) -> None:
+def test_deleted_source_can_still_be_read(source: Path) -> None:
     with Screen(KRAFTOPS, "metadata-shell", "-s", str(source), term="dumb") as screen:
         screen.wait_for("/> ")
         source.unlink()
@@ -328,7 +328,7 @@ def test_source_that_is_deleted_is_still_there(source: Path) -> None:
         screen.wait_for('"brokerId":')
 
 
-def test_traceback_only_for_who_wants_it(source: Path) -> None:
+def test_traceback_only_on_request(source: Path) -> None:
     command = (KRAFTOPS, "metadata-shell", "-s", str(source))
     with Screen(*command, term="dumb", environment={"KRAFTOPS_DEBUG": "1"}) as screen:
         screen.wait_for("/> ")

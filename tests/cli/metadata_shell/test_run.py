@@ -65,7 +65,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "state")
 
 
-def test_editor_tells_what_is_browsed(place: Place) -> None:
+def test_toolbar_shows_offset_and_source(place: Place) -> None:
     with place.screen() as screen:
         screen.wait_for("offset 412  2026-11-21T10:49:04.664Z  /")
         assert "Type help for the commands" in screen.text
@@ -83,7 +83,7 @@ def test_tab_completes_commands_flags_and_paths(place: Place) -> None:
         assert "Aa" not in screen.wait_for("a/")
 
 
-def test_tab_shows_what_there_is(place: Place) -> None:
+def test_tab_lists_completions(place: Place) -> None:
     with place.screen() as screen:
         screen.wait_for_editor()
         screen.clear()
@@ -91,7 +91,7 @@ def test_tab_shows_what_there_is(place: Place) -> None:
         screen.wait(lambda screen: all(name in screen.text for name in IMAGE.split()))
 
 
-def test_lines_outlive_the_session(place: Place) -> None:
+def test_history_file_outlives_the_session(place: Place) -> None:
     with place.screen() as screen:
         screen.run("cd /image\r")
         screen.run(" cd secret\r")
@@ -108,7 +108,7 @@ def test_lines_outlive_the_session(place: Place) -> None:
         assert screen.run("history 3\r") == "    2  cd /image\n    3  pwd\n    4  history 3\n"
 
 
-def test_lines_are_not_kept_where_nobody_wants_that(place: Place) -> None:
+def test_lines_are_not_kept_on_request(place: Place) -> None:
     with place.screen("--no-history") as screen:
         assert screen.run("pwd\r") == "/\n"
         assert screen.run("\x1b[A\r") == "/\n"
@@ -116,13 +116,13 @@ def test_lines_are_not_kept_where_nobody_wants_that(place: Place) -> None:
     assert not place.history.exists()
 
 
-def test_no_home_is_no_reason_to_stop() -> None:
+def test_missing_home_is_no_error() -> None:
     command = (KRAFTOPS, "metadata-shell", "-s", str(SNAPSHOT))
     with Screen(*command, environment={"XDG_STATE_HOME": "", "PAGER": ""}) as screen:
         assert screen.run("pwd\r") == "/\n"
 
 
-def test_kafkas_form_keeps_nothing(place: Place) -> None:
+def test_kafkas_form_keeps_no_history_file(place: Place) -> None:
     with place.screen("--format", "kafka") as screen:
         assert screen.run("pwd\r") == "/\n"
 
@@ -201,7 +201,7 @@ def test_colours_can_be_asked_for() -> None:
     assert done.text == '\x1b[32m"grow"\x1b[0m\n'
 
 
-def test_what_leaves_the_terminal_is_plain(place: Place) -> None:
+def test_redirected_output_is_plain(place: Place) -> None:
     with place.screen() as screen:
         shown = screen.run("cat /image/provenance | cat\r")
 
@@ -253,7 +253,7 @@ def test_long_output_goes_through_a_pager(place: Place) -> None:
         assert screen.run("pwd\r") == "/\n"
 
 
-def test_pager_that_reads_no_more_ends_the_command(place: Place) -> None:
+def test_pager_that_closes_its_input_ends_the_command(place: Place) -> None:
     with place.screen(PAGER="head -n 1") as screen:
         assert screen.run("find /\r") == "/\n"
         assert screen.run("pwd\r") == "/\n"
@@ -267,12 +267,12 @@ def test_errors_come_after_the_pager(place: Place) -> None:
         assert all(line.startswith("P") for line in shown.splitlines()[:-1])
 
 
-def test_no_pager_can_be_wanted(place: Place) -> None:
+def test_empty_pager_variable_disables_paging(place: Place) -> None:
     with place.screen(PAGER="cat", rows=5) as screen:
         assert len(screen.run("find /image/features\r").splitlines()) > 5
 
 
-def test_loading_shows_how_far_it_is() -> None:
+def test_loading_shows_progress() -> None:
     """Where it takes longer than here."""
     code = (
         "import sys; from kraftops_cli import main; from kraftops_cli.terminal import progress; progress._PATIENCE = 0; "
@@ -288,7 +288,7 @@ def prompted(place: str) -> Callable[[Screen], bool]:
     return lambda screen: screen.text.endswith(f"{place}> ")
 
 
-def test_dumb_terminal_will_do(place: Place) -> None:
+def test_dumb_terminal_works(place: Place) -> None:
     with place.screen(term="dumb", rows=5) as screen:
         screen.wait(prompted("/"))
         screen.send("cd /image\r")

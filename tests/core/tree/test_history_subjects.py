@@ -81,7 +81,7 @@ def test_histories_lead_to_the_states(tmp_path_factory: pytest.TempPathFactory, 
 
 
 @pytest.mark.parametrize("node", ["n332", "n391", "n431"])
-def test_histories_of_real_logs_lead_to_their_ends(node: str) -> None:
+def test_histories_of_real_logs_end_in_the_state(node: str) -> None:
     source = SHELL / "in" / node / "__cluster_metadata-0"
     tree = tree_of(load(source))
 

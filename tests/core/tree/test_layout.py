@@ -83,7 +83,7 @@ class TestForms:
         assert names(root, "/image/topics") == ["byId", "byName"]
         assert names(root, "/local") == ["commitId", "version"]
 
-    def test_ours_has_more(self) -> None:
+    def test_our_form_has_more_paths(self) -> None:
         root = tree_of(load(REAL))
 
         assert names(root, "/image/topics/byState") == [
@@ -100,12 +100,12 @@ class TestForms:
                     assert at(root, row.path) is not None, row.path
             assert dict(leaves_of(root))
 
-    def test_version_is_the_callers(self) -> None:
+    def test_version_is_shown(self) -> None:
         assert data(tree_of(MetadataImage(), version="7"), "/local/version") == "7"
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_short_ways_lead_where_the_long_ones_do(seed: int) -> None:
+def test_shortcuts_of_directories_match_their_nodes(seed: int) -> None:
     """JSON is that of the data; directories know what their leaves would say."""
     image = image_in(log_bytes(random_log(Random(seed))))
 
@@ -131,7 +131,7 @@ def test_short_ways_lead_where_the_long_ones_do(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_keys_of_leaves_mean_the_same_in_another_image(seed: int) -> None:
+def test_keys_of_leaves_are_valid_in_another_image(seed: int) -> None:
     """So that one can be asked what another shows."""
     raw = log_bytes(random_log(Random(seed)))
     image, other = image_in(raw), image_in(raw)
@@ -173,12 +173,12 @@ class TestTopics:
         assert data(root, f"/image/topics/byName/orders/{name}")["partitionId"] == 2
 
     @pytest.mark.parametrize("name", ["", "x", "3", "2x", "--2", "99999999999999999999"])
-    def test_other_names_are_nothing(self, name: str) -> None:
+    def test_other_names_have_no_node(self, name: str) -> None:
         root = tree_of(image_of(TOPIC, partition(2)))
 
         assert at(root, f"/image/topics/byName/orders/{name}") is None
 
-    def test_states_name_partitions_in_need_of_a_look(self) -> None:
+    def test_states_list_partitions_that_need_attention(self) -> None:
         root = tree_of(
             image_of(
                 TOPIC,
@@ -200,7 +200,7 @@ class TestTopics:
         assert names(root, f"{by_state}/withElr") == ["orders"]
         assert data(root, f"{by_state}/withElr/orders/5")["eligibleLeaderReplicas"] == [2]
 
-    def test_states_are_told_without_a_look_at_the_partitions(
+    def test_states_are_listed_without_reading_partitions(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         full = {"replicas": [1, 2], "directories": [uuid(1), uuid(2)]}
@@ -217,7 +217,7 @@ class TestTopics:
         assert names(root, "/image/topics/byState/leaderless/orders") == ["2"]
         assert names(root, "/image/topics/byState/withElr") == []
 
-    def test_states_leave_out_topics_whose_name_is_anothers(self) -> None:
+    def test_states_leave_out_topics_that_lost_their_names(self) -> None:
         twin = new_record("TopicRecord", topicId=uuid(77), name="orders")
         root = tree_of(image_of(TOPIC, partition(0, leader=-1, isr=[]), twin))
 
@@ -241,7 +241,7 @@ class TestBrokers:
 
         assert data(tree_of(image_of(record)), "/image/cluster/brokers/1")["state"] == state
 
-    def test_what_brokers_offer_is_sorted_by_name_and_the_last_counts(self) -> None:
+    def test_endpoints_and_features_are_sorted_and_the_last_counts(self) -> None:
         def endpoint(name: str, port: int) -> dict[str, Any]:
             return {"name": name, "host": "h", "port": port, "securityProtocol": 0}
 
@@ -320,7 +320,7 @@ class TestSecrets:
             word not in leaf.json for _, leaf in leaves_of(root) for word in ("secret", "AQ==")
         )
 
-    def test_secrets_are_shown_to_whom_asks(self) -> None:
+    def test_secrets_are_shown_on_request(self) -> None:
         root = tree_of(image_of(self.SCRAM, self.PASSWORD), show_secrets=True)
 
         assert data(root, "/image/scram/SCRAM-SHA-256/u")["salt"] == "AQ=="
@@ -421,7 +421,7 @@ class TestFeaturesAndProducers:
         assert (shown[7], shown[21], shown[31]) == ("3.3-IV3", "3.9-IV0", "4.4-IV0")
         assert len(set(shown.values())) == 25
 
-    def test_nothing_known(self) -> None:
+    def test_empty_image_has_default_values(self) -> None:
         root = tree_of(MetadataImage(), form=Form.KAFKA)
         texts = {path: leaf.text for path, leaf in leaves_of(root)}
 
@@ -459,7 +459,7 @@ class TestQuorum:
 
 
 class TestWhereFrom:
-    def test_leaves_know_their_last_change(self) -> None:
+    def test_leaves_have_their_last_change(self) -> None:
         change = new_record(
             "PartitionChangeRecord", time=FIRST_TIME + 5, partitionId=0, topicId=T, leader=2
         )
@@ -480,7 +480,7 @@ class TestWhereFrom:
         assert isinstance(version, Leaf)
         assert version.last_change is None
 
-    def test_in_a_snapshot_it_was_before_its_end(self, tmp_path: Path) -> None:
+    def test_change_in_a_snapshot_is_bounded_by_its_end(self, tmp_path: Path) -> None:
         path = tmp_path / "00000000000000000042-0000000001.checkpoint"
         path.write_bytes(snapshot_bytes(*map(bytes, log_batches([TOPIC])), end=1))
 

@@ -29,7 +29,7 @@ def shown(image: MetadataImage, form: Form) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "snapshot", SNAPSHOTS, ids=lambda path: f"{path.parts[-3]}-{path.name[17:20]}"
 )
-def test_tree_of_a_snapshot_is_that_of_the_log_before_its_end(snapshot: Path, form: Form) -> None:
+def test_snapshot_and_log_before_its_end_have_the_same_tree(snapshot: Path, form: Form) -> None:
     end = int(snapshot.name[:20])
     log = snapshot.with_name("00000000000000000000.log")
 
@@ -41,7 +41,7 @@ def test_tree_of_a_snapshot_is_that_of_the_log_before_its_end(snapshot: Path, fo
 
 @pytest.mark.parametrize("form", [Form.KAFKA, Form.OURS], ids=["kafka", "ours"])
 @pytest.mark.parametrize("node", ["n332", "n391", "n431"])
-def test_snapshot_and_what_follows_show_the_whole_log(node: str, form: Form) -> None:
+def test_snapshot_and_log_after_it_show_the_whole_log(node: str, form: Form) -> None:
     directory = SHELL / "in" / node / "__cluster_metadata-0"
 
     whole, from_snapshot = load(directory / "00000000000000000000.log"), load(directory)

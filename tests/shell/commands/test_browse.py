@@ -12,7 +12,7 @@ def shell() -> Shell:
     return Shell(LOG)
 
 
-def test_tree_goes_down_some_levels(shell: Shell) -> None:
+def test_tree_stops_at_a_level(shell: Shell) -> None:
     assert shell("tree", "-L", "1", "/").lines == ["image:", "local:"]
     two = shell("tree", "-L", "2", "/").lines
     assert two[-4:] == ["local:", "  findings:", "  version:", '    "1"']

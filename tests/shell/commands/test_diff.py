@@ -15,7 +15,7 @@ def shell() -> Shell:
     return Shell(LOG)
 
 
-def test_differences_of_two_moments_are_told(shell: Shell) -> None:
+def test_differences_of_two_moments_are_printed(shell: Shell) -> None:
     found = shell("diff", "@300", "@350", f"{ORDERS}/0")
 
     assert found.code == 2
@@ -25,7 +25,7 @@ def test_differences_of_two_moments_are_told(shell: Shell) -> None:
     )
 
 
-def test_whole_states_are_compared_without_what_says_it_again(shell: Shell) -> None:
+def test_derived_nodes_are_not_compared(shell: Shell) -> None:
     found = shell("diff", "@278", "@279")
 
     assert len(found.lines) == 1
@@ -55,7 +55,7 @@ def test_nodes_are_compared_with_nodes_and_with_other_moments(shell: Shell) -> N
     assert shell("diff", f"{ORDERS}/0", "@350").lines[0].startswith(f"~ {ORDERS}/0  isr [] → [1]")
 
 
-def test_what_only_the_newer_of_two_nodes_has_is_named_where_it_is(shell: Shell) -> None:
+def test_added_leaf_has_the_path_of_the_newer_node(shell: Shell) -> None:
     small, large = "/image/topics/byName/a", ORDERS
 
     added = [line.split()[1] for line in shell("diff", small, large).lines if line[0] == "+"]
@@ -66,7 +66,7 @@ def test_what_only_the_newer_of_two_nodes_has_is_named_where_it_is(shell: Shell)
     assert all(path.startswith(f"{large}/") for path in added)
 
 
-def test_differences_have_a_form_for_programs(shell: Shell) -> None:
+def test_differences_can_be_json(shell: Shell) -> None:
     (told,) = [
         json.loads(line)
         for line in shell("diff", "@300", "@350", f"{ORDERS}/0", "--format", "json").lines
@@ -87,14 +87,16 @@ def test_differences_have_a_form_for_programs(shell: Shell) -> None:
         ([ORDERS, "@1", "/image"], "a path belongs behind two states, and not behind nodes"),
     ],
 )
-def test_what_cannot_be_compared_is_an_error(shell: Shell, words: list[str], message: str) -> None:
+def test_sides_of_different_kinds_are_an_error(
+    shell: Shell, words: list[str], message: str
+) -> None:
     with pytest.raises((UsageError, SourceError)) as raised:
         shell("diff", *words)
 
     assert raised.value.message == message
 
 
-def test_paths_that_neither_state_has_are_complained_about(shell: Shell) -> None:
+def test_path_in_neither_state_is_an_error(shell: Shell) -> None:
     found = shell("diff", "@1", "@2", "/image/nope")
 
     assert (found.err, found.code) == (["diff: /image/nope: no such file or directory."], 1)

@@ -46,7 +46,7 @@ def test_export_writes_whole_files(shell: Shell, tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["out.json"]
 
 
-def test_export_leaves_the_file_as_it_was_where_it_fails(tmp_path: Path) -> None:
+def test_failed_export_keeps_the_old_file(tmp_path: Path) -> None:
     topics = [
         new_record("TopicRecord", name="t", topicId=uuid(1)),
         new_record("PartitionRecord", topicId=uuid(1)),

@@ -16,7 +16,7 @@ def shell() -> Shell:
     return Shell(LOG)
 
 
-def test_all_paths_are_those_of_a_walk(shell: Shell) -> None:
+def test_paths_match_a_walk(shell: Shell) -> None:
     """The short way, which prints whole directories, and the one that asks each node."""
     assert shell("find", "/").out == shell("find", "/", "-maxdepth", "99").out
     assert len(shell("find", "/").lines) > 300
@@ -41,7 +41,7 @@ def test_all_paths_are_those_of_a_walk(shell: Shell) -> None:
         (["-name", "nope"], []),
     ],
 )
-def test_only_what_passes_all_tests_is_printed(
+def test_nodes_that_pass_all_tests_are_printed(
     shell: Shell, tests: list[str], paths: list[str]
 ) -> None:
     found = shell("find", "/image/topics/byName", *tests)
@@ -56,7 +56,7 @@ def test_depth_is_counted_from_the_start(shell: Shell) -> None:
     assert not any("orders/" in path for path in found)
 
 
-def test_patterns_take_names_with_wildcards_as_they_are(tmp_path: Path) -> None:
+def test_escaped_wildcards_match_themselves(tmp_path: Path) -> None:
     records = [
         new_record("TopicRecord", name=name, topicId=bytes([at] * 16))
         for at, name in enumerate(("a*", "ab", "a/b"), 1)
@@ -77,7 +77,7 @@ def test_patterns_take_names_with_wildcards_as_they_are(tmp_path: Path) -> None:
     ("moment", "count"),
     [("548", 2), ("9999", 0), ("2026-11-21T10:50:11.800Z", 2), ("2030-01-01", 0)],
 )
-def test_what_changed_since_a_moment_is_found(shell: Shell, moment: str, count: int) -> None:
+def test_leaves_changed_after_a_moment_are_found(shell: Shell, moment: str, count: int) -> None:
     found = shell("find", "/image/cluster/brokers", "-newer-than", moment)
 
     assert len(found.lines) == count, found.lines
@@ -100,13 +100,13 @@ def test_durations_are_before_now(shell: Shell) -> None:
         (["/image", "-name"], "argument -name: expected one argument"),
     ],
 )
-def test_bad_requests_are_complained_about(shell: Shell, words: list[str], complaint: str) -> None:
+def test_bad_arguments_are_errors(shell: Shell, words: list[str], complaint: str) -> None:
     found = shell("find", *words)
 
     assert (found.out, found.err, found.code) == ("", [complaint], 1)
 
 
-def test_moments_that_are_none_are_errors(shell: Shell) -> None:
+def test_malformed_moments_are_errors(shell: Shell) -> None:
     with pytest.raises(UsageError, match=re.escape("'yesterday' is no time")):
         shell("find", "/image", "-newer-than", "yesterday")
 

@@ -12,7 +12,7 @@ def shell() -> Shell:
     return Shell(LOG)
 
 
-def test_grep_prints_what_it_finds(shell: Shell) -> None:
+def test_grep_prints_matching_leaves(shell: Shell) -> None:
     found = shell("grep", '"ord.rs"', "/image/topics/byName", "/image/features")
 
     assert found.lines == [f'{ORDERS}/name: "orders"']
@@ -20,7 +20,7 @@ def test_grep_prints_what_it_finds(shell: Shell) -> None:
     assert shell("grep", "-l", '"ORDERS"', "-i", "/image/topics/byName").lines == [f"{ORDERS}/name"]
 
 
-def test_grep_looks_at_the_working_directory(shell: Shell) -> None:
+def test_grep_searches_the_working_directory(shell: Shell) -> None:
     shell("cd", "/image/features")
 
     assert shell("grep", "4.3-IV0").lines == ['/image/features/metadataVersion: "4.3-IV0"']
@@ -37,7 +37,7 @@ def test_grep_looks_at_the_working_directory(shell: Shell) -> None:
         ([], ["too few arguments"]),
     ],
 )
-def test_grep_fails_where_it_finds_nothing(shell: Shell, words: list[str], err: list[str]) -> None:
+def test_grep_without_match_fails(shell: Shell, words: list[str], err: list[str]) -> None:
     found = shell("grep", *words)
 
     assert (found.out, found.err, found.code) == ("", err, 1)

@@ -31,7 +31,7 @@ def test_history_has_a_line_for_each_change(shell: Shell) -> None:
     )
 
 
-def test_history_of_what_is_gone_is_there(shell: Shell) -> None:
+def test_deleted_node_has_a_history(shell: Shell) -> None:
     found = shell("history-of", "/image/scram/SCRAM-SHA-256/zed")
 
     assert [line.split()[2] for line in found.lines] == [
@@ -42,7 +42,7 @@ def test_history_of_what_is_gone_is_there(shell: Shell) -> None:
     assert shell("history-of", "../image/./scram/SCRAM-SHA-256/zed").out == found.out
 
 
-def test_history_has_a_form_for_programs(shell: Shell) -> None:
+def test_history_can_be_json(shell: Shell) -> None:
     told = [
         json.loads(line) for line in shell("history-of", f"{ORDERS}/0", "--format", "json").lines
     ]
@@ -55,7 +55,7 @@ def test_history_has_a_form_for_programs(shell: Shell) -> None:
     assert told[0]["fields"] is None
 
 
-def test_history_of_all_that_a_pattern_matches_is_told(shell: Shell) -> None:
+def test_history_of_a_pattern_covers_all_matches(shell: Shell) -> None:
     both = shell("history-of", f"{ORDERS}/{{0,1}}").out
 
     assert both == shell("history-of", f"{ORDERS}/0").out + shell("history-of", f"{ORDERS}/1").out
@@ -72,7 +72,7 @@ def test_history_of_a_directory_reads_the_log_and_not_the_snapshot() -> None:
     assert Shell(SNAPSHOT)("history-of", f"{ORDERS}/0").lines[0].split()[0] == "<=412"
 
 
-def test_what_was_never_there_has_no_history(shell: Shell) -> None:
+def test_unknown_node_has_no_history(shell: Shell) -> None:
     found = shell("history-of", "/image/topics/byName/nope")
 
     assert (found.out, found.code) == ("", 1)
@@ -81,7 +81,7 @@ def test_what_was_never_there_has_no_history(shell: Shell) -> None:
         shell("history-of", "/local/version")
 
 
-def test_records_that_say_the_same_again_are_told(tmp_path: Path) -> None:
+def test_repeated_record_is_a_step_without_fields(tmp_path: Path) -> None:
     config = new_record("ConfigRecord", resourceType=4, resourceName="1", name="k", value="v")
     write_log(tmp_path, {0: [bytes(LogBatch(0, [config, config]))]})
 

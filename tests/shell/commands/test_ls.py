@@ -16,7 +16,7 @@ def shell() -> Shell:
     return Shell(LOG)
 
 
-def test_names_may_be_sorted_by_their_numbers(shell: Shell) -> None:
+def test_natural_sort_compares_numbers(shell: Shell) -> None:
     numbers = [str(number) for number in range(12)]
 
     assert shell("ls", "--sort", "natural", ORDERS).lines == [*numbers, "id", "name"]
@@ -24,7 +24,7 @@ def test_names_may_be_sorted_by_their_numbers(shell: Shell) -> None:
     assert shell("ls", ORDERS).lines[:3] == ["0", "1", "10"]
 
 
-def test_long_lists_tell_of_size_and_last_change(shell: Shell) -> None:
+def test_long_list_has_size_and_last_change(shell: Shell) -> None:
     long = shell("ls", "-l", ORDERS).lines
 
     size = len(shell("cat", f"{ORDERS}/0").out) - 1
@@ -32,7 +32,7 @@ def test_long_lists_tell_of_size_and_last_change(shell: Shell) -> None:
     assert long[-1].split() == ["-", "8", "71", "2026-11-21T10:47:56.840Z", "name"]
 
 
-def test_directories_are_as_large_as_what_is_in_them_and_as_new(shell: Shell) -> None:
+def test_directory_has_number_of_children_and_newest_change(shell: Shell) -> None:
     lines = {
         line.split()[-1]: line.split() for line in shell("ls", "-l", "/image/topics/byName").lines
     }
@@ -41,11 +41,11 @@ def test_directories_are_as_large_as_what_is_in_them_and_as_new(shell: Shell) ->
     assert lines["orders"][:3] == ["d", "14", str(newest)]
 
 
-def test_what_no_record_made_has_no_change(shell: Shell) -> None:
+def test_node_without_record_has_no_change(shell: Shell) -> None:
     assert shell("ls", "-l", "/local/version").lines == ["- 3  -  -  version"]
 
 
-def test_what_a_snapshot_has_was_there_by_its_end() -> None:
+def test_change_in_a_snapshot_is_an_upper_bound() -> None:
     assert shell_line(Shell(SNAPSHOT), ORDERS + "/0").split()[2] == "<=412"
 
 

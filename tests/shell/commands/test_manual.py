@@ -57,7 +57,7 @@ def test_kafkas_manual_has_no_flags() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [1, 40, 80, 200])
-def test_our_manual_tells_all(name: str, width: int) -> None:
+def test_our_manual_has_all_parts(name: str, width: int) -> None:
     command = NAMES[name]
 
     text = manual_text(command, width, with_flags=True)

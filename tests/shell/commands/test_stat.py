@@ -14,7 +14,7 @@ def shell() -> Shell:
     return Shell(LOG)
 
 
-def test_stat_tells_of_the_record_that_made_a_leaf(shell: Shell) -> None:
+def test_stat_has_the_record_of_a_leaf(shell: Shell) -> None:
     found = dict(line.split(maxsplit=1) for line in shell("stat", f"{ORDERS}/0").lines)
 
     assert found["path:"] == f"{ORDERS}/0"
@@ -25,7 +25,7 @@ def test_stat_tells_of_the_record_that_made_a_leaf(shell: Shell) -> None:
     assert found["source:"] == str(LOG)
 
 
-def test_stat_tells_of_several_nodes(shell: Shell) -> None:
+def test_stat_of_several_nodes_has_blocks(shell: Shell) -> None:
     told = [
         json.loads(line) for line in shell("stat", "--format", "json", "/image", "/local").lines
     ]
@@ -37,7 +37,7 @@ def test_stat_tells_of_several_nodes(shell: Shell) -> None:
     assert shell("stat", "/nope").err == ["stat: /nope: no such file or directory."]
 
 
-def test_stat_of_a_snapshots_record_says_how_much_is_known() -> None:
+def test_stat_of_a_snapshot_has_an_upper_bound() -> None:
     shell = Shell(SNAPSHOT)
 
     assert "<=412" in shell("stat", ORDERS).out

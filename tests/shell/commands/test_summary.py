@@ -16,7 +16,7 @@ def told(shell: Shell) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def test_summary_tells_how_the_cluster_does(tmp_path: Path) -> None:
+def test_summary_has_the_health_of_the_cluster(tmp_path: Path) -> None:
     shutil.copytree(NODE, tmp_path / "n")
     (tmp_path / "n/meta.properties").write_text(f"version=1\nnode.id=1\ncluster.id={CLUSTER_ID}\n")
 
@@ -45,14 +45,14 @@ def test_summary_tells_how_the_cluster_does(tmp_path: Path) -> None:
     }
 
 
-def test_summary_leaves_out_what_nobody_knows() -> None:
+def test_summary_leaves_out_unknown_fields() -> None:
     found = told(Shell(LOG))
 
     assert "cluster id" not in found
     assert "age of newest snapshot" not in found
 
 
-def test_summary_of_a_snapshot_says_which_offset_of_the_log_it_covers() -> None:
+def test_summary_of_a_snapshot_has_its_last_offset() -> None:
     assert told(Shell(SNAPSHOT))["offset"] == "412"
     assert told(Shell(NODE, at_offset=412))["offset"] == "412"
     assert told(Shell(NODE, at_offset=413))["offset"] == "413"
@@ -60,7 +60,7 @@ def test_summary_of_a_snapshot_says_which_offset_of_the_log_it_covers() -> None:
 
 
 @pytest.mark.parametrize("is_directory", [False, True])
-def test_summary_goes_on_where_the_log_has_gone(tmp_path: Path, *, is_directory: bool) -> None:
+def test_summary_without_the_log_has_the_state(tmp_path: Path, *, is_directory: bool) -> None:
     folder = tmp_path / "n/__cluster_metadata-0"
     folder.mkdir(parents=True)
     shutil.copy(LOG, folder)
@@ -76,7 +76,7 @@ def test_summary_goes_on_where_the_log_has_gone(tmp_path: Path, *, is_directory:
     assert "segments" not in found.out
 
 
-def test_summary_has_a_form_for_programs() -> None:
+def test_summary_can_be_json() -> None:
     found = json.loads(Shell(NODE)("summary", "--format", "json").out)
 
     assert found["clusterId"] is None

@@ -61,7 +61,7 @@ def test_findings_are_lines_and_a_code(tmp_path: Path) -> None:
     assert [(one["kind"], one["offset"]) for one in told] == [("record", 3), ("state", 2)]
 
 
-def test_replica_that_was_altered_is_named(controllers: list[Path]) -> None:
+def test_altered_replica_is_named(controllers: list[Path]) -> None:
     """Once because its checksum is wrong, and once because the others are not like it."""
     found = Shell(NODE)("verify", *map(str, controllers))
 
@@ -74,7 +74,7 @@ def test_replica_that_was_altered_is_named(controllers: list[Path]) -> None:
     assert len(found.lines) == 4
 
 
-def test_several_sources_need_no_other_one(controllers: list[Path]) -> None:
+def test_several_sources_replace_the_browsed_one(controllers: list[Path]) -> None:
     done = run_here("--format", "json", "verify", *map(str, controllers), program=METADATA_SHELL)
 
     assert done.code == 2
@@ -85,9 +85,7 @@ def test_equal_replicas_have_no_findings(controllers: list[Path]) -> None:
     assert Shell(NODE)("verify", str(controllers[0]), str(controllers[2])).code == 0
 
 
-def test_sources_that_cannot_be_read_do_not_hide_the_others(
-    tmp_path: Path, controllers: list[Path]
-) -> None:
+def test_unreadable_source_does_not_hide_others(tmp_path: Path, controllers: list[Path]) -> None:
     found = Shell(NODE)("verify", str(tmp_path / "nope"), str(controllers[0]))
 
     assert found.lines[0] == f"{controllers[0]}: nothing is wrong"
@@ -95,7 +93,7 @@ def test_sources_that_cannot_be_read_do_not_hide_the_others(
     assert "nope" in found.err[0]
 
 
-def test_releases_are_looked_at_where_they_are_asked_for() -> None:
+def test_release_is_checked_on_request() -> None:
     shell = Shell(NODE)
 
     assert shell("verify", "--upgrade", "4.3", "--for", "4.3").code == 0
@@ -108,7 +106,7 @@ def test_releases_are_looked_at_where_they_are_asked_for() -> None:
         shell("verify", "--upgrade", "1.0")
 
 
-def test_upgrade_names_who_blocks_it() -> None:
+def test_upgrade_names_blocking_registrations() -> None:
     found = Shell(NODE.parent / "n391")("verify", "--upgrade", "4.3")
 
     assert found.code == 2
@@ -116,7 +114,7 @@ def test_upgrade_names_who_blocks_it() -> None:
     assert all("; upgrade it" in one for one in found.lines)
 
 
-def test_log_directories_are_looked_at_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_log_directories_are_checked_on_request(tmp_path: Path) -> None:
     for name, partition in (("d1", "nope-0"), ("d2", "gone-1")):
         place = tmp_path / name / partition
         place.mkdir(parents=True)
@@ -134,7 +132,7 @@ def test_log_directories_are_looked_at_where_they_are_asked_for(tmp_path: Path) 
     assert Shell(NODE)("verify", *both, "--format", "text").out == found.out
 
 
-def test_log_directories_that_are_none_are_an_error(tmp_path: Path) -> None:
+def test_other_directories_are_an_error(tmp_path: Path) -> None:
     found = Shell(NODE)("verify", "--log-dirs", str(tmp_path))
 
     assert found.code == 1
@@ -153,7 +151,7 @@ def test_commands_keep_their_own_options() -> None:
     assert json.loads(done.text)["partitions"] == 36
 
 
-def test_kafkas_form_has_none_of_this() -> None:
+def test_kafkas_form_has_no_verify_and_summary() -> None:
     done = run_here("-s", str(NODE), "verify", program=METADATA_SHELL)
 
     assert done.text.startswith("invalid choice: 'verify' (choose from 'cat', 'find', 'ls', 'tree'")

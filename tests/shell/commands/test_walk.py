@@ -31,7 +31,7 @@ def _leaves(node: Node) -> Iterator[Leaf]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_newest_change_of_a_directory_is_that_of_its_leaves(seed: int, tmp_path: Path) -> None:
+def test_newest_change_of_a_directory_comes_from_its_leaves(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     log, offset = [leader_change(0, 1)], 1
     for batch in RandomLog(random).log(most_batches=12, most_records=6):

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from kraftops_shell.output.columns import in_columns
 
 
-def test_nothing_shows_nothing() -> None:
+def test_no_names_print_nothing() -> None:
     assert in_columns([], 80) == ""
     assert in_columns([], 0) == ""
 
 
 @pytest.mark.parametrize("width", [0, 1, 4, 7])
-def test_no_terminal_and_narrow_ones_have_one_column(width: int) -> None:
+def test_narrow_terminal_has_one_column(width: int) -> None:
     assert in_columns(["a", "b"], width) == "a\nb\n"
 
 
@@ -21,7 +21,7 @@ def test_names_go_down_first() -> None:
     assert in_columns(["0", "1", "10", "2", "3"], 9) == "0   2\n1   3\n10  \n"
 
 
-def test_gap_of_the_last_column_needs_room_too() -> None:
+def test_width_includes_the_last_gap() -> None:
     assert in_columns(["aaa", "bbb"], 10) == "aaa  bbb\n"
     assert in_columns(["aaa", "bbb"], 9) == "aaa\nbbb\n"
 
@@ -41,7 +41,7 @@ def test_all_names_are_there_and_fit(names: list[str], width: int) -> None:
         assert max(map(len, lines)) <= width
 
 
-def test_many_names_take_no_time() -> None:
+def test_many_names_are_fast() -> None:
     names = [f"topic-{number}" for number in range(50_000)]
 
     lines = in_columns(names, 200).splitlines()

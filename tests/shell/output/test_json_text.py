@@ -47,13 +47,13 @@ def test_long_values_are_indented() -> None:
     ]
 
 
-def test_elsewhere_there_are_no_blanks() -> None:
+def test_json_for_programs_has_no_blanks() -> None:
     show = leaf_text(is_pretty=False, has_color=False)
 
     assert show(leaf({"a": [1, 2]})) == '{"a":[1,2]}'
 
 
-def test_colours_tell_keys_and_sorts_of_values() -> None:
+def test_keys_and_kinds_of_values_have_colours() -> None:
     show = leaf_text(is_pretty=False, has_color=True)
 
     assert show(leaf({"a": ["x", 1, None]})) == (
@@ -64,7 +64,7 @@ def test_colours_tell_keys_and_sorts_of_values() -> None:
 @pytest.mark.parametrize("is_pretty", [False, True])
 @pytest.mark.parametrize("has_color", [False, True])
 @given(VALUES)
-def test_it_is_the_value_all_the_same(is_pretty: bool, has_color: bool, value: object) -> None:
+def test_every_form_is_json_of_the_value(is_pretty: bool, has_color: bool, value: object) -> None:
     text = leaf_text(is_pretty=is_pretty, has_color=has_color)(leaf(value))
 
     assert json.loads(re.sub(r"\x1b\[[0-9;]*m", "", text)) == value

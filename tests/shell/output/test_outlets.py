@@ -28,11 +28,11 @@ from tests.helpers.tree.small_trees import leaf, session
         ("ü ☃ 漢", "ü ☃ 漢"),
     ],
 )
-def test_only_colours_reach_a_terminal(text: str, harmless: str) -> None:
+def test_terminal_gets_no_control_characters_but_colours(text: str, harmless: str) -> None:
     assert printable(text) == harmless
 
 
-def test_elsewhere_text_stays_what_it_is() -> None:
+def test_other_outlets_get_the_text_unchanged() -> None:
     streams = Streams(is_terminal=False)
     with StandardOutput(streams.console) as outlet:
         outlet.write("\x1b[2J\r")
@@ -40,7 +40,7 @@ def test_elsewhere_text_stays_what_it_is() -> None:
     assert streams.out.getvalue() == "\x1b[2J\r"
 
 
-def test_file_is_replaced_or_added_to(tmp_path: Path) -> None:
+def test_file_is_truncated_or_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for text, is_append in (("a", False), ("b", True), ("c", False), ("d", True)):
         with FileOutlet(Streams().console, str(path), is_append=is_append) as outlet:
@@ -49,7 +49,7 @@ def test_file_is_replaced_or_added_to(tmp_path: Path) -> None:
     assert path.read_text() == "cd"
 
 
-def test_full_disk_is_told() -> None:
+def test_full_disk_is_an_error() -> None:
     with (
         pytest.raises(SourceError, match="cannot write /dev/full: No space left on device"),
         FileOutlet(Streams().console, "/dev/full", is_append=False) as outlet,
@@ -57,7 +57,7 @@ def test_full_disk_is_told() -> None:
         outlet.write("x" * 100_000)
 
 
-def test_error_at_the_end_does_not_hide_the_one_before() -> None:
+def test_error_on_close_does_not_hide_an_earlier_error() -> None:
     file = FileOutlet(Streams().console, "/dev/full", is_append=False)
     file.write("x")
 
@@ -76,7 +76,7 @@ def test_error_at_the_end_does_not_hide_the_one_before() -> None:
         (False, "always", {"NO_COLOR": "1"}, True),
     ],
 )
-def test_colours_are_for_terminals_unless_asked_for(
+def test_colours_are_for_terminals_by_default(
     is_terminal: bool, color: str, environment: dict[str, str], has_color: bool
 ) -> None:
     streams = Streams(is_terminal=is_terminal, color=color, environment=environment)
@@ -84,7 +84,7 @@ def test_colours_are_for_terminals_unless_asked_for(
     assert streams.console.has_color(for_terminal=is_terminal) == has_color
 
 
-def test_session_suits_its_output(tmp_path: Path) -> None:
+def test_session_is_connected_to_its_outlet(tmp_path: Path) -> None:
     streams = Streams()
     one, _, _ = session({})
     long = leaf(["x" * 30] * 5)
@@ -99,7 +99,7 @@ def test_session_suits_its_output(tmp_path: Path) -> None:
         assert one.leaf_text(long).startswith('["x')
 
 
-def test_reader_that_is_gone_is_no_error_elsewhere() -> None:
+def test_standard_output_passes_a_gone_reader_on() -> None:
     """It means something only to the outlet whose reader it is."""
     with pytest.raises(ReaderGoneError), StandardOutput(Streams().console):
         raise ReaderGoneError

@@ -8,7 +8,7 @@ from kraftops_shell.output.programs import Pager, ProgramOutlet, pager_command
 from tests.helpers.tools.memory_console import Streams
 
 
-def test_program_gets_all_and_says_how_it_went(tmp_path: Path) -> None:
+def test_program_gets_the_output_and_gives_its_exit_code(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with ProgramOutlet(Streams().console, f"cat > '{path}'; exit 3") as outlet:
         outlet.write("a")
@@ -18,7 +18,7 @@ def test_program_gets_all_and_says_how_it_went(tmp_path: Path) -> None:
     assert outlet.code == 1
 
 
-def test_program_that_reads_no_more_ends_the_command() -> None:
+def test_program_that_closes_its_input_ends_the_command() -> None:
     count = 0
     with ProgramOutlet(Streams().console, "true") as outlet:
         while count < 10_000:
@@ -36,7 +36,7 @@ def paged(tmp_path: Path) -> tuple[Streams, Path, str]:
     return Streams(), path, f"echo $LESS > '{path}'; cat >> '{path}'"
 
 
-def test_what_fits_is_not_paged(paged: tuple[Streams, Path, str]) -> None:
+def test_output_of_one_screen_is_not_paged(paged: tuple[Streams, Path, str]) -> None:
     streams, path, command = paged
     rows = streams.console.size().lines
     with Pager(streams.console, command) as outlet:
@@ -49,7 +49,7 @@ def test_what_fits_is_not_paged(paged: tuple[Streams, Path, str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["x\n", "x" * 81, "\n"], ids=["lines", "long lines", "empty"])
-def test_what_does_not_fit_is_paged(paged: tuple[Streams, Path, str], text: str) -> None:
+def test_longer_output_is_paged(paged: tuple[Streams, Path, str], text: str) -> None:
     streams, path, command = paged
     with Pager(streams.console, command) as outlet:
         for _ in range(100):
@@ -67,7 +67,7 @@ def test_pager_holds_no_more_than_a_screen(paged: tuple[Streams, Path, str]) -> 
             assert len(outlet._buffer) <= streams.console.size().lines
 
 
-def test_options_of_less_are_left_alone(tmp_path: Path) -> None:
+def test_users_options_of_less_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "paged"
     streams = Streams(environment={"LESS": "S"})
     with Pager(streams.console, f"echo $LESS > '{path}'; cat >> '{path}'") as outlet:
@@ -87,7 +87,7 @@ def test_errors_wait_for_the_pager(paged: tuple[Streams, Path, str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["no-such-pager -x", "~/no/such/pager"])
-def test_output_is_shown_without_the_pager_that_is_missing(
+def test_missing_pager_does_not_hide_the_output(
     paged: tuple[Streams, Path, str], capfd: pytest.CaptureFixture[str], command: str
 ) -> None:
     streams, _, _ = paged
@@ -115,13 +115,11 @@ def test_pager_that_ends_early_ends_the_command() -> None:
         ({"PATH": "/nowhere"}, None),
     ],
 )
-def test_pager_is_chosen_by_the_environment(
-    environment: dict[str, str], command: str | None
-) -> None:
+def test_environment_names_the_pager(environment: dict[str, str], command: str | None) -> None:
     assert pager_command(environment) == command
 
 
-def test_less_is_the_pager_that_is_there(tmp_path: Path) -> None:
+def test_less_is_the_pager_if_it_is_installed(tmp_path: Path) -> None:
     (tmp_path / "less").touch(mode=0o755)
 
     assert pager_command({"PATH": str(tmp_path)}) == "less"

@@ -53,7 +53,7 @@ def texts(before: str, *working: str, kafka: bool = False) -> list[str]:
         ("pwd ", []),
     ],
 )
-def test_commands_and_paths_go_on(before: str, lines: list[str], kafka: bool) -> None:
+def test_commands_and_paths_are_completed(before: str, lines: list[str], kafka: bool) -> None:
     assert texts(before, kafka=kafka) == lines
 
 
@@ -88,7 +88,7 @@ def test_paths_begin_at_the_working_directory() -> None:
         ("cat /image/users/x", ["cat /image/users/x!y "]),
     ],
 )
-def test_what_is_offered_means_the_name_in_our_form(before: str, lines: list[str]) -> None:
+def test_completions_mean_their_names_in_our_form(before: str, lines: list[str]) -> None:
     assert texts(before) == lines
 
 
@@ -102,7 +102,7 @@ def test_what_is_offered_means_the_name_in_our_form(before: str, lines: list[str
         ("ls >im", []),
     ],
 )
-def test_what_is_offered_means_the_name_in_kafkas_form(before: str, lines: list[str]) -> None:
+def test_completions_mean_their_names_in_kafkas_form(before: str, lines: list[str]) -> None:
     assert texts(before, kafka=True) == lines
 
 
@@ -123,7 +123,7 @@ def test_what_is_offered_means_the_name_in_kafkas_form(before: str, lines: list[
         ("diff @1 /im", ["diff @1 /image/"]),
     ],
 )
-def test_flags_and_their_values_go_on(before: str, lines: list[str]) -> None:
+def test_flags_and_their_values_are_completed(before: str, lines: list[str]) -> None:
     assert texts(before) == lines
 
 
@@ -149,7 +149,7 @@ def test_kafkas_form_has_no_flags() -> None:
         ("diff source:lo", ["diff source:logs/"]),
     ],
 )
-def test_files_of_the_system_go_on(
+def test_files_of_the_system_are_completed(
     before: str, lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "notes.txt").touch()
@@ -182,14 +182,14 @@ def test_only_one_directory_is_listed() -> None:
     assert looked_at == ["topic-0"]
 
 
-def test_flat_directories_are_not_looked_into() -> None:
+def test_children_of_flat_directories_are_not_read() -> None:
     one, _, _ = session({})
     one.root = Directory(lambda: ["a", "b"], lambda _: pytest.fail("looked at"), is_flat=True)
 
     assert [found.text for found in candidates(one, "cat ")] == ["a ", "b "]
 
 
-def test_many_names_are_there_at_once() -> None:
+def test_many_names_are_completed_fast() -> None:
     """A directory of 10,000 topics takes less than would be felt."""
     one, _, _ = session({})
     one.root = directory({f"topic-{number}": {"0": 1} for number in range(10_000)})

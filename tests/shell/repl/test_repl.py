@@ -51,7 +51,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr("kraftops_shell.commands.browse.pwd", fail)
 
 
-def test_kafkas_form_prompts_and_ignores_what_has_no_end() -> None:
+def test_kafkas_form_prompts_and_ignores_an_unended_line() -> None:
     talk = Talk("ls\n", "\n", "pwd", kafka=True)
 
     assert talk.kafkas() == 0
@@ -70,14 +70,14 @@ def test_kafkas_form_expands_earlier_lines() -> None:
     )
 
 
-def test_our_form_prints_answers_alone() -> None:
+def test_our_form_prints_output_alone() -> None:
     talk = Talk("cd image\r\n", "ls", kafka=False)
 
     assert talk.ours() == 0
     assert talk.out.text == "a\nb\n"
 
 
-def test_our_form_expands_nothing() -> None:
+def test_our_form_expands_no_earlier_lines() -> None:
     talk = Talk("pwd\n", "!!\n")
 
     assert talk.ours() == 1
@@ -96,7 +96,7 @@ def test_our_form_expands_nothing() -> None:
         (("ls '\n",), 1),
     ],
 )
-def test_worst_code_counts(
+def test_highest_exit_code_counts(
     lines: Iterable[str], code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kraftops_shell.commands.browse.pwd", lambda _session, _call: 2)
@@ -105,7 +105,7 @@ def test_worst_code_counts(
 
 
 @pytest.mark.parametrize("run", [Talk.ours, Talk.kafkas])
-def test_error_of_the_library_is_told_and_the_session_goes_on(
+def test_session_continues_after_an_error_of_the_library(
     run: Callable[[Talk], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch, SourceError("x has changed", "look again"))
@@ -118,7 +118,7 @@ def test_error_of_the_library_is_told_and_the_session_goes_on(
     assert "image\nlocal\n" in talk.out
 
 
-def test_error_of_the_system_about_a_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_continues_after_an_error_about_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     failing(monkeypatch, OSError(errno.ENOSPC, "No space left on device", "out.json"))
     talk = Talk("pwd\n", "ls /image\n")
 
@@ -134,7 +134,7 @@ def test_error_of_standard_output_ends_the_session(monkeypatch: pytest.MonkeyPat
         Talk("pwd\n").ours()
 
 
-def test_interrupt_ends_what_has_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_ends_a_session_without_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_session: Session, _call: object) -> None:
         raise KeyboardInterrupt
 
@@ -144,7 +144,7 @@ def test_interrupt_ends_what_has_no_terminal(monkeypatch: pytest.MonkeyPatch) ->
         Talk("pwd\n").ours()
 
 
-def test_traceback_is_for_who_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traceback_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     failing(monkeypatch, SourceError("x has changed"))
     talk = Talk("pwd\n", KRAFTOPS_DEBUG="1")
 

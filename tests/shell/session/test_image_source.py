@@ -12,7 +12,7 @@ from tests.helpers.tools.shell_session import LOG, Shell
 ORDERS = "/image/topics/byName/orders"
 
 
-def test_states_that_come_from_no_files_cannot_be_read_again() -> None:
+def test_state_without_files_cannot_be_read_again() -> None:
     session = Shell(LOG).session
     assert session.image_source
     live = Shell(LOG)
@@ -35,7 +35,7 @@ class Quorum:
         return load(self.names, at_offset=at_offset, at_time=at_time)
 
 
-def test_what_was_read_of_a_quorum_is_read_again() -> None:
+def test_copy_of_a_quorums_log_is_read_again() -> None:
     files, live = Shell(LOG), Shell(LOG)
     live.session.image_source = replace(files.session.source, sources=(), quorum=Quorum())
 

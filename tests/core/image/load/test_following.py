@@ -38,7 +38,7 @@ def is_current(following: LogFollower, segment: Path) -> bool:
     return following.image.provenance == load(segment.parent.parent).provenance
 
 
-def test_what_is_appended_is_taken_in_once(segment: Path) -> None:
+def test_appended_batches_are_read_once(segment: Path) -> None:
     segment.write_bytes(DATA[: ENDS[20]])
     following = followed(segment)
     image = following.image
@@ -71,7 +71,7 @@ def test_rolled_segments_are_read_one_after_the_other(segment: Path) -> None:
     assert is_current(following, segment)
 
 
-def test_what_a_new_leader_cut_off_is_forgotten(segment: Path) -> None:
+def test_truncated_batches_are_forgotten(segment: Path) -> None:
     segment.write_bytes(DATA[: ENDS[60]])
     following = followed(segment)
     assert not following.update()

@@ -80,7 +80,7 @@ def segment(first: int, *numbers: int) -> list[bytes]:
 class TestFiles:
     @pytest.mark.parametrize("node", NODES)
     @pytest.mark.parametrize("place", [".", PARTITION, SEGMENT])
-    def test_real_logs_are_loaded_from_whatever_names_them(self, node: str, place: str) -> None:
+    def test_real_logs_are_loaded_from_file_or_directory(self, node: str, place: str) -> None:
         image = load(REAL / node / place)
 
         assert names(image) & {"compacted", "leaderless"}
@@ -93,7 +93,7 @@ class TestFiles:
         assert image.metadata_version
         assert not kinds(image)
 
-    def test_bootstrap_checkpoint_is_read_where_there_is_nothing_else(self, tmp_path: Path) -> None:
+    def test_bootstrap_checkpoint_is_read_without_other_files(self, tmp_path: Path) -> None:
         (tmp_path / "bootstrap.checkpoint").write_bytes(snapshot_of(1))
         assert names(load(tmp_path)) == {"1"}
 
@@ -134,9 +134,7 @@ class TestFiles:
 
         assert names(load(tmp_path)) == {"2"}
 
-    def test_snapshot_that_ends_within_a_batch_is_gone_on_behind_its_end(
-        self, tmp_path: Path
-    ) -> None:
+    def test_log_continues_inside_a_batch_after_a_snapshot(self, tmp_path: Path) -> None:
         (batch,) = log_batches(topics(1, 2, 3))
         write_log(tmp_path, {0: [bytes(batch)]}, {(2, 1): snapshot_of(10)})
 
@@ -169,7 +167,7 @@ class TestFiles:
 
         assert names(load(tmp_path, at_time=time)) == expected
 
-    def test_offset_before_all_that_is_left_is_refused(self, tmp_path: Path) -> None:
+    def test_offset_before_the_remaining_log_is_refused(self, tmp_path: Path) -> None:
         write_log(tmp_path, {3: segment(3, 4)}, {(3, 1): snapshot_of(30)})
 
         with pytest.raises(UsageError, match="is the oldest snapshot") as error:
@@ -196,7 +194,9 @@ class TestFiles:
     @pytest.mark.parametrize(
         "file", [SEGMENT, f"{PARTITION}/00000000000000000413-0000000001.checkpoint"]
     )
-    def test_archives_are_as_what_is_in_them(self, suffix: str, file: str, tmp_path: Path) -> None:
+    def test_archives_are_read_like_their_content(
+        self, suffix: str, file: str, tmp_path: Path
+    ) -> None:
         raw = (REAL / "n431" / file).read_bytes()
         path = tmp_path / (Path(file).name + suffix)
         path.write_bytes(gzip.compress(raw) if suffix == ".gz" else lzma.compress(raw))
@@ -213,7 +213,7 @@ class TestFiles:
         assert names(image) == {"1"}
         assert image.provenance.offset == 0
 
-    def test_anything_that_yields_batches_is_loaded(self) -> None:
+    def test_batches_in_memory_are_loaded(self) -> None:
         log = random_log(Random(9))
         image = MetadataImage()
         source = image.store.add_source("a controller", None)
@@ -224,13 +224,13 @@ class TestFiles:
 
         assert state_of(image) == model_of(log)
 
-    def test_progress_is_told_of_all_bytes(self) -> None:
+    def test_progress_counts_all_bytes(self) -> None:
         read: list[int] = []
         load(REAL / "n431" / SEGMENT, progress=read.append)
 
         assert sum(read) == (REAL / "n431" / SEGMENT).stat().st_size
 
-    def test_no_such_dialect(self) -> None:
+    def test_unknown_dialect_is_refused(self) -> None:
         with pytest.raises(UsageError, match="no dialect 'latin'"):
             load(REAL / "n431", dialect="latin")
 
@@ -248,7 +248,7 @@ def standard_input(descriptor: int) -> Iterator[None]:
 
 
 class TestReadOnly:
-    def test_nothing_is_locked_written_or_left(self, tmp_path: Path) -> None:
+    def test_loading_locks_and_writes_no_file(self, tmp_path: Path) -> None:
         import fcntl
 
         folder = tmp_path / "d"
@@ -272,7 +272,7 @@ class TestReadOnly:
 
         assert listing(folder) == before
 
-    def test_permission_to_read_is_enough(self, tmp_path: Path) -> None:
+    def test_read_permission_is_enough(self, tmp_path: Path) -> None:
         folder = tmp_path / "d"
         shutil.copytree(REAL / "n431", folder)
         opened: list[int] = []
@@ -293,7 +293,7 @@ LOG = log_batches([RELEASE, *topics(1, 2)], topics(3), topics(4, 5, 6), topics(7
 
 
 class TestDamage:
-    def test_log_cut_in_any_batch_is_shown_up_to_it(self, tmp_path: Path) -> None:
+    def test_truncated_log_is_shown_up_to_the_last_whole_batch(self, tmp_path: Path) -> None:
         """At every byte."""
         raw, path = log_bytes(LOG), tmp_path / "log"
         ends = [len(log_bytes(LOG[:count])) for count in range(len(LOG) + 1)]
@@ -312,7 +312,7 @@ class TestDamage:
 
     @pytest.mark.parametrize("number", range(len(LOG)))
     @pytest.mark.parametrize("at", [17, 21, 61, -1], ids=["crc", "attributes", "record", "end"])
-    def test_log_is_shown_up_to_a_batch_whose_checksum_is_wrong(
+    def test_log_is_shown_up_to_a_wrong_checksum(
         self, number: int, at: int, tmp_path: Path
     ) -> None:
         batches = [bytearray(bytes(batch)) for batch in LOG]
@@ -343,9 +343,7 @@ class TestDamage:
             ),
         ],
     )
-    def test_what_holds_nothing_is_an_error(
-        self, data: bytes, message: str, tmp_path: Path
-    ) -> None:
+    def test_empty_files_are_errors(self, data: bytes, message: str, tmp_path: Path) -> None:
         path = tmp_path / "00000000000000000000.log"
         path.write_bytes(data)
 
@@ -360,7 +358,7 @@ class TestDamage:
         with pytest.raises(SourceError, match="there is no metadata log"):
             load([])
 
-    def test_zeros_behind_the_last_batch_are_none_of_it(self, tmp_path: Path) -> None:
+    def test_zeros_after_the_last_batch_are_padding(self, tmp_path: Path) -> None:
         path = tmp_path / "log"
         path.write_bytes(log_bytes(LOG) + bytes(1000))
 
@@ -377,7 +375,7 @@ class TestDamage:
         assert names(image) == {"1"}
         assert kinds(image) == [FindingKind.DAMAGE]
 
-    def test_batch_with_more_in_it_than_it_counts_is_damage(self, tmp_path: Path) -> None:
+    def test_bytes_after_the_counted_records_are_damage(self, tmp_path: Path) -> None:
         batch = bytearray(bytes(LOG[0]))
         batch[57:61] = (2).to_bytes(4)
         path = tmp_path / "log"
@@ -390,9 +388,7 @@ class TestDamage:
         assert "bytes are left after 2 records" in finding.reason
 
     @pytest.mark.parametrize("count", [4, 1 << 30, -1])
-    def test_batch_with_less_in_it_than_it_counts_is_damage(
-        self, count: int, tmp_path: Path
-    ) -> None:
+    def test_missing_records_are_damage(self, count: int, tmp_path: Path) -> None:
         """What there is counts, and the offset is that of the last of it."""
         batch = bytearray(bytes(LOG[1]))
         batch[57:61] = count.to_bytes(4, signed=True)
@@ -406,7 +402,7 @@ class TestDamage:
         assert kinds(image) == [FindingKind.DAMAGE]
 
     @pytest.mark.parametrize("size", [-1, -40, 100, 0])
-    def test_damaged_newest_snapshot_is_passed_over(self, size: int, tmp_path: Path) -> None:
+    def test_damaged_newest_snapshot_is_skipped(self, size: int, tmp_path: Path) -> None:
         newest = snapshot_of(20)
         newest = newest[:size] if size else newest[:100] + b"\xff" + newest[101:]
         write_log(
@@ -429,7 +425,7 @@ class TestDamage:
         assert names(image) == {"1", "2"}
         assert kinds(image) == [FindingKind.SNAPSHOT] * 2
 
-    def test_only_snapshot_is_shown_as_far_as_it_goes(self, tmp_path: Path) -> None:
+    def test_damaged_only_snapshot_is_shown_up_to_its_damage(self, tmp_path: Path) -> None:
         folder = write_log(tmp_path, {}, {(5, 1): snapshot_of(1)[:-1]})
 
         for source in (tmp_path, next(folder.iterdir())):
@@ -456,7 +452,7 @@ def resealed(batch: bytearray) -> bytes:
 
 
 class TestContinuity:
-    def test_log_that_begins_late_says_so_and_shows_what_it_has(self, tmp_path: Path) -> None:
+    def test_log_without_its_beginning_has_a_finding(self, tmp_path: Path) -> None:
         write_log(tmp_path, {4: segment(4, 1)})
 
         image = load(tmp_path)
@@ -487,7 +483,7 @@ class TestContinuity:
         (finding,) = load(path).findings
         assert (finding.kind, finding.reason) == (FindingKind.EPOCH, "leader epoch 2 comes after 3")
 
-    def test_offsets_that_come_again_are_left_out(self, tmp_path: Path) -> None:
+    def test_repeated_offsets_are_left_out(self, tmp_path: Path) -> None:
         """Nothing is applied twice, also of a batch that goes on where the first one ended."""
         create = new_record("TopicRecord", topicId=uuid(1), name="a")
         partition = new_record("PartitionRecord", 1, partitionId=0, topicId=uuid(1), leaderEpoch=0)
@@ -505,7 +501,7 @@ class TestContinuity:
         (finding,) = image.findings
         assert (finding.kind, finding.source) == (FindingKind.REPEAT, str(second))
 
-    def test_log_of_anything_else_is_refused(self, tmp_path: Path) -> None:
+    def test_log_of_another_topic_is_refused(self, tmp_path: Path) -> None:
         """An empty image would say that there is nothing in the cluster."""
         path = tmp_path / "log"
         foreign = batch_bytes([Record(0, 0, None, b"no metadata"), Record(1, 0, b"k", None)])
@@ -532,9 +528,7 @@ class TestContinuity:
         assert image.read_control(image.quorum.leader)["leaderId"] == 2
         assert image.record(image.quorum.leader).epoch == 4
 
-    def test_leader_is_known_from_before_the_snapshot_and_nothing_else(
-        self, tmp_path: Path
-    ) -> None:
+    def test_log_before_the_snapshot_names_only_the_leader(self, tmp_path: Path) -> None:
         before = [leader_change(0, 2), voters_batch(1, (8, uuid(8))), *segment(2, 1)]
         voters = voters_batch(1, (1, uuid(5)))
         write_log(tmp_path, {0: before}, {(3, 1): snapshot_bytes(voters, end=2)})
@@ -564,7 +558,7 @@ class TestGrowingLogs:
             assert state_of(image) == model_of(LOG[: sum(end <= size for end in ends)])
             assert not kinds(image)
 
-    def test_image_is_held_while_its_log_grows(self, tmp_path: Path) -> None:
+    def test_image_stays_the_same_while_its_log_grows(self, tmp_path: Path) -> None:
         folder = write_log(tmp_path, {0: segment(0, 1)})
         image = load(tmp_path)
         before = state_of(image)
@@ -575,7 +569,7 @@ class TestGrowingLogs:
         assert state_of(image) == before
         assert names(load(tmp_path)) == {"1", "2"}
 
-    def test_files_that_go_between_a_look_and_an_opening_are_looked_for_again(
+    def test_file_deleted_before_opening_is_searched_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         folder = write_log(tmp_path, {0: segment(0, 1)}, {(1, 1): snapshot_of(9)})
@@ -592,7 +586,7 @@ class TestGrowingLogs:
 
         assert names(load(folder)) == {"8"}
 
-    def test_files_that_go_each_time_are_an_error(
+    def test_files_deleted_at_each_try_are_an_error(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         folder = write_log(tmp_path, {0: segment(0, 1)})
@@ -622,7 +616,7 @@ class TestHeldImages:
         path.write_bytes(log_bytes(LOG))
         return path
 
-    def test_deleted_file_is_read_on(self, path: Path) -> None:
+    def test_deleted_file_can_still_be_read(self, path: Path) -> None:
         """It is still open."""
         image = load(path)
         path.unlink()
@@ -647,7 +641,7 @@ class TestHeldImages:
             image.record(image.topics[uuid(1)].address)
         assert type(error.value) is SourceError
 
-    def test_large_logs_are_read_again_while_they_are_read(self, tmp_path: Path) -> None:
+    def test_large_logs_are_read_again_by_address(self, tmp_path: Path) -> None:
         """Changes of replicas ask for the state so far, from a file that is read further."""
         records = [new_record("TopicRecord", topicId=uuid(1), name="a")]
         log = log_batches(records)
@@ -679,7 +673,7 @@ class TestHeldImages:
             assert state
             assert state.replicas == ([2, 3] if number < 30 else [1, 2])
 
-    def test_what_is_kept_of_files_is_bounded(
+    def test_cache_of_batches_is_bounded(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from kraftops.image.state import store
@@ -715,11 +709,11 @@ def open_files() -> set[str]:
     return found
 
 
-def test_cut_is_what_it_says() -> None:
+def test_cut_ends_at_its_offset() -> None:
     assert [len(batch.records) for batch in cut(LOG, 4)] == [3, 1, 1]
 
 
-def test_batch_behind_the_last_offset_there_is_costs_no_more_than_itself(tmp_path: Path) -> None:
+def test_batch_at_the_highest_offset_costs_no_more_than_others(tmp_path: Path) -> None:
     last = (1 << 63) - 1
     log = log_batches([new_record("NoOpRecord")], first=last) + log_batches(
         [new_record("NoOpRecord")], first=5

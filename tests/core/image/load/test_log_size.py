@@ -7,7 +7,7 @@ from tests.helpers.logs.metadata_logs import no_ops, snapshot_bytes, write_log
 from tests.helpers.tools.corpus import SHELL
 
 
-def test_log_goes_on_behind_its_newest_snapshot() -> None:
+def test_lag_counts_offsets_after_the_newest_snapshot() -> None:
     size = log_size([str(SHELL / "in/n431")])
 
     assert (size.segments, size.segment_bytes) == (1, 44056)
@@ -16,7 +16,7 @@ def test_log_goes_on_behind_its_newest_snapshot() -> None:
     assert size.snapshot_timestamp == 1795258144636
 
 
-def test_what_is_not_there_has_no_size(tmp_path: Path) -> None:
+def test_missing_files_have_no_size(tmp_path: Path) -> None:
     write_log(tmp_path, {0: [no_ops(0, 3)]})
 
     size = log_size([str(tmp_path)])

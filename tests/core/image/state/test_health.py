@@ -14,7 +14,7 @@ from tests.helpers.tools.corpus import SHELL
 
 
 @given(st.integers(min_value=0, max_value=1 << 32))
-def test_counts_are_those_of_the_decoded_states(
+def test_counts_match_the_decoded_states(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "health_counts.log"
@@ -31,7 +31,7 @@ def test_counts_are_those_of_the_decoded_states(
     assert sum(found.brokers.values()) == len(image.brokers)
 
 
-def test_brokers_are_counted_by_what_they_may_do() -> None:
+def test_brokers_are_counted_by_status() -> None:
     image = load(SHELL / "in/n431", at_offset=549)
 
     assert health_counts(image).brokers == {

@@ -142,9 +142,7 @@ def change(**data: object) -> MetadataRecord:
     ],
 )
 @pytest.mark.parametrize("is_apart", [False, True])
-def test_changes_are_made_one_after_the_other(
-    tmp_path: Path, changes: list[MetadataRecord], is_apart: bool
-) -> None:
+def test_changes_add_up(tmp_path: Path, changes: list[MetadataRecord], is_apart: bool) -> None:
     first, last = made_fully(BEGIN[1]), changes
     batches = [[one] for one in last] if is_apart else [last]
     image = image_of(tmp_path / "00000000000000000000.log", [BEGIN[0], first], *batches)
@@ -170,7 +168,7 @@ def made_fully(partition: MetadataRecord) -> MetadataRecord:
     return new_record("PartitionRecord", **absent | dict(partition.data))
 
 
-def test_change_that_changes_nothing_is_no_change(tmp_path: Path) -> None:
+def test_change_without_effect_is_not_counted(tmp_path: Path) -> None:
     clear = new_record("ClearElrRecord", topicName="t")
     image = image_of(tmp_path / "00000000000000000000.log", BEGIN, [clear], [clear])
 

@@ -82,7 +82,9 @@ def check(image: MetadataImage) -> set[tuple[str, int]]:
 
 
 @given(st.integers(min_value=0, max_value=1 << 32))
-def test_those_of_any_log_are_found(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_conditions_of_any_log_match_the_states(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
     path = tmp_path_factory.getbasetemp() / "having.log"
     path.write_bytes(log_bytes(random_log(Random(seed))))
 
@@ -90,7 +92,7 @@ def test_those_of_any_log_are_found(tmp_path_factory: pytest.TempPathFactory, se
 
 
 @given(st.integers(min_value=0, max_value=1 << 32))
-def test_those_among_many_healthy_ones_are_found(
+def test_few_partitions_among_many_healthy_ones_are_found(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     random = Random(seed)
@@ -132,7 +134,7 @@ def test_counts_and_versions_may_be_any(tmp_path: Path, version: int, count: int
     assert found == {("t0", 150)}
 
 
-def test_changes_removals_and_holes_are_seen(tmp_path: Path) -> None:
+def test_conditions_follow_changes_and_removals(tmp_path: Path) -> None:
     records = [partition(number, topic) for topic in range(TOPICS) for number in range(10)]
     later = [
         new_record("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[1]),
@@ -145,7 +147,7 @@ def test_changes_removals_and_holes_are_seen(tmp_path: Path) -> None:
     assert found == {("t0", 3), ("t2", 5_000)}
 
 
-def test_what_is_well_again_is_not_found(tmp_path: Path) -> None:
+def test_healed_partition_is_not_found(tmp_path: Path) -> None:
     out = new_record("PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[1], leader=-1)
     back = new_record(
         "PartitionChangeRecord", partitionId=3, topicId=uuid(7), isr=[0, 1, 2], leader=0

@@ -74,7 +74,7 @@ def test_partitions_where_they_belong_are_no_strays(tmp_path: Path, image: Metad
         ((f"orders-9.{'a' * 32}-future", TOPIC), 0, "the topic orders has no partition 9"),
     ],
 )
-def test_strays_are_found(
+def test_stray_partitions_are_found(
     tmp_path: Path,
     image: MetadataImage,
     partition: tuple[str, bytes | None],
