@@ -16,6 +16,8 @@ RECOVERY_STATES = range(2)
 """Recovered, recovering."""
 KEPT_LEADER = -2
 """The leader in a change that leaves leader and leader epoch as they are."""
+LOST_DIRECTORY = bytes(15) + b"\x02"
+"""The directory of a replica that its broker has lost (`DirectoryId.LOST`)."""
 
 Entity = tuple[tuple[str, str | None], ...]
 """The client of a quota: (type, name) pairs by type; no name stands for the default."""

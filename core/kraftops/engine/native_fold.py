@@ -57,7 +57,7 @@ class NativeFold(Fold):
         self, window: bytes, start: int, first: int, bounds: BatchBounds
     ) -> WindowResult:
         following, batches, transactions, last, inside = _call(
-            self.native.run, window, start, first, bounds
+            self.native.apply_window, window, start, first, bounds
         )
         return WindowResult(
             following,
@@ -84,7 +84,7 @@ class NativeFold(Fold):
         self.native.watch([(table, key) for table, key in keys])
 
     def changes(self) -> list[EntryChange]:
-        return list(map(EntryChange._make, self.native.touched()))
+        return list(map(EntryChange._make, self.native.changes()))
 
     def topic_names(self) -> dict[str, bytes]:
         return self.native.topic_names()
@@ -131,10 +131,10 @@ class NativeFold(Fold):
         return [None if state is None else PartitionState._make(state) for state in found]
 
     def count_with(self, condition: PartitionCondition) -> int:
-        return self.native.count(condition)
+        return self.native.count_with(condition)
 
     def partitions_with(self, condition: PartitionCondition) -> dict[bytes, list[int]]:
-        return dict(self.native.having(condition))
+        return dict(self.native.partitions_with(condition))
 
     def suspects(self, directories: Mapping[int, Sequence[bytes]]) -> dict[bytes, list[int]]:
         known = {broker: list(ids) for broker, ids in directories.items()}
@@ -144,7 +144,7 @@ class NativeFold(Fold):
         return dict(_call(self.native.different, _native_of(other)))
 
     def replica_counts(self) -> dict[int, dict[bytes, int]]:
-        return _call(self.native.holdings)
+        return _call(self.native.replica_counts)
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {

@@ -10,6 +10,7 @@ from kraftops.engine import _native
 from kraftops.engine.index_contract import RecordGroup
 from kraftops.engine.metadata_state import (
     KEPT_LEADER,
+    LOST_DIRECTORY,
     QUORUM_FEATURE,
     RECOVERY_STATES,
     SECURITY_PROTOCOLS,
@@ -18,6 +19,7 @@ from kraftops.engine.metadata_state import (
     VERSION_LEVELS,
 )
 from kraftops.schema.tables.metadata import MESSAGES
+from kraftops.uuids import RESERVED_BELOW
 
 _PARTITION = (
     "partitionId",
@@ -88,6 +90,8 @@ LIMITS: dict[str, Any] = {
     "protocols": SECURITY_PROTOCOLS.stop,
     "recoveries": RECOVERY_STATES.stop,
     "kept_leader": KEPT_LEADER,
+    "lost_directory": LOST_DIRECTORY,
+    "reserved_directories": RESERVED_BELOW,
 }
 """The values that records may have."""
 

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kraftops.engine.metadata_state import EntryKey, PartitionCondition, PartitionState
+from kraftops.engine.metadata_state import (
+    LOST_DIRECTORY,
+    EntryKey,
+    PartitionCondition,
+    PartitionState,
+)
 from kraftops.image.state.broker import BrokerState
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
@@ -22,8 +27,6 @@ from kraftops.storage.bootstrap.releases import (
     level_of,
 )
 from kraftops.uuids import is_reserved, to_text
-
-_LOST = bytes(15) + b"\x02"
 
 
 def verify(image: MetadataImage) -> Iterator[Finding]:
@@ -235,7 +238,7 @@ def _directory_problems(
     in_sync = set(state.isr)  # a hostile list can be long
     for broker, directory in zip(state.replicas, state.directories, strict=False):
         known = directories.get(broker)
-        if directory == _LOST and broker in in_sync:
+        if directory == LOST_DIRECTORY and broker in in_sync:
             yield f"broker {broker} is in its ISR, and the directory there is lost"
         elif known and directory not in known and not is_reserved(directory):
             yield f"it is in directory {to_text(directory)} of broker {broker}, which has no such"

@@ -1,8 +1,8 @@
 //! Questions about all partitions together.
-use super::Fold;
 use super::partition::{Partition, flag};
 use super::partition_state::{Batches, PartitionState};
 use super::topics::{Id, Topic};
+use super::{Fold, Limits};
 use pyo3::prelude::*;
 use std::collections::{HashMap, HashSet};
 
@@ -21,11 +21,6 @@ pub mod condition {
         ("WITH_DIRECTORIES", WITH_DIRECTORIES),
     ];
 }
-
-/// The directory of a replica that its broker has lost (`DirectoryId`).
-const LOST: Id = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
-/// Ids below this are reserved (`DirectoryId`).
-const RESERVED: u128 = 100;
 
 type Numbers = Vec<(Id, Vec<i32>)>;
 /// For each broker, the topics and the numbers of their replicas.
@@ -66,7 +61,7 @@ impl<'a> Ids<'a> {
 }
 
 /// Tell whether no server makes this state; *known* are the directories of brokers.
-fn is_suspect(state: &PartitionState, known: &HashMap<i32, HashSet<Id>>) -> bool {
+fn is_suspect(state: &PartitionState, known: &HashMap<i32, HashSet<Id>>, limits: &Limits) -> bool {
     let replicas = Ids::of(&state.replicas);
     let isr = Ids::of(&state.isr);
     if state.replicas.is_empty()
@@ -83,8 +78,8 @@ fn is_suspect(state: &PartitionState, known: &HashMap<i32, HashSet<Id>>) -> bool
     }
     let placed = state.replicas.iter().zip(&state.directories);
     placed.into_iter().any(|(id, directory)| {
-        let is_lost = *directory == LOST && isr.has(id);
-        let is_reserved = u128::from_be_bytes(*directory) < RESERVED;
+        let is_lost = *directory == limits.lost_directory && isr.has(id);
+        let is_reserved = u128::from_be_bytes(*directory) < limits.reserved_directories;
         let has = known
             .get(id)
             .is_none_or(|has| has.is_empty() || has.contains(directory));
@@ -188,7 +183,7 @@ impl Fold {
     ) -> PyResult<Numbers> {
         let mut suspects: Vec<(usize, i32)> = Vec::new();
         self.each_state(batches, |topic, number, _, state| {
-            if is_suspect(state, known) {
+            if is_suspect(state, known, &self.limits) {
                 suspects.push((topic, number));
             }
         })?;

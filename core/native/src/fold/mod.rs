@@ -60,6 +60,10 @@ struct Limits {
     protocols: i64,
     recoveries: i8,
     kept_leader: i32,
+    /// The directory of a replica that its broker has lost (`DirectoryId`).
+    lost_directory: Id,
+    /// Ids of directories below this are reserved.
+    reserved_directories: u128,
 }
 
 /// The entries that the present batch, or transaction, has changed: whether they were there before.
@@ -165,6 +169,8 @@ impl Fold {
                 protocols: item("protocols")?.extract()?,
                 recoveries: item("recoveries")?.extract()?,
                 kept_leader: item("kept_leader")?.extract()?,
+                lost_directory: item("lost_directory")?.extract()?,
+                reserved_directories: item("reserved_directories")?.extract()?,
             },
             is_seeded: false,
             unit: Unit::default(),

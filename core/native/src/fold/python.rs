@@ -53,7 +53,14 @@ pub struct PyFold {
 
 /// A broker: id, epoch, addresses, and the newest change.
 type Registered = (i32, i64, Vec<u64>, (u64, u32));
-type Found<'py, T> = PyResult<Vec<(Bound<'py, PyBytes>, T)>>;
+type ByTopic<'py> = Vec<(Bound<'py, PyBytes>, Vec<i32>)>;
+
+fn by_topic(py: Python, found: Vec<(Id, Vec<i32>)>) -> ByTopic {
+    let found = found.into_iter();
+    found
+        .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
+        .collect()
+}
 
 fn id_of(raw: &[u8]) -> PyResult<Id> {
     raw.try_into()
@@ -121,7 +128,7 @@ impl PyFold {
     }
 
     /// Apply ordinary batches; *bounds* are the fields of `kraftops.engine.fold_contract.BatchBounds`.
-    fn run<'py>(
+    fn apply_window<'py>(
         &mut self,
         py: Python<'py>,
         window: &[u8],
@@ -182,7 +189,6 @@ impl PyFold {
         self.fold.watch.set(keys)
     }
 
-    #[pyo3(name = "touched")]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let changes = self.fold.watch.changes.iter();
         changes.map(|change| change.to_python(py)).collect()
@@ -304,46 +310,35 @@ impl PyFold {
         Ok(found)
     }
 
-    fn count(&self, py: Python, condition: u32) -> usize {
+    fn count_with(&self, py: Python, condition: u32) -> usize {
         py.detach(|| self.fold.count_with(condition))
     }
 
-    fn having<'py>(&self, py: Python<'py>, condition: u32) -> Found<'py, Vec<i32>> {
-        let found = py
-            .detach(|| self.fold.partitions_with(condition))
-            .into_iter();
-        Ok(found
-            .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
-            .collect())
+    fn partitions_with<'py>(&self, py: Python<'py>, condition: u32) -> ByTopic<'py> {
+        by_topic(py, py.detach(|| self.fold.partitions_with(condition)))
     }
 
     fn suspects<'py>(
         &self,
         py: Python<'py>,
         directories: HashMap<i32, Vec<Vec<u8>>>,
-    ) -> Found<'py, Vec<i32>> {
+    ) -> PyResult<ByTopic<'py>> {
         let mut known: HashMap<i32, HashSet<Id>> = HashMap::new();
         for (broker, ids) in directories {
             let ids = ids.iter().map(|id| id_of(id)).collect::<PyResult<_>>()?;
             known.insert(broker, ids);
         }
         let mut batches = Batches::new(py, &self.fetch);
-        let found = self.fold.suspects(&mut batches, &known)?.into_iter();
-        Ok(found
-            .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
-            .collect())
+        Ok(by_topic(py, self.fold.suspects(&mut batches, &known)?))
     }
 
-    fn different<'py>(&self, py: Python<'py>, other: PyRef<PyFold>) -> Found<'py, Vec<i32>> {
+    fn different<'py>(&self, py: Python<'py>, other: PyRef<PyFold>) -> PyResult<ByTopic<'py>> {
         let mine = self.fold.digests(&mut Batches::new(py, &self.fetch))?;
         let theirs = other.fold.digests(&mut Batches::new(py, &other.fetch))?;
-        let found = self.fold.different(&mine, &other.fold, &theirs).into_iter();
-        Ok(found
-            .map(|(id, numbers)| (PyBytes::new(py, &id), numbers))
-            .collect())
+        let found = self.fold.different(&mine, &other.fold, &theirs);
+        Ok(by_topic(py, found))
     }
 
-    #[pyo3(name = "holdings")]
     fn replica_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         let mut batches = Batches::new(py, &self.fetch);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kraftops.engine.metadata_state import (
     KEPT_LEADER,
+    LOST_DIRECTORY,
     RECOVERY_STATES,
     PartitionCondition,
     PartitionState,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kraftops.records.metadata_types import PartitionRecord
 
 T = TypeVar("T")
-_LOST = bytes(15) + b"\x02"
 _WRONG_COUNT = "its directories are not as many as its replicas"
 
 
@@ -127,7 +127,7 @@ def is_suspect(state: PartitionState, directories: Mapping[int, frozenset[bytes]
         or leader < -1
         or (leader >= 0 and leader not in in_sync)
         or any(
-            (one == _LOST and broker in in_sync) or _is_elsewhere(one, directories[broker])
+            (one == LOST_DIRECTORY and broker in in_sync) or _is_elsewhere(one, directories[broker])
             for broker, one in zip(replicas, state.directories, strict=True)
         )
     )
