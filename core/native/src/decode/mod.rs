@@ -44,7 +44,7 @@ pub enum Shown<'a> {
     Base64(&'a [u8]),
 }
 
-/// The fields of a row from `kind` on (`kraftops.query.row.Meaning`).
+/// The fields of a row from `kind` on (`kraftops.records.meaning.Meaning`).
 pub struct Meaning<'a> {
     pub kind: &'a str,
     pub type_name: TypeName<'a>,
