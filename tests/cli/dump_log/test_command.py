@@ -103,8 +103,8 @@ def test_gaps_are_reported_behind_all_files(tmp_path: Path) -> None:
 
 
 def test_limit_of_inflation_can_be_set(tmp_path: Path) -> None:
-    bomb = batch_bytes([Record(0, 0, None, bytes(2_000_000))], attributes=4)
-    write(tmp_path, _0=bomb + LAST)
+    inflating = batch_bytes([Record(0, 0, None, bytes(2_000_000))], attributes=4)
+    write(tmp_path, _0=inflating + LAST)
     arguments = ["--files", "0.log", "--deep-iteration", "--max-inflated-bytes"]
 
     refused = run_here(*arguments, "1000000", cwd=tmp_path)
@@ -123,9 +123,9 @@ def test_limit_of_inflation_can_be_set(tmp_path: Path) -> None:
 def test_batch_that_inflates_too_far_is_refused_within_bounded_memory(tmp_path: Path) -> None:
     """A batch of 1 MB that inflates to 1 GiB: one line, and the next batch is read."""
     members = compress(1, bytes(1 << 20)) * 1024
-    bomb = batch_around(members, 1, attributes=1)
-    write(tmp_path, _0=bomb + LAST)
-    assert len(bomb) < 1_200_000
+    inflating = batch_around(members, 1, attributes=1)
+    write(tmp_path, _0=inflating + LAST)
+    assert len(inflating) < 1_200_000
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     done = run_command("--files", "0.log", "--print-data-log", cwd=tmp_path)

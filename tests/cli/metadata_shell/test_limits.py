@@ -112,7 +112,7 @@ def test_record_that_is_too_large_is_a_finding(
 
 @pytest.mark.parametrize("command", ["ls", "find", "summary", "verify"])
 @in_each_file
-def test_control_record_is_not_held_to_be_known(
+def test_control_record_is_not_kept_in_memory(
     command: str, is_snapshot: bool, tmp_path: Path
 ) -> None:
     """A million and a half of voters in 7 MiB; only who looks at them needs them."""
@@ -127,7 +127,7 @@ def test_control_record_is_not_held_to_be_known(
 @pytest.mark.skipif(ENGINE == "reference", reason="it holds a record that it reads")
 @pytest.mark.parametrize("command", ["ls", "find", "summary", "verify"])
 @in_each_file
-def test_registration_is_not_held_to_be_known(
+def test_registration_is_not_kept_in_memory(
     command: str, is_snapshot: bool, tmp_path: Path
 ) -> None:
     """A million of endpoints in 7 MiB; only who shows them needs them."""

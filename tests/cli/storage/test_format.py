@@ -489,7 +489,7 @@ class TestPermission:
         assert len(child.errors) == 1
         assert not (node / "d1").exists()
 
-    def test_reason_tells_mode_owner_and_user(self, public: Path) -> None:
+    def test_reason_names_mode_owner_and_user(self, public: Path) -> None:
         node = make_node(public / "node", log_dirs="d1")
         (node / "d1").mkdir(mode=0o755)
 

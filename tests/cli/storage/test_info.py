@@ -87,7 +87,7 @@ def test_json_has_all_that_is_known(node: Path) -> None:
     assert (two["isMetadata"], two["partitions"], two["metadataLog"]) == (False, 1, None)
 
 
-def test_json_tells_who_holds_a_lock(node: Path) -> None:
+def test_json_names_the_holder_of_a_lock(node: Path) -> None:
     with locked(node / "d1") as pid:
         found = told(node)["directories"]
         table = info(node, "--format", "table").text

@@ -202,8 +202,8 @@ def test_parts_make_the_text_of_the_whole_file(size: int) -> None:
 
     parts = plan_parts([str(path)], part_bytes=size)
 
-    maker = PartPrinter(asked)
-    text = b"".join(chunk for part in parts for chunk in maker(part, lambda _: None))
+    printer = PartPrinter(asked)
+    text = b"".join(chunk for part in parts for chunk in printer(part, lambda _: None))
     assert text.decode() == chosen(path, asked)[0]
 
 

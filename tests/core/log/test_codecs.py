@@ -62,7 +62,7 @@ def test_output_beyond_the_limit_is_refused_before_it_is_made(codec: int) -> Non
 
 
 @each_codec
-def test_output_is_held_once(codec: int) -> None:
+def test_output_is_in_memory_once(codec: int) -> None:
     data = bytes(32 << 20)
     packed = compress(codec, data)
 

@@ -281,7 +281,7 @@ def test_marker_of_a_transaction_is_a_control_row() -> None:
 
 
 @pytest.mark.parametrize("decoder", ["metadata", "user"])
-def test_control_records_of_kraft_are_told_with_every_decoder(decoder: str) -> None:
+def test_control_records_of_kraft_are_decoded_with_every_decoder(decoder: str) -> None:
     path = next(IN.glob("meta/*137-*.checkpoint"))
 
     found = parsed(engine_json(path, query_of(path, decoder=decoder)))

@@ -81,8 +81,8 @@ def test_parts_of_a_log_make_the_rows_of_all_of_it(name: str, size: int) -> None
         query = query_of(path, form=form)
         parts = plan_parts([str(path)], part_bytes=size)
 
-        maker = PartPrinter(query)
-        text = b"".join(chunk for part in parts for chunk in maker.chunks(part, Report()))
+        printer = PartPrinter(query)
+        text = b"".join(chunk for part in parts for chunk in printer.chunks(part, Report()))
 
         assert text.decode() == engine_json(path, query)
 

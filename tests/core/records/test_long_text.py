@@ -91,7 +91,7 @@ def test_long_value_is_shown_as_a_short_one_is(
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv"])
-def test_large_values_are_not_held_several_times(form: str, tmp_path: Path) -> None:
+def test_large_values_are_in_memory_once(form: str, tmp_path: Path) -> None:
     size = 60 << 20
     path = tmp_path / "0.log"
     path.write_bytes(batch_bytes([Record(0, 0, None, bytes(size))], attributes=4))

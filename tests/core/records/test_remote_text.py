@@ -91,7 +91,7 @@ def test_epochs_are_sorted_and_the_last_of_each_counts() -> None:
 
 
 @pytest.mark.parametrize("custom", [b"", b"abc"])
-def test_custom_metadata_is_told_by_its_size(custom: bytes) -> None:
+def test_custom_metadata_is_shown_by_its_size(custom: bytes) -> None:
     epochs = [{"leaderEpoch": 0, "offset": 10}]
 
     text = segment(customMetadata=custom, segmentLeaderEpochs=epochs, txnIndexEmpty=True)

@@ -5,7 +5,7 @@ import pytest
 from kraftops.recovery.refusal import CODES, NotFound, RecoveryRefused
 
 
-def test_exit_code_tells_a_missing_file_from_other_refusals() -> None:
+def test_missing_file_has_an_exit_code_of_its_own() -> None:
     assert RecoveryRefused("running", "it runs").exit_code == 3
     assert NotFound("not-there", "it is missing").exit_code == 4
 

@@ -261,11 +261,11 @@ class RandomLog:
         if random.random() < (0.2 if self._open else 0.05):
             self._has_begun = has_begun
             return self._at(self._marker())
-        makers = random.choices(
+        generators = random.choices(
             (self._partition, self._change, self._topic, self._broker, self._other),
             (24, 30, 14, 12, 30),
         )
-        return self._at(makers[0]())
+        return self._at(generators[0]())
 
     def _made(self, name: str, version: int | None = None, /, **data: Any) -> MetadataRecord:
         return new_record(name, version, **data)
@@ -449,7 +449,7 @@ class RandomLog:
         return self._made(name)
 
     def _other(self) -> MetadataRecord:
-        makers = (
+        generators = (
             *((self._config,) * 6),
             *((self._quota,) * 4),
             *((self._acl,) * 4),
@@ -459,7 +459,7 @@ class RandomLog:
             self._producer_ids,
             self._nothing,
         )
-        return self.random.choice(makers)()
+        return self.random.choice(generators)()
 
     def _config(self) -> MetadataRecord:
         random = self.random

@@ -158,7 +158,7 @@ def found_in(image: MetadataImage, words: Sequence[str]) -> list[str]:
 
 def spread(log: Sequence[LogBatch]) -> list[LogBatch]:
     """Return a log whose topics have so many partitions that they are spread over shards."""
-    return [lot._replace(records=list(map(far_apart, lot.records))) for lot in log]
+    return [batch._replace(records=list(map(far_apart, batch.records))) for batch in log]
 
 
 def far_apart(record: MetadataRecord) -> MetadataRecord:
@@ -179,7 +179,7 @@ def test_random_logs(tmp_path: Path, seed: int, count: int) -> None:
     path.write_bytes(log_bytes(spread(log) if seed % 3 else log))
     last = log[-1].end
     travels = [Limits(), limits_of(random.randrange(last), None)]
-    times = [record.timestamp for lot in log for record in lot.records]
+    times = [record.timestamp for batch in log for record in batch.records]
     travels.append(limits_of(None, random.choice(times)))
     for limits in travels:
         words = ["find", "/", *some_tests(random)]
@@ -248,8 +248,8 @@ def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> Non
     """Last changes as far back as the log goes; its first segment may be missing."""
     random = Random(seed)
     made_up = [*random_log(random), *random_log(random), *random_log(random)]
-    log = spread(log_batches(*(lot.records for lot in made_up)))
-    whole = write_log(tmp_path / "whole", {0: [bytes(lot) for lot in log]})
+    log = spread(log_batches(*(batch.records for batch in made_up)))
+    whole = write_log(tmp_path / "whole", {0: [bytes(batch) for batch in log]})
     ends = sorted(random.sample(range(1, len(log)), min(2, len(log) - 1)))
     snapshots = {}
     for number in ends:
@@ -258,7 +258,7 @@ def test_changes_before_a_snapshot(tmp_path: Path, seed: int, count: int) -> Non
     first = random.choice((0, random.randrange(ends[0] + 1)))
     cuts = sorted({first, *random.sample(range(first, len(log)), 1)})
     segments = {
-        log[cut].base_offset: [bytes(lot) for lot in log[cut:until]]
+        log[cut].base_offset: [bytes(batch) for batch in log[cut:until]]
         for cut, until in zip(cuts, [*cuts[1:], len(log)], strict=True)
     }
     folder = str(write_log(tmp_path / "cut", segments, snapshots))

@@ -110,7 +110,7 @@ class DumpWork:
         if head := self.query.format.head:
             chunks.add(head)
             lines -= 1
-        makers: dict[str | None, PartPrinter] = {}
+        printers: dict[str | None, PartPrinter] = {}
         with ExitStack() as opened:
             for part, decoder, *_ in split.ranges:
                 query = self.query.for_source(decoder)
@@ -119,10 +119,12 @@ class DumpWork:
                 elif query.format.has_objects and is_small_file(part.path):
                     text = _small_text(part, findings)
                 else:
-                    maker = makers.get(decoder)
-                    if maker is None:
-                        maker = makers[decoder] = opened.enter_context(closing(PartPrinter(query)))
-                    text = maker(part, findings.add)
+                    printer = printers.get(decoder)
+                    if printer is None:
+                        printer = printers[decoder] = opened.enter_context(
+                            closing(PartPrinter(query))
+                        )
+                    text = printer(part, findings.add)
                 for chunk in text:
                     chunks.add(chunk)
         chunks.flush()

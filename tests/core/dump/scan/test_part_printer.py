@@ -132,10 +132,10 @@ def test_max_bytes_shows_the_batches_that_lie_in_them(tmp_path: Path) -> None:
 
 
 def test_batch_that_inflates_too_much_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
-    bomb = batch_bytes([Record(0, 0, None, bytes(1_000_000))], attributes=1)
+    inflating = batch_bytes([Record(0, 0, None, bytes(1_000_000))], attributes=1)
     query = Query(decoder="user", deep_iteration=True, inflation_limit=10_000)
 
-    found = dump_bytes(bomb + TWO, tmp_path, query)
+    found = dump_bytes(inflating + TWO, tmp_path, query)
 
     assert [line.split()[0] for line in found.lines] == ["baseOffset:", "baseOffset:", "|", "|"]
     path = tmp_path / LOG_NAME

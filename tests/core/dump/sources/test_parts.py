@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWa
 FILES = sorted(path for path in IN.rglob("*") if path.is_file())
 LOGS = [path for path in FILES if ".log" in path.name or ".checkpoint" in path.name]
 SIZES = [1, 333, 1 << 40]
-FORKS = [(2, 1), (4, 777), (2, 1 << 40)]
+SPLITS = [(2, 1), (4, 777), (2, 1 << 40)]
 
 
 def batch(offset: int, count: int = 1, value: bytes = b"v") -> bytes:
@@ -88,7 +88,7 @@ def test_threads_make_the_text_of_one(folder: Path, tmp_path: Path) -> None:
     paths = [path for path in FILES if path.parent == folder]
     for name in ("batches", "text", "metadata"):
         expected = whole(paths, QUERIES[name])
-        for jobs, size in FORKS:
+        for jobs, size in SPLITS:
             assert in_parts(cut(paths, size), QUERIES[name], out, jobs) == expected, (name, size)
 
 

@@ -372,23 +372,25 @@ def test_salvage_of_an_undamaged_log_changes_nothing(path: Path) -> None:
 
 
 def test_batch_that_inflates_too_far_is_damage(tmp_path: Path) -> None:
-    bomb = batch_bytes([Record(0, 0, None, bytes(100_000))], attributes=1)
+    inflating = batch_bytes([Record(0, 0, None, bytes(100_000))], attributes=1)
 
-    found = summary_of(bomb, tmp_path, inflation_limit=1_000)
+    found = summary_of(inflating, tmp_path, inflation_limit=1_000)
 
     assert "inflates beyond 1000 bytes" in found["damage"]["first"][0]["reason"]
 
 
 def test_batch_of_metadata_may_inflate_to_less(tmp_path: Path) -> None:
-    bomb = batch_bytes([Record(0, 0, None, bytes(65 << 20))], attributes=4)
+    inflating = batch_bytes([Record(0, 0, None, bytes(65 << 20))], attributes=4)
 
-    found = {decoder: summary_of(bomb, tmp_path, decoder) for decoder in ("metadata", "remote")}
+    found = {
+        decoder: summary_of(inflating, tmp_path, decoder) for decoder in ("metadata", "remote")
+    }
 
     first = found["metadata"]["damage"]["first"][0]
     assert first["reason"] == "the batch inflates beyond 67108864 bytes"
     assert found["remote"]["damage"]["count"] == 0
-    found["told"] = summary_of(bomb, tmp_path, "metadata", inflation_limit=66 << 20)
-    assert found["told"]["damage"]["count"] == 0
+    found["with a limit"] = summary_of(inflating, tmp_path, "metadata", inflation_limit=66 << 20)
+    assert found["with a limit"]["damage"]["count"] == 0
 
 
 @each_engine

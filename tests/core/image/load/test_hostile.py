@@ -60,9 +60,9 @@ def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int
     """What was before is there; nothing of such a size is made."""
     topic = new_record("TopicRecord", topicId=uuid(1), name="a")
     record = Record(1, 0, None, bytes(MAX_INFLATED_METADATA_BYTES))
-    bomb = batch_bytes([record], attributes=codec, leader_epoch=1)
+    inflating = batch_bytes([record], attributes=codec, leader_epoch=1)
     path = tmp_path / LOG.name
-    path.write_bytes(log_bytes(log_batches([topic])) + bomb)
+    path.write_bytes(log_bytes(log_batches([topic])) + inflating)
 
     image = load(path)
 

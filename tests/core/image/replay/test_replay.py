@@ -147,7 +147,7 @@ def test_records_of_an_open_transaction_are_not_seen(write: Write) -> None:
     assert image.provenance[:3] == (0, 1, FIRST_TIME)
 
 
-def test_open_transaction_before_damage_is_told_too(write: Write) -> None:
+def test_open_transaction_before_damage_is_reported_too(write: Write) -> None:
     path = write(log_batches([new_record("BeginTransactionRecord")], [new_record("NoOpRecord")]))
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 1)
@@ -180,7 +180,7 @@ def test_provenance_by_kafkas_count_leaves_out_what_nobody_can_read(write: Write
     assert (provenance.offset, provenance.counted) == (6, 5)
 
 
-def spoilt(log: list[LogBatch], random: Random) -> list[LogBatch]:
+def damaged(log: list[LogBatch], random: Random) -> list[LogBatch]:
     """Return a log with a byte changed, or one more or less, in some records' values."""
 
     def one(record: MetadataRecord) -> MetadataRecord:
@@ -209,7 +209,7 @@ def test_both_engines_say_the_same_of_damaged_values(
 ) -> None:
     """Each record that is damaged inside is applied or refused by both."""
     random = Random(seed)
-    log = spoilt(random_log(random, Taste(unreadable=False)), random)
+    log = damaged(random_log(random, Taste(unreadable=False)), random)
     found = state_and_reasons(log)
 
     monkeypatch.setenv("KRAFTOPS_ENGINE", "reference")

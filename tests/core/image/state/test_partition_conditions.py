@@ -73,10 +73,10 @@ def check(image: MetadataImage) -> set[tuple[str, int]]:
         found = image.fold.partitions_with(look)
         assert list(found.items()) == list(expected.items())
         assert image.fold.count_with(look) == sum(map(len, expected.values()))
-    needy = ~PartitionCondition.WITH_DIRECTORIES
+    conditions = ~PartitionCondition.WITH_DIRECTORIES
     return {
         (image.topics[topic_id].name, number)
-        for topic_id, numbers in image.fold.partitions_with(needy).items()
+        for topic_id, numbers in image.fold.partitions_with(conditions).items()
         for number in numbers
     }
 

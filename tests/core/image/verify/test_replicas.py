@@ -46,7 +46,7 @@ def test_replica_that_differs_from_two_others_is_named(tmp_path: Path) -> None:
     assert "where the others have offsets 2 to 3, epoch 1, CRC 0x" in found.reason
 
 
-def test_epochs_that_differ_are_told(tmp_path: Path) -> None:
+def test_epochs_that_differ_are_reported(tmp_path: Path) -> None:
     (found,) = replica_findings(replicas(tmp_path, log(epoch=7), log(), log()))
 
     assert found.offset == 2
@@ -63,10 +63,10 @@ def test_of_two_replicas_nobody_knows_which_is_right(tmp_path: Path) -> None:
 
 
 def test_damage_counts_by_what_the_bytes_are(tmp_path: Path) -> None:
-    spoilt = bytearray(log_bytes(log()))
-    spoilt[-3] ^= 1
+    damaged = bytearray(log_bytes(log()))
+    damaged[-3] ^= 1
 
-    (found,) = replica_findings(replicas(tmp_path, log(), bytes(spoilt), log()))
+    (found,) = replica_findings(replicas(tmp_path, log(), bytes(damaged), log()))
 
     assert (found.offset, "c1" in str(found.source)) == (5, True)
 

@@ -118,7 +118,7 @@ def test_trouble_takes_the_place_of_the_key(key: bytes, value: bytes, reason: st
 
 
 @pytest.mark.parametrize("number", [9, 18, 24, 99, -1])
-def test_unknown_type_is_told_in_the_place_of_the_key(number: int) -> None:
+def test_unknown_type_is_shown_in_place_of_the_key(number: int) -> None:
     key = int16(number) + b"rest"
 
     assert COORDINATORS["offsets"].texts(key, VALUE, 7) == (
