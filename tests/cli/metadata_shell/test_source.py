@@ -1,0 +1,70 @@
+"""The image of a metadata shell is loaded, kept current and described."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import Finding, FindingKind
+from kraftops.image.state.image import MetadataImage
+from kraftops_cli.metadata_shell.request import ShellRequest
+from kraftops_cli.metadata_shell.source import open_image, print_findings, status_line
+from kraftops_cli.terminal.streams import Terminal
+from tests.helpers.logs.metadata_logs import no_ops
+from tests.helpers.tools.shell_session import LOG
+
+
+def request_for(source: Path, *, follow: bool = False) -> ShellRequest:
+    return ShellRequest(
+        source=str(source),
+        words=("ls",),
+        is_kafka=False,
+        quorum=None,
+        at_offset=None,
+        at_time=None,
+        dialect="kafka",
+        show_secrets=False,
+        follow=follow,
+        color="auto",
+        keeps_history=False,
+    )
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_only_a_followed_log_is_updated(tmp_path: Path, follow: bool) -> None:
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(no_ops(0, 2))
+    opened = open_image(Terminal("tool"), request_for(path, follow=follow))
+    with path.open("ab") as file:
+        file.write(no_ops(2, 1))
+
+    assert opened.current.update() is follow
+    assert opened.current.image.offset == (2 if follow else 1)
+    assert opened.quorum is None
+
+
+def test_damage_has_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    image = MetadataImage()
+    terminal = Terminal("tool")
+    assert print_findings(terminal, "0.log", image) == 0
+
+    image.log_findings.append(Finding(FindingKind.GAP, "a gap", 3, "0.log", 61))
+    assert print_findings(terminal, "0.log", image) == 0
+    image.log_findings.append(Finding(FindingKind.DAMAGE, "damage", None, "1.log", 0))
+    assert print_findings(terminal, "0.log", image) == 2
+
+    terminal.flush()
+    assert "0.log, offset 3, position 61: a gap" in capsys.readouterr().err
+
+
+def test_status_line_has_offset_time_and_source(tmp_path: Path) -> None:
+    copy = tmp_path / LOG.name
+    shutil.copy(LOG, copy)
+    image = load(copy)
+
+    line = status_line("DIR", image)
+
+    assert line.startswith(f" offset {image.offset}  20")
+    assert line.endswith("  DIR")
+    assert "no time" in status_line("DIR", MetadataImage())
