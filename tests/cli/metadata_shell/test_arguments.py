@@ -1,4 +1,4 @@
-"""Options of the tool and of its command are told apart."""
+"""Options of the tool are separated from options of its command."""
 
 import click
 import pytest

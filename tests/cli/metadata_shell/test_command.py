@@ -1,4 +1,4 @@
-"""The metadata shell as its users meet it: options, pipes and files, and a terminal."""
+"""Options, pipes and files of the metadata shell."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`kafka-metadata-shell` prints what Kafka's shell prints, in every case of the corpus."""
+"""Output of Kafka's shell and of `kafka-metadata-shell` is the same in all cases of the corpus."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What the metadata shell refuses to hold of a file, and what that costs."""
+"""Limits of the metadata shell for hostile files, and their costs."""
 
 import json
 import sys

@@ -41,7 +41,7 @@ def ours(*args: str, stdin: str = "", cwd: Path | str = ".", **environment: str)
 
 
 class Place:
-    """Where lines are kept, and terminals that keep them there."""
+    """A state directory, and terminals that use it."""
 
     def __init__(self, path: Path) -> None:
         self.history = path / "kraftops" / "metadata-shell-history"
@@ -273,7 +273,7 @@ def test_empty_pager_variable_disables_paging(place: Place) -> None:
 
 
 def test_loading_shows_progress() -> None:
-    """Where it takes longer than here."""
+    """On a load that takes long."""
     code = (
         "import sys; from kraftops_cli import main; from kraftops_cli.terminal import progress; progress._PATIENCE = 0; "
         "sys.argv[1:] = ['metadata-shell', '-s', sys.argv[1]]; main.kraftops()"

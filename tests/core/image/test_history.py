@@ -1,4 +1,4 @@
-"""The history of a node is told over transactions, snapshots, removals and dialects."""
+"""Histories over transactions, snapshots, removals and dialects."""
 
 from pathlib import Path
 

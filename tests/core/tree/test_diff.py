@@ -1,4 +1,4 @@
-"""Differences are what a comparison of all leaves finds."""
+"""Differences of trees are the differences of all their leaves."""
 
 from pathlib import Path
 from random import Random

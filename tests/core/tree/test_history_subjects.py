@@ -1,4 +1,4 @@
-"""The history of a node, told again step by step, is its state after every record."""
+"""The steps of a history add up to the state after every record."""
 
 from collections.abc import Sequence
 from random import Random

@@ -1,4 +1,4 @@
-"""Names of the tree and what they stand for."""
+"""Names of the tree and their values."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ KINDS = st.sampled_from(["client-id", "ip", "user", "planet"])
 
 
 def entities(names: st.SearchStrategy[str | None]) -> st.SearchStrategy[Entity]:
-    """Return a strategy of entities with such names."""
+    """Return a strategy of entities with these names."""
     return st.dictionaries(KINDS, names).map(lambda parts: tuple(sorted(parts.items())))
 
 

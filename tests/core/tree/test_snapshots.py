@@ -1,4 +1,4 @@
-"""A log, replayed to where a snapshot ends, shows what the snapshot shows."""
+"""A snapshot and the log up to its end have the same tree."""
 
 from pathlib import Path
 from typing import Any

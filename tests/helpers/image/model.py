@@ -53,7 +53,7 @@ class Model:
         self.waiting: list[tuple[int, MetadataRecord]] | None = None
 
     def unit(self) -> None:
-        """Begin a batch or a transaction, of which some rules ask what was before it."""
+        """Begin a batch or a transaction; some rules use the state before it."""
         self.before = deepcopy(self.state)
         self.before["removed"] = set()
 

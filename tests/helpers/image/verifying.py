@@ -1,4 +1,4 @@
-"""Images of records that are given, and what is found in them."""
+"""Images of given records, and their findings."""
 
 from collections.abc import Iterable
 from pathlib import Path

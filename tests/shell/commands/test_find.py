@@ -1,4 +1,4 @@
-"""The command find, and the walks below it."""
+"""The command find."""
 
 import re
 from pathlib import Path

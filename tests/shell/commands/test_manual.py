@@ -1,4 +1,4 @@
-"""The texts of help and man; those of Kafka's form are what Kafka's shell prints."""
+"""The texts of help and man; in Kafka's form as Kafka's shell prints them."""
 
 import pytest
 

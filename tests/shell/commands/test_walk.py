@@ -1,4 +1,4 @@
-"""The last change of a directory is the newest of anything in it, wherever that is known from."""
+"""The last change of a directory is the newest change below it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the words of a command mean; the messages are argparse4j's."""
+"""Calls from the words of a line; the messages are argparse4j's."""
 
 import pytest
 

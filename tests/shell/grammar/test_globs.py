@@ -1,4 +1,4 @@
-"""Patterns of one component, as Kafka's shell has them."""
+"""Patterns for a component of a path, as in Kafka's shell."""
 
 import pytest
 

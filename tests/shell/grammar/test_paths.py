@@ -1,4 +1,4 @@
-"""What paths name, with patterns and without."""
+"""Paths and patterns, and the nodes that they match."""
 
 import pytest
 from hypothesis import given

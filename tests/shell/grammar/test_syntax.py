@@ -1,4 +1,4 @@
-"""Lines of our form: words, and where the output goes."""
+"""Lines in our form: words, pipes and redirection."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""Lines are split as JLine splits them; what is expected was printed by JLine 3.30.4."""
+"""Lines are split as by JLine; JLine 3.30.4 printed the expected words."""
 
 import pytest
 

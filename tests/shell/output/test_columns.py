@@ -1,4 +1,4 @@
-"""Names side by side, as Kafka's `ls` shows them."""
+"""Columns of names, as in Kafka's `ls`."""
 
 import pytest
 from hypothesis import given

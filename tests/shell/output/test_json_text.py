@@ -1,4 +1,4 @@
-"""JSON for people's eyes."""
+"""JSON for a terminal."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Where output goes, and how much of it is held."""
+"""Outlets for the output of a command."""
 
 from pathlib import Path
 
@@ -100,6 +100,6 @@ def test_session_is_connected_to_its_outlet(tmp_path: Path) -> None:
 
 
 def test_standard_output_passes_a_gone_reader_on() -> None:
-    """It means something only to the outlet whose reader it is."""
+    """Only the outlet with this reader handles the error."""
     with pytest.raises(ReaderGoneError), StandardOutput(Streams().console):
         raise ReaderGoneError

@@ -1,4 +1,4 @@
-"""What the text before the cursor may go on with."""
+"""Completion of the text before the cursor."""
 
 from collections.abc import Callable
 from pathlib import Path

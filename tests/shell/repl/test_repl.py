@@ -1,4 +1,4 @@
-"""Lines are read and answered until there are no more."""
+"""The loop of the interactive shell."""
 
 import errno
 from collections.abc import Callable, Iterable

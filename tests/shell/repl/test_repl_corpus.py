@@ -1,4 +1,4 @@
-"""Sessions of Kafka's shell on a terminal: ours prints the same."""
+"""Sessions of Kafka's shell on a terminal print the same in ours."""
 
 import json
 import re

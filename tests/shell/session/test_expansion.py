@@ -1,4 +1,4 @@
-"""Earlier lines in new ones; what is expected was printed by JLine 3.30.4."""
+"""Expansion of earlier lines; JLine 3.30.4 printed the expected lines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines that were given, in the session and in the file."""
+"""The history of lines, in a session and in its file."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""A source of an image is read again where that is possible."""
+"""The source of an image can be read again, unless it has no files."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def test_state_without_files_cannot_be_read_again() -> None:
 
 
 class Quorum:
-    """What was read of a quorum whose log is that of the files."""
+    """A copy of a quorum's log, which is the log of the files."""
 
     names = (str(LOG),)
 

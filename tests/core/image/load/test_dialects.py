@@ -1,4 +1,4 @@
-"""Logs in the dialects of KIP-631's texts replay too."""
+"""Logs in the dialects of KIP-631's texts are replayed."""
 
 from collections.abc import Sequence
 from typing import Any

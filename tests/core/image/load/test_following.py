@@ -1,4 +1,4 @@
-"""An image that follows a log is, at every moment, that of the log as it is then."""
+"""The image of a followed log is always the image of its present files."""
 
 from itertools import pairwise
 from pathlib import Path

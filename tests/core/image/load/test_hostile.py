@@ -1,4 +1,4 @@
-"""Logs whose records do not hold what they promise end quickly, in a finding or an error."""
+"""Hostile records end a load quickly, in a finding or an error."""
 
 from pathlib import Path
 from random import Random
@@ -57,7 +57,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.parametrize("codec", range(1, 5))
 def test_batches_that_inflate_without_end_are_refused(tmp_path: Path, codec: int) -> None:
-    """What was before is there; nothing of such a size is made."""
+    """Earlier records count; nothing of that size is allocated."""
     topic = new_record("TopicRecord", topicId=uuid(1), name="a")
     record = Record(1, 0, None, bytes(MAX_INFLATED_METADATA_BYTES))
     inflating = batch_bytes([record], attributes=codec, leader_epoch=1)

@@ -1,4 +1,4 @@
-"""Images come from files, directories and streams, and say what is wrong with them."""
+"""Images are loaded from files, directories and streams, with findings."""
 
 import gzip
 import lzma
@@ -154,7 +154,7 @@ class TestFiles:
     def test_snapshot_for_a_time_is_one_before_it(
         self, time: int, expected: set[str], tmp_path: Path
     ) -> None:
-        """What a snapshot covers goes up to the time in its header."""
+        """A snapshot covers records up to the time in its header."""
         log = [
             new_record("TopicRecord", time=when, topicId=uuid(one), name=str(one))
             for one, when in ((1, 9), (2, 10), (3, 11))
@@ -389,7 +389,7 @@ class TestDamage:
 
     @pytest.mark.parametrize("count", [4, 1 << 30, -1])
     def test_missing_records_are_damage(self, count: int, tmp_path: Path) -> None:
-        """What there is counts, and the offset is that of the last of it."""
+        """The records that are there count, up to the offset of the last one."""
         batch = bytearray(bytes(LOG[1]))
         batch[57:61] = count.to_bytes(4, signed=True)
         path = tmp_path / "log"

@@ -1,4 +1,4 @@
-"""Last changes are exact as far back as the log behind a snapshot goes."""
+"""Last changes are exact as far back as the log before a snapshot goes."""
 
 import os
 from pathlib import Path
@@ -31,7 +31,7 @@ def _changes(folder: Path, end: int) -> dict[str, Change | None]:
 
 
 def _without_gaps(log: list[LogBatch]) -> list[LogBatch]:
-    """Return a log whose offsets follow on each other."""
+    """Return a log with consecutive offsets."""
     found, offset = [], 0
     for batch in log:
         found.append(batch._replace(base_offset=offset))
@@ -40,7 +40,7 @@ def _without_gaps(log: list[LogBatch]) -> list[LogBatch]:
 
 
 def _closed(log: list[LogBatch]) -> list[int]:
-    """Return the numbers of the batches at whose beginning no transaction is open."""
+    """Return the numbers of batches that begin without an open transaction."""
     found, is_open = [], False
     for number, batch in enumerate(log):
         if not is_open:
@@ -111,7 +111,7 @@ def test_changes_are_those_of_the_whole_log(part: int, tmp_path: Path) -> None:
 
 
 def test_history_and_listings_say_the_same(tmp_path: Path) -> None:
-    """A history begins with a snapshot, and what that has is told with its own change."""
+    """A history begins with the state of a snapshot, and with the changes before it."""
     log = log_batches(
         [new_record("TopicRecord", topicId=uuid(1), name="a")],
         [new_record("ConfigRecord", resourceType=2, resourceName="a", name="k", value="1")],

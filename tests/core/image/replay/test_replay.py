@@ -1,4 +1,4 @@
-"""Replay keeps the rules, whatever the records, and at every offset and time."""
+"""Replay of random logs obeys the rules, at every offset and time."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What each record does, one by one; what random logs do to the rules is in `test_replay`."""
+"""The effect of each record; `test_replay` has random logs."""
 
 from collections.abc import Sequence
 from typing import Any

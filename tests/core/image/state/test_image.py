@@ -1,4 +1,4 @@
-"""Partitions have the states that their records make, however many changes there were."""
+"""Partitions have the states that their records make."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Partitions in need of a look are found, and no others, however many healthy ones there are."""
+"""Partitions that need attention are found among many healthy ones."""
 
 from pathlib import Path
 from random import Random

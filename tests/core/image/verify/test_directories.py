@@ -1,4 +1,4 @@
-"""Partitions on disk that do not belong there are found."""
+"""Stray partitions on disk are found."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a release cannot read is found."""
+"""Records and features that a release cannot read are found."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where replicas of one log differ is found, and which is the odd one."""
+"""The first difference between replicas is found, and the odd replica."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ def replicas(tmp_path: Path, *logs: Sequence[LogBatch] | bytes) -> list[str]:
 
 
 def log(*, altered: int | None = None, epoch: int = 1, count: int = 6) -> list[LogBatch]:
-    """Return batches of two records, one of which says something else."""
+    """Return batches of two records, one of them altered."""
     records = [
         new_record("ProducerIdsRecord", nextProducerId=99 if at == altered else at)
         for at in range(count)

@@ -1,4 +1,4 @@
-"""Registrations that keep a cluster from a release are found, with the cure."""
+"""Registrations that block a release are found, with a cure."""
 
 from pathlib import Path
 

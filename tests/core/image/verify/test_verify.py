@@ -1,4 +1,4 @@
-"""What would make a server choke is found, with its offset; what would not is not."""
+"""States that a server would refuse are found, with their offsets, and no others."""
 
 from collections.abc import Sequence
 from pathlib import Path
