@@ -38,6 +38,14 @@ from kraftops.records.metadata_numbers import ABORT_TRANSACTION, BEGIN_TRANSACTI
 NOT_OPEN = "no metadata transaction is open"
 """The reason for leaving out a marker that ends no transaction."""
 _MOST = (1 << 63) - 1
+_LEADER_CHANGE = "LEADER_CHANGE"
+_QUORUM_FIELDS = {
+    _LEADER_CHANGE: "leader",
+    "KRAFT_VERSION": "kraft_version",
+    "KRAFT_VOTERS": "voters",
+    "SNAPSHOT_HEADER": "snapshot_header",
+}
+"""The attributes of `Quorum` by types of control records."""
 
 
 class Applier(Protocol):
@@ -231,18 +239,10 @@ class Replay:
             if isinstance(decoded, Unknown):
                 self._applier.drop(here, decoded.reason)
                 yield from self._new_drops()
-            elif decoded.type == "LEADER_CHANGE":
-                quorum.leader = here
-            elif is_covered:
-                pass
-            elif decoded.type == "KRAFT_VERSION":
-                quorum.kraft_version = here
-            elif decoded.type == "KRAFT_VOTERS":
-                quorum.voters = here
-            elif decoded.type == "SNAPSHOT_HEADER":
-                quorum.snapshot_header = here
-            elif decoded.type == "SNAPSHOT_FOOTER":
-                self.has_footer = True
+            elif not is_covered or decoded.type == _LEADER_CHANGE:
+                if decoded.type in _QUORUM_FIELDS:
+                    setattr(quorum, _QUORUM_FIELDS[decoded.type], here)
+                self.has_footer |= decoded.type == "SNAPSHOT_FOOTER"
             yield ControlRecordRead(here, number, is_covered)
 
     def _add_records(self, batch: InflatedBatch, address: int, span: RecordSpan) -> Iterator[Event]:
