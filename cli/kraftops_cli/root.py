@@ -32,7 +32,7 @@ COMMANDS = {
 """Module, function and short help of each command."""
 
 
-def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+def _print_version(context: click.Context, _: click.Parameter, asked: object) -> None:
     if not asked or context.resilient_parsing:
         return
     from kraftops.engine.choice import engine_name, why_not_native

@@ -101,8 +101,16 @@ def _from_metadata_log(
         if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
             raise
         missing = "CLUSTER_ACTION on the cluster"
-        return Registrations(address, cluster_id, None, False, None, missing)
-    return Registrations(address, cluster_id, fenced_by_id(image), True, replica_counts(image))
+        return Registrations(
+            address, cluster_id, None, is_complete=False, replicas=None, missing=missing
+        )
+    return Registrations(
+        address,
+        cluster_id,
+        fenced_by_id(image),
+        is_complete=True,
+        replicas=replica_counts(image),
+    )
 
 
 def _cluster_id(target: Target, connection: Connection) -> str | None:

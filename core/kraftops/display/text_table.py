@@ -38,7 +38,7 @@ def plain_table(rows: Sequence[Sequence[object]]) -> str:
 class Page:
     """The width of a terminal, and whether it shows Unicode."""
 
-    def __init__(self, width: int, unicode: bool) -> None:
+    def __init__(self, width: int, *, unicode: bool) -> None:
         self.width = width
         self.unicode = unicode
 

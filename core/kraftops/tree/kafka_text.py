@@ -167,5 +167,5 @@ def _directories(values: list[bytes]) -> str:
     return "[" + ", ".join(UUIDS[one] for one in values) + "]"
 
 
-def _bool(value: bool) -> str:
+def _bool(value: object) -> str:
     return "true" if value else "false"

@@ -30,7 +30,7 @@ def test_control_characters_are_replaced() -> None:
 
 
 def test_rows_beyond_the_limit_are_counted() -> None:
-    page = Page(80, True)
+    page = Page(80, unicode=True)
 
     lines = list(page.table(["N"], [[n] for n in range(1_000 + MOST_ROWS)]))
 
@@ -41,7 +41,7 @@ def test_rows_beyond_the_limit_are_counted() -> None:
 
 
 def test_sample_is_marked() -> None:
-    assert "a sample" in list(Page(80, True).table(["N"], [[1]], is_whole=False))[-1]
+    assert "a sample" in list(Page(80, unicode=True).table(["N"], [[1]], is_whole=False))[-1]
 
 
 def test_columns_may_be_aligned_on_the_right() -> None:

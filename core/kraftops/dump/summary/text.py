@@ -25,7 +25,7 @@ def summary_text(summary: Fields, width: int = 80, *, unicode: bool = True) -> s
         width: of the terminal; only numbers go beyond.
         unicode: whether blocks and ellipses can be shown; all else is ASCII but the names.
     """
-    page = Page(width, unicode)
+    page = Page(width, unicode=unicode)
     sections = [list(section(summary, page)) for section in _SECTIONS]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 

@@ -98,7 +98,13 @@ class ReferenceFold(Fold):
             elif found[0] in TRANSACTION_MARKERS:
                 marker = found[0]
             number, last, position = number + 1, position, end
-        return FoldProgress(position, number, last, marker, is_malformed, False, 0, 0, unreadable)
+        return FoldProgress(
+            *(position, number, last, marker, is_malformed),
+            has_changes=False,
+            applied=0,
+            dropped=0,
+            unreadable=unreadable,
+        )
 
     def apply_window(
         self,

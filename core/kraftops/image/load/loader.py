@@ -166,7 +166,7 @@ class Loader:
         source = self._sources.get(path)
         is_known = source is not None
         if source is None:
-            source = self._add_source(log, SourceFile(path, None, False))
+            source = self._add_source(log, SourceFile(path))
         with log if is_known else nullcontext():
             return self._read_segment(log.batches(start), source, path, is_last=True)
 

@@ -66,11 +66,13 @@ def loaded(
     names: list[str], limits: Limits, dialect: str, progress: Progress | None = None
 ) -> Loader:
     """Return the loader that has read *names*; errors as `load`."""
-
-    def make(may_grow: bool) -> Loader:
-        return Loader(Replay(MetadataImage(dialect), limits), progress, may_grow=may_grow)
-
-    return loaded_by(make, names, limits)
+    return loaded_by(
+        lambda may_grow: Loader(
+            Replay(MetadataImage(dialect), limits), progress, may_grow=may_grow
+        ),
+        names,
+        limits,
+    )
 
 
 def loaded_by(make: Callable[[bool], L], names: list[str], limits: Limits) -> L:

@@ -93,7 +93,9 @@ class _PriorLog(NamedTuple):
         unchanged = None
         if seed.start > 0:
             header = first.header
-            unchanged = Change(seed.start - 1, header.base_timestamp, header.leader_epoch, True)
+            unchanged = Change(
+                seed.start - 1, header.base_timestamp, header.leader_epoch, is_upper_bound=True
+            )
         return PriorState(seed.image, unchanged), None
 
     def _seed(self, files: list[SourceFile], start: int) -> _Seed | None:

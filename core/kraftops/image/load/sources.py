@@ -34,8 +34,8 @@ class SourceFile(NamedTuple):
     """A file to be read; *end_offset* is a snapshot's, None for other files."""
 
     path: str
-    end_offset: int | None
-    is_snapshot: bool
+    end_offset: int | None = None
+    is_snapshot: bool = False
 
 
 def files_of(names: Iterable[str]) -> LogFiles:
@@ -90,10 +90,10 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         )
     for snapshot in chosen:
         end = _end_offset(snapshot)
-        plan = [SourceFile(snapshot.path, end, True)]
+        plan = [SourceFile(snapshot.path, end, is_snapshot=True)]
         if not end and files.bootstrap and not any(map(_size, files.segments)):
-            plan.insert(0, SourceFile(files.bootstrap, None, True))
-        plan += [SourceFile(one.path, None, False) for one in _after(files.segments, end or 0)]
+            plan.insert(0, SourceFile(files.bootstrap, is_snapshot=True))
+        plan += [SourceFile(one.path) for one in _after(files.segments, end or 0)]
         yield plan, list(findings)
         findings.append(
             Finding(
@@ -102,9 +102,9 @@ def read_plans(files: LogFiles, limits: Limits) -> Iterator[tuple[list[SourceFil
         )
     plan = []
     if reaches_back or not files.snapshots:
-        plan = [SourceFile(one.path, None, False) for one in files.segments]
+        plan = [SourceFile(one.path) for one in files.segments]
     if files.bootstrap and not files.snapshots and not any(map(_size, files.segments)):
-        plan = [SourceFile(files.bootstrap, None, True)]
+        plan = [SourceFile(files.bootstrap, is_snapshot=True)]
     if plan:
         yield plan, findings
 
@@ -114,21 +114,23 @@ def whole_log_plans(files: LogFiles) -> Iterator[list[SourceFile]]:
 
     They begin with the first record, or with the oldest snapshot that the segments continue.
     """
-    segments = [SourceFile(one.path, None, False) for one in files.segments]
+    segments = [SourceFile(one.path) for one in files.segments]
     start = base_offset_of(files.segments[0]) if files.segments else None
     if start == 0:
         yield segments
     elif start is None:
-        yield from ([SourceFile(one.path, _end_offset(one), True)] for one in files.snapshots)
+        yield from (
+            [SourceFile(one.path, _end_offset(one), is_snapshot=True)] for one in files.snapshots
+        )
     else:
         for snapshot in reversed(files.snapshots):
             end = _end_offset(snapshot) or 0
             if end >= start:
-                after = [SourceFile(one.path, None, False) for one in _after(files.segments, end)]
-                yield [SourceFile(snapshot.path, end, True), *after]
+                after = [SourceFile(one.path) for one in _after(files.segments, end)]
+                yield [SourceFile(snapshot.path, end, is_snapshot=True), *after]
         yield segments
     if files.bootstrap:
-        yield [SourceFile(files.bootstrap, None, True)]
+        yield [SourceFile(files.bootstrap, is_snapshot=True)]
 
 
 def _in_directory(directory: str) -> Iterator[str]:

@@ -108,7 +108,11 @@ class TopicRangeCollector:
         applied, dropped = (total - unreadable, unreadable) if is_applied else (0, 0)
         is_malformed = marker is None and number < stop
         return FoldProgress(
-            position, number, last, marker, is_malformed, False, applied, dropped, unreadable
+            *(position, number, last, marker, is_malformed),
+            has_changes=False,
+            applied=applied,
+            dropped=dropped,
+            unreadable=unreadable,
         )
 
     def _collect(self, data: bytes, group: RecordGroup) -> None:

@@ -227,8 +227,8 @@ class MetadataImage:
         record = self.record(address)
         _, _, end = self.store.place(address)
         if end is None:
-            return Change(record.offset, record.timestamp, record.epoch, False)
-        return Change(end - 1, record.timestamp, record.epoch, True)
+            return Change(record.offset, record.timestamp, record.epoch, is_upper_bound=False)
+        return Change(end - 1, record.timestamp, record.epoch, is_upper_bound=True)
 
     def offer_prior_state(self, find: Callable[[], PriorState | None]) -> None:
         """Call *find* once, when the state before the snapshot is needed first."""

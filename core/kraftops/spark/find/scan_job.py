@@ -130,12 +130,13 @@ def scan_log(log: SearchedLog, scanned: PrescannedRanges | None = None) -> LogSc
         SourceError: it cannot be read, or holds no metadata records.
         UsageError: it does not reach back to its limits.
     """
-
-    def make(may_grow: bool) -> PrescanLoader:
-        prescan = PrescanReplay(MetadataImage(log.dialect), log.limits)
-        return PrescanLoader(prescan, may_grow=may_grow, parts=scanned)
-
-    loader = loaded_by(make, list(log.names), log.limits)
+    loader = loaded_by(
+        lambda may_grow: PrescanLoader(
+            PrescanReplay(MetadataImage(log.dialect), log.limits), may_grow=may_grow, parts=scanned
+        ),
+        list(log.names),
+        log.limits,
+    )
     prior = _prior_log(loader) if log.with_prior_state else None
     hashes, aliases = _hashes(loader.prescan.topics)
     ranges: dict[int, int] = {}

@@ -73,7 +73,7 @@ class PartsSink(DataSource):
         """Return the name for `format`."""
         return NAME
 
-    def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002 - Spark's
+    def writer(self, schema: StructType, overwrite: bool) -> PartsWriter:  # noqa: ARG002, FBT001 - Spark's
         """Return a writer of tables with a schema."""
         return PartsWriter(_request(self.options), schema)
 

@@ -22,7 +22,7 @@ class ConfigRefused(ConfigError):
         self.keys = keys
 
 
-def require(condition: bool, message: str, *keys: str, hint: str | None = None) -> None:
+def require(condition: object, message: str, *keys: str, hint: str | None = None) -> None:
     """Refuse a configuration as Scala's `require` does."""
     if not condition:
         raise ConfigRefused(f"requirement failed: {message}", *keys, hint=hint)

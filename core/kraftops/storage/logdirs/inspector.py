@@ -104,7 +104,16 @@ def _state(directory: LogDirectory) -> DirectoryState:
         holder = lock_holder(path)
     except OSError as error:
         problem = f"cannot read {error.filename or path}: {error.strerror}"
-    return DirectoryState(directory, True, status, holder, bootstrap, log, partitions, problem)
+    return DirectoryState(
+        directory,
+        exists=True,
+        status=status,
+        holder=holder,
+        bootstrap=bootstrap,
+        log=log,
+        partitions=partitions,
+        problem=problem,
+    )
 
 
 def _status(path: str) -> DirectoryStatus:
