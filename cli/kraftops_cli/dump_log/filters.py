@@ -1,17 +1,11 @@
-"""The filters of `kafka-dump-log`: options, and what they ask for."""
+"""The options of `kafka-dump-log` that filter records."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
-
-from kraftops.errors import UsageError
-from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
-from kraftops.records.decoders import USER, record_types
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -60,54 +54,3 @@ def filter_options(command: F) -> F:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
-    """Return the filter that the options ask for; topics are not looked up yet.
-
-    Raises:
-        UsageError: one of them is none, or a type is none of *decoder*, or of any without one.
-    """
-    now = int(time.time() * 1000)
-    given = {name: options[name] for name in FILTERS if options[name]}
-    limits: dict[str, Any] = {}
-    if "offsets" in given:
-        limits["first_offset"], limits["last_offset"] = parse_offsets(str(given["offsets"]))
-    for name in ("since", "until"):
-        if name in given:
-            limits[name] = parse_time(str(given[name]), now)
-    texts = {name: _texts(given.get(name)) for name in ("types", "topics", "keys", "where")}
-    return Filter(
-        types=_types(texts["types"], decoder, str(options["dialect"])),
-        topics=frozenset(texts["topics"]),
-        keys=frozenset(texts["keys"]),
-        where=tuple(map(parse_where, texts["where"])),
-        **limits,
-    )
-
-
-def refuse_unknown_types(asked: Filter, decoders: AbstractSet[str | None]) -> None:
-    """Refuse types of records that no decoder reads.
-
-    Raises:
-        UsageError: there are some; only control records are read without a decoder.
-    """
-    if not asked.types or decoders - {None, USER}:
-        return
-    from kraftops.records.control import CONTROL_TYPES
-
-    if not asked.types <= parse_types(CONTROL_TYPES):
-        raise UsageError(
-            "--type asks for records of a decoder, and none is chosen",
-            hint="as --cluster-metadata-decoder; the directory of a partition chooses its own",
-        )
-
-
-def _types(texts: tuple[str, ...], decoder: str | None, dialect: str) -> frozenset[str]:
-    if not texts:
-        return frozenset()
-    return parse_types(texts, record_types(decoder, dialect))
-
-
-def _texts(given: object) -> tuple[str, ...]:
-    return tuple(map(str, given)) if isinstance(given, tuple) else ()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from kraftops.dump.report import Report
-from kraftops.dump.small_files import is_small_file
 from kraftops.engine.choice import engine_name
-from kraftops_cli.dump_log.limited import lines_of_sources, write_limited
 from kraftops_cli.dump_log.parts import run_parts
 from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
-from kraftops_cli.dump_log.topics import with_topics
 from kraftops_cli.terminal.streams import Terminal
 
 
@@ -23,13 +20,18 @@ def run_dump(plan: Plan, terminal: Terminal) -> int:
         from kraftops_cli.dump_log.summary import run_summary
 
         return run_summary(plan, terminal)
-    run = Run(with_topics(plan), terminal, Report())
+    if plan.query.filter.topics:
+        from kraftops_cli.dump_log.topics import with_topics
+
+        plan = with_topics(plan)
+    run = Run(plan, terminal, Report())
     if plan.follow:
         return _follow(run)
-    if plan.query.format.has_objects and (small := list(filter(is_small_file, plan.paths))):
-        from kraftops_cli.dump_log.small_files import run_small_files
+    if plan.query.format.has_objects:
+        from kraftops_cli.dump_log.small_files import run_small_files, small_files
 
-        return run_small_files(run, small)
+        if small := small_files(plan):
+            return run_small_files(run, small)
     if plan.query.format.is_columns:
         from kraftops_cli.dump_log.parquet import run_parquet
 
@@ -37,6 +39,8 @@ def run_dump(plan: Plan, terminal: Terminal) -> int:
     with open_target(plan, terminal) as fd:
         write_head(plan, fd)
         if plan.has_limit:
+            from kraftops_cli.dump_log.limited import lines_of_sources, write_limited
+
             write_limited(plan, fd, lines_of_sources(run))
         else:
             run_parts(run, fd)

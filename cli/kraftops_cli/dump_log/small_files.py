@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 
-from kraftops.dump.small_files import small_file
+from kraftops.dump.small_files import is_small_file, small_file
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import write_all
-from kraftops_cli.dump_log.plan import Run, open_target
+from kraftops_cli.dump_log.plan import Plan, Run, open_target
+
+
+def small_files(plan: Plan) -> list[str]:
+    """Return the small files among the sources."""
+    return [path for path in plan.paths if is_small_file(path)]
 
 
 def run_small_files(run: Run, paths: list[str]) -> int:

@@ -19,8 +19,6 @@ def with_topics(plan: Plan) -> Plan:
     Raises:
         UsageError: a name would have to be looked up in standard input.
     """
-    if not plan.query.filter.topics:
-        return plan
     paths = [path for path in plan.paths if plan.query_of(path).reader.has_topics]
     if STANDARD_INPUT in paths and not all(map(_is_id, plan.query.filter.topics)):
         raise UsageError(

@@ -7,10 +7,6 @@ from typing import TypeVar
 
 import click
 
-from kraftops.dump.sources.names import Source
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC
-from kraftops.query.query import NO_LIMIT
-from kraftops.records.dialects import SHIPPED
 from kraftops_cli.syntax.values import Seconds
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -46,13 +42,6 @@ _OPTIONS = (
 )
 LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id")
 """The names of the parameters; one of the first two asks for controllers."""
-_FILE_PARAMETERS = (
-    *("files", "jobs", "salvage", "from_start", "spark"),
-    *("verify_index_only", "index_sanity_check"),
-    *("offsets_decoder", "transaction_log_decoder", "remote_log_metadata_decoder"),
-    *("share_group_state_decoder", "key_decoder_class", "value_decoder_class"),
-)
-"""The names of the parameters that have a meaning only for files."""
 
 
 def live_options(command: F) -> F:
@@ -60,33 +49,3 @@ def live_options(command: F) -> F:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def is_live(ctx: click.Context, options: dict[str, object]) -> bool:
-    """Tell whether the options name controllers.
-
-    Raises:
-        click.UsageError: an option needs --controllers, or excludes it.
-    """
-    given = [name for name, value in options.items() if value not in (None, (), False)]
-    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
-    chosen = next((name for name in LIVE[:2] if name in given), None)
-    if chosen is None:
-        for name in LIVE:
-            if name in given:
-                raise click.UsageError(f"{shown[name]} needs --controllers", ctx)
-        return False
-    wrong = [shown[name] for name in _FILE_PARAMETERS if name in given]
-    if options["max_bytes"] != NO_LIMIT:
-        wrong.append("--max-bytes")
-    if options["dialect"] != SHIPPED:
-        wrong.append("--dialect")
-    for other in [*wrong, *ctx.meta["ignored"]]:
-        raise click.UsageError(f"{shown[chosen]} and {other} do not go together", ctx)
-    return True
-
-
-def live_source(options: dict[str, object]) -> Source:
-    """Return the controllers as a source."""
-    name = str(options["controllers"] or options["config"])
-    return Source(name, None if options["raw"] else "metadata", METADATA_TOPIC, 0, 0)

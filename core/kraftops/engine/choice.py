@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import cache
+from typing import TYPE_CHECKING
 
-from kraftops.engine.fold_contract import Fetch, Fold
-from kraftops.engine.index_contract import RecordGroup
 from kraftops.errors import UsageError
 from kraftops.records.dialects import dialect
+
+if TYPE_CHECKING:
+    from kraftops.engine.fold_contract import Fetch, Fold
+    from kraftops.engine.index_contract import RecordGroup
 
 ENGINES = ("native", "reference")
 _VARIABLE = "KRAFTOPS_ENGINE"

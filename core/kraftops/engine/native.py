@@ -7,18 +7,21 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kraftops.engine import _native
 from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
-from kraftops.query.row import COLUMNS, file_text
+from kraftops.query.record_rows import file_text
+from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
-from kraftops.records.decoders.framed import FramedDecoder
 from kraftops.records.secrets import PUBLIC_SUFFIXES, SECRET_WORDS
+
+if TYPE_CHECKING:
+    from kraftops.records.decoders.framed import FramedDecoder
 
 _NO_UNTIL = 1 << 63
 

@@ -10,10 +10,10 @@ from kraftops.engine.choice import engine_name
 from kraftops.engine.scan_contract import Outcome, Request, Scan, Why
 from kraftops.log.batch import HEADER_SIZE, Batch
 from kraftops.log.reader import LogReader
-from kraftops.records.decoders.framed import FramedDecoder
 
 if TYPE_CHECKING:
     from kraftops.engine.reference.scan import ReferenceScan
+    from kraftops.records.decoders.framed import FramedDecoder
 
 
 def open_scan(request: Request) -> EngineScan:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from kraftops.query.filters import Filter
 from kraftops.query.formats import FORMATS, Format
 from kraftops.records.decoder import Choice, Decoder
-from kraftops.records.decoders import USER, decoder_named
-from kraftops.records.decoders.user import DEFAULT_DECODER
+from kraftops.records.decoders import decoder_named
 from kraftops.records.dialects import SHIPPED
+from kraftops.records.kinds import DEFAULT_CLASS, USER
 
 NO_LIMIT = 0x7FFFFFFF
 """Kafka's default of `--max-bytes`, which it takes for none."""
@@ -26,8 +26,8 @@ class Query:
     """
 
     decoder: str | None = None
-    key_decoder: str = DEFAULT_DECODER
-    value_decoder: str = DEFAULT_DECODER
+    key_decoder: str = DEFAULT_CLASS
+    value_decoder: str = DEFAULT_CLASS
     dialect: str = SHIPPED
     deep_iteration: bool = False
     skip_record_metadata: bool = False

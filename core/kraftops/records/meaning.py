@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.schema.read import Data
+if TYPE_CHECKING:
+    from kraftops.schema.read import Data
 
 LARGEST_DECODED = 8 * 1024 * 1024
 """Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`)."""

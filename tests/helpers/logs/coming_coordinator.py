@@ -3,7 +3,9 @@
 Run it as kafka-dump-log: python -m tests.helpers.logs.coming_coordinator ARGUMENTS…
 """
 
-from kraftops.records import decoders
+import sys
+
+from kraftops.records import kinds
 from kraftops.records.decoders.keyed import KeyedDecoder
 from kraftops.schema.message import parse
 
@@ -20,10 +22,11 @@ QueueDepthValue 0 0-1 1+
 
 NAME = "tests.helpers.logs.coming_coordinator"  # also where it is run as a program
 DECODER = KeyedDecoder("queue", NAME)
-KIND = decoders.Kind("queue", "__queue_state", "--queue-decoder", NAME)
+KIND = kinds.Kind("queue", "__queue_state", "--queue-decoder")
 
 if __name__ == "__main__":
-    decoders.KINDS = (*decoders.KINDS, KIND)
+    sys.modules["kraftops.records.decoders.queue"] = sys.modules[__name__]
+    kinds.KINDS = (*kinds.KINDS, KIND)
     from kraftops_cli.main import kafka_dump_log
 
     kafka_dump_log()

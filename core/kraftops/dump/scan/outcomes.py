@@ -17,7 +17,8 @@ from kraftops.log.reader import EndReason, LogEnd
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
-from kraftops.query.row import COLUMNS, Row, damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.row import COLUMNS, Row
 
 
 def outcomes_of(

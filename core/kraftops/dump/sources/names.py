@@ -14,7 +14,7 @@ from kraftops.dump.sources.partition_directory import (
 from kraftops.dump.sources.remote import WILD, remote_logs
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, file_name
-from kraftops.records.decoders import name_for_topic
+from kraftops.records.kinds import name_for_topic
 from kraftops.uris import is_remote, local_path
 
 

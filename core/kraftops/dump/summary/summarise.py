@@ -21,8 +21,8 @@ from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import Query
 from kraftops.records.control import control_type_name
 from kraftops.records.decoder import Decoder
-from kraftops.records.decoders import USER
 from kraftops.records.decoders.framed import FramedDecoder
+from kraftops.records.kinds import USER
 from kraftops.records.meaning import LARGEST_DECODED, Label
 from kraftops.varint import read_varint
 

@@ -15,7 +15,8 @@ from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch
 from kraftops.query.formats import Format
-from kraftops.query.row import COLUMNS, Row, damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.row import COLUMNS, Row
 from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
 

@@ -9,7 +9,8 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.query.query import Query
-from kraftops.query.row import COLUMNS, Row, RowHead, file_text, record_row, row_head
+from kraftops.query.record_rows import RowHead, file_text, record_row, row_head
+from kraftops.query.row import COLUMNS, Row
 from kraftops.records.control import control_meaning
 from kraftops.records.decoder import ReadMeaning
 

@@ -18,6 +18,7 @@ from kraftops.records.decoder import (
     Texts,
     whole_record,
 )
+from kraftops.records.kinds import DEFAULT_CLASS, USER
 from kraftops.records.long_text import LongText, is_utf8
 from kraftops.records.meaning import BASE64, Label, Meaning, base64_of
 
@@ -42,21 +43,18 @@ DECODERS: dict[str, Decode] = {
 }
 """Kafka's built-in decoder classes."""
 
-DEFAULT_DECODER = "org.apache.kafka.tools.api.StringDecoder"
-
-_IN_PIECES = (DEFAULT_DECODER, "org.apache.kafka.tools.api.DefaultDecoder")
+_IN_PIECES = (DEFAULT_CLASS, "org.apache.kafka.tools.api.DefaultDecoder")
 """The classes that make the same text of some bytes and of their pieces, one after the other."""
 _NATIVE = dict(zip(DECODERS, ("text", "int32", "int64", "hex"), strict=True))
-_NAME = "user"
 
 
 @dataclass(frozen=True, slots=True)
 class UserDecoder:
     """A `kraftops.records.decoder.Decoder` of records without types; long ones stay views."""
 
-    key_class: str = DEFAULT_DECODER
-    value_class: str = DEFAULT_DECODER
-    name: str = _NAME
+    key_class: str = DEFAULT_CLASS
+    value_class: str = DEFAULT_CLASS
+    name: str = USER
     max_inflated_bytes: int = MAX_INFLATED_BYTES
 
     @property
@@ -136,7 +134,7 @@ DECODER = UserDecoder()
 
 def _text_by(class_name: str) -> Decode:
     """Return a function of a key or value to its text by a class; a long one stays in pieces."""
-    show, is_text = DECODERS[class_name], class_name == DEFAULT_DECODER
+    show, is_text = DECODERS[class_name], class_name == DEFAULT_CLASS
 
     def text(raw: bytes) -> str:
         if not isinstance(raw, memoryview) or class_name not in _IN_PIECES:
@@ -148,7 +146,7 @@ def _text_by(class_name: str) -> Decode:
 
 def _shown(class_name: str) -> Callable[[bytes | None], tuple[str | None, str | None]]:
     """Return a function of a key or value to its text and the encoding of that."""
-    text, is_text = _text_by(class_name), class_name == DEFAULT_DECODER
+    text, is_text = _text_by(class_name), class_name == DEFAULT_CLASS
 
     def shown(raw: bytes | None) -> tuple[str | None, str | None]:
         if raw is None:

@@ -11,7 +11,8 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.query.row import Row, damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try

@@ -9,7 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 from kraftops.dump.report import Report
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.query.row import Row, damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
 
 R = TypeVar("R")

@@ -26,8 +26,9 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
 from kraftops.query.query import Query
-from kraftops.records.decoders import METADATA, decoder_names, record_types
+from kraftops.records.decoders import record_types
 from kraftops.records.dialects import DIALECTS, SHIPPED
+from kraftops.records.kinds import METADATA, decoder_names
 
 _KNOWN = (
     *("path", "paths", "sources", "query", "decoder", "dialect", "raw", "fromStart", "showSecrets"),

@@ -3,7 +3,8 @@
 import pytest
 
 from kraftops.errors import DecodeError
-from kraftops.records.decoders.user import DECODERS, DEFAULT_DECODER
+from kraftops.records.decoders.user import DECODERS
+from kraftops.records.kinds import DEFAULT_CLASS
 
 PACKAGE = "org.apache.kafka.tools.api."
 
@@ -35,5 +36,5 @@ def test_numbers_need_all_their_bytes(name: str, raw: bytes) -> None:
 
 
 def test_default_is_kafkas() -> None:
-    assert f"{PACKAGE}StringDecoder" == DEFAULT_DECODER
+    assert f"{PACKAGE}StringDecoder" == DEFAULT_CLASS
     assert len(DECODERS) == 4

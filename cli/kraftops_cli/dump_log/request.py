@@ -1,0 +1,132 @@
+"""The request of a command line: from the values of its options to a plan that is run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from kraftops.dump.sources.names import Source, expand
+from kraftops.java.text import path_text
+from kraftops.query.query import Query
+from kraftops.records.decoders.user import DECODERS
+from kraftops.records.dialects import SHIPPED
+from kraftops.records.kinds import DEFAULT_CLASS, KINDS, METADATA, USER
+from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
+from kraftops_cli.dump_log.filters import FILTERS
+from kraftops_cli.dump_log.plan import Plan
+from kraftops_cli.dump_log.run import run_dump
+from kraftops_cli.live.request import is_live, live_source
+from kraftops_cli.spark.options import spark_request
+from kraftops_cli.terminal.streams import Terminal
+
+_OF_PLAN = ("output", "jobs", "limit", "tail", "summary", "follow")
+_CONTRADICTIONS = (
+    ("limit", "tail"),
+    ("summary", "follow"),
+    ("summary", "limit"),
+    ("summary", "tail"),
+    ("summary", "check"),
+    *(("summary", name) for name in sorted(FILTERS)),
+    ("follow", "limit"),
+    ("follow", "tail"),
+    ("follow", "output"),
+    ("follow", "salvage"),
+)
+
+
+def run_request(ctx: click.Context, options: dict[str, object]) -> int:
+    """Run what the options ask for; return the exit code."""
+    terminal: Terminal = ctx.obj
+    if is_live(ctx, options):
+        return _run_live(ctx, options, terminal)
+    names = [] if options["files"] is None else _paths(str(options["files"]))
+    names += ctx.meta["ignored"]
+    if not names:
+        raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
+    query = _query(ctx, options)
+    _refuse_repeated(ctx, names, terminal)
+    on_spark = spark_request(ctx, options)
+    _refuse_contradictions(ctx, query, options)
+    found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    plan = _plan(found, query, options)
+    if on_spark:
+        from kraftops_cli.dump_log.on_spark.run import run_spark
+
+        return run_spark(plan, on_spark, terminal)
+    return run_dump(plan, terminal)
+
+
+def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:
+    from kraftops_cli.dump_log.live import run_live
+
+    query = _query(ctx, options)
+    _refuse_repeated(ctx, [live_source(options).path], terminal)
+    spark_request(ctx, options)  # which refuses what is for Spark alone
+    _refuse_contradictions(ctx, query, options)
+    return run_live(_plan([live_source(options)], query, options), options, terminal)
+
+
+def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, object]) -> None:
+    given = {
+        name for name, value in options.items() if value not in (None, ()) and value is not False
+    }
+    shown = {str(param.name): param.opts[0] for param in ctx.command.params}
+    for one, other in _CONTRADICTIONS:
+        if {one, other} <= given:
+            raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
+    if query.format.is_columns and options["output"] is None:
+        raise click.UsageError("--format parquet needs --output FILE", ctx)
+    if options["summary"] and not (query.format.is_text or query.format.has_objects):
+        raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
+
+
+def _plan(found: list[Source], query: Query, options: dict[str, object]) -> Plan:
+    sources = [replace(source, path=path_text(source.path)) for source in found]
+    refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
+    known: dict[str, Any] = {name: options[name] for name in _OF_PLAN}
+    return Plan(sources=tuple(sources), query=query, **known)
+
+
+def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
+    for name in ctx.meta["repeated"]:
+        if name in ("--max-bytes", "--max-message-size"):
+            # Kafka looks at numbers when a file first needs them, after this line.
+            terminal.write(f"Dumping {path_text(paths[0])}\n")
+        raise click.UsageError(f"{name} is given more than once", ctx)
+
+
+def _paths(files: str) -> list[str]:
+    """Split the list as Java does: empty names at its end do not count."""
+    return files.rstrip(",").split(",")
+
+
+def _query(ctx: click.Context, options: dict[str, object]) -> Query:
+    decoders = [kind.name for kind in KINDS if options[kind.parameter]]
+    classes = {}
+    for name in ("key_decoder_class", "value_decoder_class"):
+        class_name = options[name]
+        if class_name is not None and class_name not in DECODERS:
+            raise click.BadParameter(
+                f"{class_name!r} is none of Kafka's own decoders: {', '.join(DECODERS)}",
+                ctx,
+                param_hint=f"--{name.replace('_', '-')}",
+            )
+        classes[name] = str(class_name or DEFAULT_CLASS)
+    if options["dialect"] != SHIPPED and not decoders:
+        decoders.append(METADATA)
+    if options["print_data_log"] or any(options[name] for name in classes):
+        decoders.append(USER)
+    given = {name: options.get(name) for name in Query.__slots__}
+    known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    known["filter"] = asked = parsed_filter(options, decoders[0] if decoders else None)
+    # What chooses records by what is in them shows records, not batches.
+    is_deep = options["deep_iteration"] or decoders or options["types"]
+    known["deep_iteration"] = bool(is_deep or asked.needs_rows)
+    return Query(
+        decoder=decoders[0] if decoders else None,
+        key_decoder=classes["key_decoder_class"],
+        value_decoder=classes["value_decoder_class"],
+        **known,
+    )
