@@ -24,7 +24,7 @@ _WIDTH = 80
 
 
 class _Counted(NamedTuple):
-    """What was counted in a part of a source, or why it cannot be read."""
+    """The counts of a byte range, or the reason that it cannot be read."""
 
     path: str
     size: int

@@ -1,1 +1,1 @@
-"""What a dump prints: the text of Kafka's tool, made from batches, indexes and snapshots."""
+"""The output of a dump: Kafka's text, rows and summaries of logs, indexes and snapshots."""

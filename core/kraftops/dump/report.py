@@ -1,4 +1,4 @@
-"""What a dump found besides what it prints."""
+"""The report of a dump: damage, gaps and index mismatches, for standard error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Report:
     """Collects lines for the error stream while files are dumped, and Kafka's summaries."""
 
     def __init__(self, tool: str = "kafka-dump-log") -> None:
-        """Make a report of *tool*, whose name begins the lines about files that it cannot read."""
+        """Make a report of *tool*; lines about unreadable files begin with this name."""
         self._tool = tool
         self.has_failed = False
         """Whether Kafka's tool would have died, of anything so far."""
@@ -78,12 +78,12 @@ class Report:
             self._gaps.setdefault(_full(path), array("q")).frombytes(pairs)
 
     def index_mismatch(self, path: str, offset: int, found: int) -> None:
-        """Note an entry of an offset index whose batch ends at another offset."""
+        """Note an entry of an offset index with a batch that ends at another offset."""
         self.has_damage = True
         self._index_mismatches.setdefault(_full(path), {})[offset] = found
 
     def time_mismatch(self, path: str, timestamp: int, found: int) -> None:
-        """Note an entry of a time index whose batch has another largest timestamp."""
+        """Note an entry of a time index with a batch of another largest timestamp."""
         self.has_damage = True
         self._time_mismatches.setdefault(_full(path), []).append((timestamp, found))
 
@@ -93,7 +93,7 @@ class Report:
         self._time_disorder.setdefault(_full(path), []).append((timestamp, previous))
 
     def time_not_found(self, path: str, offset: int, found: int) -> None:
-        """Note an entry of a time index whose offset ends no batch; *found* -1 is none."""
+        """Note an entry of a time index at an offset that ends no batch; *found* -1 is none."""
         self.has_damage = True
         self._time_not_found.setdefault(_full(path), []).append((offset, found))
 

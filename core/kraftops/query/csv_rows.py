@@ -19,7 +19,7 @@ _SPECIAL = re.compile('[",\r\n]').search
 
 
 class _Sink:
-    """What `csv.writer` takes for a file, whose answer it hands on: the line."""
+    """A file for `csv.writer`; its `write` returns the line, and so does the writer."""
 
     def write(self, line: str) -> str:
         return line[: -len(_END)]
@@ -34,7 +34,7 @@ def row_csv(row: Row) -> str:
 
 
 def csv_pieces(row: Row) -> Iterator[str]:
-    """Yield the same of a row whose key or value is long."""
+    """Yield the line of a row with a long key or value, in pieces."""
     fields = _fields(row)
     lead, start = "", 0
     for at, value in enumerate(row):

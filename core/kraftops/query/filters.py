@@ -1,4 +1,4 @@
-"""Which records are asked for: by what a batch header, a frame, or the whole row says."""
+"""Filters of records: by the batch header, by the frame, or by the whole row."""
 
 from __future__ import annotations
 

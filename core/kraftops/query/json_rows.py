@@ -22,7 +22,7 @@ def row_json(row: Row) -> str:
 
 
 def json_pieces(row: Row) -> Iterator[str]:
-    """Yield the same of a row whose key or value is long."""
+    """Yield the line of a row with a long key or value, in pieces."""
     lead = "{"
     for name, value in zip(COLUMNS, row, strict=True):
         yield f'{lead}"{name}":'

@@ -1,4 +1,4 @@
-"""Which metadata records the releases of Kafka can read, from their own message definitions."""
+"""The metadata records that each release of Kafka can read, by its own message definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be shown: fields of records and values of configurations."""
+"""Secrets: fields of records, and values of configurations."""
 
 REDACTED = "<redacted>"
 SECRET_FIELDS = {

@@ -28,7 +28,7 @@ class Made(NamedTuple):
 
 
 class Producer(NamedTuple):
-    """Who wrote a batch, as its header says."""
+    """The producer in the header of a batch."""
 
     id: int = -1
     epoch: int = -1

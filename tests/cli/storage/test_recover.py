@@ -523,7 +523,7 @@ class TestUndo:
 
 
 class TestText:
-    """What people see."""
+    """The text for people."""
 
     def test_text_has_losses_changes_and_next_steps(self, tmp_path: Path) -> None:
         node = survivor(tmp_path / "a node", no_ops(5, 2, epoch=3))

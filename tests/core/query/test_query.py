@@ -1,4 +1,4 @@
-"""What is asked of a dump, where nobody says."""
+"""The defaults of a query."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What `--where` asks for, told by the JSON of rows, is what the rows themselves say."""
+"""`--where` selects the same rows by their JSON and by the rows themselves."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Where groups and transactional ids are kept."""
+"""The partitions of groups and transactional ids."""
 
 import pytest
 from hypothesis import given

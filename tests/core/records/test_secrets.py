@@ -1,4 +1,4 @@
-"""What is secret in records, and that rows do not show it."""
+"""Secrets in records, which rows do not show."""
 
 import json
 from pathlib import Path

@@ -120,7 +120,7 @@ def uuid(number: int) -> bytes:
 
 
 class Taste(NamedTuple):
-    """Which logs are wanted."""
+    """The options of random logs."""
 
     unknown_topics: bool = True
     """Partitions and changes of topics that there are not: Kafka loses their batches."""

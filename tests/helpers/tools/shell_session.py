@@ -20,7 +20,7 @@ SNAPSHOT = NODE / "__cluster_metadata-0/00000000000000000413-0000000001.checkpoi
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command wrote, and its exit code."""
+    """The output of a command, and its exit code."""
 
     code: int
     out: str

@@ -29,7 +29,7 @@ def directory(children: Mapping[str, Any]) -> Directory:
 
 
 class Written(list[str]):
-    """What a session wrote."""
+    """The output of a session."""
 
     @property
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""The engine's outcomes of a byte range, with rows for what is no batch."""
+"""The engine's outcomes of a byte range, and rows of damage."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _gap_text(gap: Gap) -> str:
 def _damage_outcome(
     request: Request, position: int, detail: str, report: Report, *, is_fatal: bool = True
 ) -> Iterator[Outcome]:
-    """Report damage, of which Kafka's tool dies if *is_fatal*, and yield its row."""
+    """Report damage and yield its row; with *is_fatal*, Kafka's tool ends with an exception."""
     note = report.failure if is_fatal else report.finding
     note(request.path, position, detail)
     row = damage_row(file_text(request.path), position, None, f"position {position}: {detail}")

@@ -1,4 +1,4 @@
-"""Places in files where something is wrong."""
+"""Sites of damage in files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MOST_TOLD = 20  # places that are told one by one
 
 
 class Place(NamedTuple):
-    """Where something is wrong: a byte of a file, how many from there on, and what."""
+    """A site of damage: a position in a file, a number of bytes, and a reason."""
 
     path: str
     position: int

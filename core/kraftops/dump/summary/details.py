@@ -11,7 +11,7 @@ from kraftops.log.batch import Record
 
 
 class Details(Protocol):
-    """What the records of one kind of topic say besides their types, counted part by part."""
+    """Counts from the contents of records of one kind of topic, which can be merged."""
 
     def see(self, record: Record, producer_id: int) -> None:
         """Count a record; in a transaction unless *producer_id* is -1.

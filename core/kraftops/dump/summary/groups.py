@@ -31,7 +31,7 @@ _Facts = dict[bytes, tuple[int, Fact | None]]
 
 
 class Change(NamedTuple):
-    """What a record says of a group."""
+    """The change of a group by a record."""
 
     group: bytes
     key: bytes

@@ -104,7 +104,7 @@ def _rounded(value: int) -> int:
 
 
 class TimeHistogram:
-    """How much there was when, in buckets of the least power of two of ms with which they fit."""
+    """Amounts over time, in buckets of the least power of two in ms that fits their number."""
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}  # by time, counted in widths

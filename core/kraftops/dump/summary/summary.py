@@ -1,4 +1,4 @@
-"""What a log holds, in numbers: counted part by part, and put together in order."""
+"""The summary of a log: numbers, counted by byte range and merged in order."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Summary:
         self.undecodable.add(Place(path, position, size, reason))
 
     def add_batch(self, header: Header, batch: Batch, inflated: int, *, in_log: bool) -> None:
-        """Count a batch of magic 2 whose checksum is right.
+        """Count a batch of magic 2 with a correct checksum.
 
         Args:
             header: of *batch*.
@@ -122,7 +122,7 @@ class Summary:
         first_time: int,
         inflated: int,
     ) -> None:
-        """Count a message or wrapper of magic 0 or 1 whose checksum is right.
+        """Count a message or wrapper of magic 0 or 1 with a correct checksum.
 
         Args:
             head: of *batch*.

@@ -34,7 +34,7 @@ _OPEN = {"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"}
 
 
 class IdState(NamedTuple):
-    """What the log says of a transactional id last; times are in ms, -1 for none."""
+    """The last state of a transactional id in the log; times are in ms, -1 for none."""
 
     state: str
     producer_id: int
@@ -47,7 +47,7 @@ class IdState(NamedTuple):
 
 
 class IdChange(NamedTuple):
-    """What a record says of a transactional id; without a state it is a tombstone."""
+    """The change of a transactional id by a record; without a state it is a tombstone."""
 
     transactional_id: bytes
     state: IdState | None

@@ -1,4 +1,4 @@
-"""What decoders make of records: the data of the records packages, as JSON texts."""
+"""The meanings of records by each decoder: plain data as JSON texts."""
 
 import json
 from typing import Any

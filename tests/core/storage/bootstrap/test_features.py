@@ -1,4 +1,4 @@
-"""Which release and feature levels a cluster is formatted with."""
+"""The release and the feature levels of a new cluster."""
 
 import pytest
 

@@ -250,7 +250,7 @@ class TestPlan:
 
 
 class TestFormatted:
-    """What is formatted already."""
+    """Directories that are formatted already."""
 
     def test_formatted_directory_is_refused_unless_it_is_to_be_ignored(self) -> None:
         make_node(NODE, log_dirs="d1")

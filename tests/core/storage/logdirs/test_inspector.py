@@ -181,7 +181,7 @@ class TestKafkaProblems:
 
 
 class TestFindings:
-    """What Kafka's tool does not see."""
+    """Findings that Kafka's tool does not report."""
 
     @pytest.fixture(autouse=True)
     def node(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What keeps a server from loading partitions is found, and nothing else."""
+"""Problems that prevent a server from loading partitions."""
 
 from pathlib import Path
 

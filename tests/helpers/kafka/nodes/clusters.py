@@ -35,7 +35,7 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Shape:
-    """What a cluster is to be: how many nodes of each kind, and their settings.
+    """The shape of a cluster: the number of nodes of each kind, and their settings.
 
     *listeners* are further ones of brokers and of controllers: protocols by name.
     """

@@ -181,7 +181,7 @@ def running(jars: Path, config: Config) -> Iterator[Node]:
 
 
 class Start(NamedTuple):
-    """What became of a start: the code of a node that ended, and why it was never ready."""
+    """The outcome of a start: the exit code of a node that ended, or the reason of a timeout."""
 
     ready: bool
     code: int | None = None
