@@ -49,35 +49,35 @@ SECTIONS = (
     (
         "Differences from Kafka",
         """\
-Nothing is written or created next to what is read, and the options are checked before any output.
-Help is on standard output, with exit status 0. There are no stack traces: one line on standard
-error, FILE: position P: REASON, for each thing of which Kafka's tool dies, and what follows it is
-printed. A record that cannot be decoded is shown as far as Kafka shows it, then
-<undecodable: REASON>; where the framing of a batch is lost, the next batch follows; after a batch
-length that cannot be true, the next file.
+Nothing is written or created next to the input, and the options are checked before any output.
+Help is on standard output, with exit status 0. There are no stack traces: damage that ends Kafka's
+tool with an exception is one line on standard error, FILE: position P: REASON, and the output goes
+on. A record that cannot be decoded is shown as far as Kafka shows it, then <undecodable: REASON>.
+After lost framing in a batch the next batch follows; after an impossible batch length, the next
+file.
 
-A number that is given twice is refused after the line Dumping FILE, where Kafka's tool finds it.
-Records of more than 8 MiB are not decoded, and none with more than 65536 headers is read. Only
-regular files are read.
+A number that is given twice is refused after the line Dumping FILE, as by Kafka's tool. Records of
+more than 8 MiB are not decoded, and records with more than 65536 headers are not read. Only regular
+files are read.
 
 Zero padding after the last batch is a note, not an error. Offsets that do not follow each other
 are reported within a file, not before its first record. Files renamed to .deleted, .swap, .cleaned
-or .part are read as what they are. A file whose name holds no offset is read all the same.
+or .part are read by their original kind. A file without an offset in its name is read too.
 DefaultDecoder prints hexadecimal digits, not the identity of a Java array. Doubles have the fewest
-digits that name them, as from Java 19 on. A batch that inflates beyond --max-inflated-bytes is
-refused, and so is one of more than 256 MiB: its line is printed, its records are not. Decoder
-classes other than Kafka's own are refused.""",
+digits that identify them, as from Java 19 on. Of a batch that inflates beyond --max-inflated-bytes,
+or is larger than 256 MiB, the line is printed but no records. Decoder classes other than Kafka's
+own are refused.""",
     ),
     (
-        "What can be read",
+        "Input",
         """\
 Files of --files and all other arguments: logs, snapshots, indexes, transaction indexes and producer
-snapshots; segments that end in .gz, .zst or .xz, as they are; - is standard input. A directory
-stands for its segments in the order of their offsets, that of __cluster_metadata for its newest
-snapshot and the segments after it (--from-start: for all segments); a log directory for all its
-partitions. Their decoder is chosen by the name of the topic, unless --raw is given. A name with *,
-? or [ that no file has is a pattern. With --salvage, standard input and archives are first copied
-to a temporary file without a name.
+snapshots; compressed segments (.gz, .zst, .xz); - is standard input. The directory of a partition
+stands for its segments in the order of their offsets; the directory of __cluster_metadata for its
+newest snapshot and the segments after it (--from-start: for all segments); a log directory for all
+its partitions. The name of the topic chooses the decoder, unless --raw is given. A name with *, ?
+or [ is a pattern, if there is no file of this name. With --salvage, standard input and archives are
+first copied to a temporary file without a name.
 
 With --format json the small files of a log directory (quorum-state, partition.metadata,
 leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",
@@ -86,19 +86,19 @@ leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as 
         "A running cluster",
         """\
 With --controllers the metadata log of a quorum is read from the controller that leads it: its
-newest snapshot, then the log up to the high watermark. Addresses are tried until one tells who
-leads; if the leader goes, the next one is read on from. Nothing changes in the cluster, and nobody
-sees the reader among the observers. It takes CLUSTER_ACTION on the cluster.
+newest snapshot, then the log up to the high watermark. Addresses are tried until one names the
+leader; after an election, reading goes on from the new leader. Nothing changes in the cluster, and
+the reader does not appear among the observers. It needs CLUSTER_ACTION on the cluster.
 
---command-config names client properties as all of Kafka's clients take; --config the configuration
-of a server, whose controller.quorum.bootstrap.servers or controller.quorum.voters say where
-controllers are, and whose first controller listener says how it logs in there, with
-sasl.mechanism.controller.protocol; --controllers and --command-config win. See kafka-cluster(1).
+--command-config names client properties, as for all of Kafka's clients. --config names the
+configuration of a server: controller.quorum.bootstrap.servers or controller.quorum.voters give the
+addresses, the first controller listener and sasl.mechanism.controller.protocol the login.
+--controllers and --command-config override it. See kafka-cluster(1).
 
 The file of a row is the address of the controller, its position is null; in text the position is
--1. Lines about files have the name that the file has there. With --follow, the log goes on until
-Ctrl-C. Where the log from here on was deleted meanwhile, the snapshot that replaces it follows,
-with a note on standard error; without --follow too, if a snapshot goes while it is read.""",
+-1. Lines about files have the name of the file on the controller. With --follow, the log goes on
+until Ctrl-C. If the controller deletes the next part of the log, or the snapshot that is being
+read, the snapshot that replaces it follows, with a note on standard error.""",
     ),
     (
         "Choosing",
@@ -112,11 +112,11 @@ filters choose batches where only batches are printed.""",
         "Rows",
         """\
 The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there
-is nothing: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
+is no value: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
 leaderEpoch, producerId, producerEpoch, sequence, transactional, control, codec, keySize,
 valueSize, headers; kind (the decoder, control, or damage), type and version of the record; key
 and value (JSON; of user records text, or base64 as keyEncoding and valueEncoding say); topicId,
-partitionId and brokerId of metadata records; error, where something cannot be read. Credentials
+partitionId and brokerId of metadata records; error, the reason of damage. Credentials
 and secret configuration values are <redacted>, except in Kafka's text.""",
     ),
     (
@@ -126,25 +126,25 @@ With --check the exit status is 0 for sound files, 1 if nothing could be read, a
 has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
 record cannot be decoded, an index does not fit its log, is out of order or ends within an entry, or
 a producer snapshot is corrupt; there is a line for each of these on standard error. Zero padding is
-no damage. The output is the same as without. Records are checked as they are decoded: without a
-decoder, only that they can be told apart, and with filters, only those that are asked for.""",
+no damage. The output is the same as without --check. Records are checked as they are decoded: only
+their framing without a decoder, and only selected records with filters.""",
     ),
     (
         "Exit status",
         """\
 0: done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end that are no
 batch, a record of an unknown type) and zero padding do not change it.
-1: bad arguments, a file that cannot be read, or damage of which Kafka's tool dies; what can be read
-is printed all the same.
+1: bad arguments, an unreadable file, or damage that ends Kafka's tool with an exception; all
+readable records are printed.
 2: --check has findings.
 130: interrupted.
-141: the reader of the output has gone.""",
+141: the reader of the output has exited.""",
     ),
     (
         "Environment",
         """\
-KRAFTOPS_ENGINE: native or reference, what reads records; else native where it was built.
-KRAFTOPS_DEBUG: set to anything, an error shows where it comes from.""",
+KRAFTOPS_ENGINE: native or reference, the engine that reads records; by default native, if built.
+KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     ),
 )
 

@@ -1,6 +1,6 @@
-"""What records in the shape of Kafka's say beyond it, where they are of KIP-631's texts.
+"""Fields of KIP-631's records that Kafka's own records do not have.
 
-Types alone; `kraftops.records.kip_631` makes what has them.
+Types alone; `kraftops.records.kip_631` makes the records.
 """
 
 from typing import NotRequired, TypedDict, final

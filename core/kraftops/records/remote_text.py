@@ -33,7 +33,7 @@ state` or `partition state`.
 
 
 class Refusal(NamedTuple):
-    """What Kafka's class does not take, and its words for that.
+    """A value that Kafka's class refuses, with the message of the refusal.
 
     *test* says of *field*: `negative`, `less` than *other*, `empty`, `no segment state`, `no
     partition state`.

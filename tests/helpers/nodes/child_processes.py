@@ -38,7 +38,7 @@ NEVER = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What became of a child: its node's folder, its exit code (-9: killed), what it printed.
+    """A finished child: its node's folder, its exit code (-9: killed), and its output.
 
     *call* is the call at which it was made to fail, or empty; *calls* are all that it made.
     """

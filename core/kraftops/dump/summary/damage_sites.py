@@ -17,9 +17,9 @@ class Place(NamedTuple):
 
 
 class Places:
-    """What is wrong: how often, how many bytes, and the first of it.
+    """Sites of damage: their number, their bytes, and the first ones.
 
-    See `kraftops.dump.summary.sketches` for how parts are put together.
+    `kraftops.dump.summary.sketches` describes how counts of ranges are merged.
     """
 
     def __init__(self) -> None:

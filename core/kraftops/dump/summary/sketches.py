@@ -24,7 +24,7 @@ _RANKS = 0xFFFFFFFFFFFFFFFF
 
 
 class Distribution:
-    """How often which number, not negative, was seen.
+    """A distribution of numbers that are not negative.
 
     Exact up to `MOST_VALUES` different ones. With more, quantiles are too low by less than 1/128;
     minimum and maximum stay exact.

@@ -24,7 +24,7 @@ class Begin(NamedTuple):
 
 
 class Producer:
-    """What is known of a producer with transactions.
+    """A producer with transactions.
 
     *head* is the first transactional record before the first marker, *first_end* the time of that
     marker, *tail* the first record behind the last one: so a part that was counted on its own can
