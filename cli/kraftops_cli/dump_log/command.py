@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kraftops.query.formats import FORMATS
-from kraftops.records.dialects import DIALECTS, SHIPPED
+from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.kinds import DEFAULT_CLASS, KINDS
 from kraftops_cli.dump_log.filters import F, filter_options
 from kraftops_cli.live.options import live_options
@@ -208,7 +208,7 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
 @click.option(
     "--dialect",
     type=click.Choice(DIALECTS),
-    default=SHIPPED,
+    default=KAFKA_DIALECT,
     show_default=True,
     help="The form of metadata records: Kafka's, or a text of KIP-631; implies their decoder.",
 )

@@ -11,7 +11,7 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
 from kraftops.query.query import Query
 from kraftops.records.decoders.user import DECODERS
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kinds import DEFAULT_CLASS, KINDS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
 from kraftops_cli.dump_log.filters import FILTERS
@@ -114,7 +114,7 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
                 param_hint=f"--{name.replace('_', '-')}",
             )
         classes[name] = str(class_name or DEFAULT_CLASS)
-    if options["dialect"] != SHIPPED and not decoders:
+    if options["dialect"] != KAFKA_DIALECT and not decoders:
         decoders.append(METADATA)
     if options["print_data_log"] or any(options[name] for name in classes):
         decoders.append(USER)

@@ -7,7 +7,7 @@ import click
 from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.query.query import NO_LIMIT
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kinds import METADATA
 from kraftops_cli.live.options import LIVE
 
@@ -37,7 +37,7 @@ def is_live(ctx: click.Context, options: dict[str, object]) -> bool:
     wrong = [shown[name] for name in _FILE_PARAMETERS if name in given]
     if options["max_bytes"] not in (None, NO_LIMIT):
         wrong.append("--max-bytes")
-    if options["dialect"] != SHIPPED:
+    if options["dialect"] != KAFKA_DIALECT:
         wrong.append("--dialect")
     for other in [*wrong, *ctx.meta["ignored"]]:
         raise click.UsageError(f"{shown[chosen]} and {other} do not go together", ctx)

@@ -100,4 +100,4 @@ def index_records(
 
 
 def _has_native_fold(dialect_name: str) -> bool:
-    return engine_name() == "native" and dialect(dialect_name).is_shipped
+    return engine_name() == "native" and dialect(dialect_name).is_released

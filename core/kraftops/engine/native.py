@@ -14,7 +14,7 @@ from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
-from kraftops.query.record_rows import file_text
+from kraftops.query.record_rows import file_column
 from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
@@ -104,7 +104,7 @@ def _described(request: Request) -> dict[str, Any]:
         "check": query.check,
         "chosen": request.is_chosen,
         "marks": request.marks,
-        "file": file_text(request.path).encode(),
+        "file": file_column(request.path).encode(),
         "columns": [name for name in COLUMNS if name in columns],
         "secrets": None if query.show_secrets else (list(SECRET_WORDS), list(PUBLIC_SUFFIXES)),
         **_selection(query.filter),
@@ -129,7 +129,7 @@ def _bytes(text: str) -> bytes:
 
 @cache
 def _decoder(decoder: Decoder) -> _native.Decoder:
-    return _native.Decoder(decoder.native())
+    return _native.Decoder(decoder.native_description())
 
 
 @cache

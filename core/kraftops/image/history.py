@@ -24,7 +24,7 @@ from kraftops.image.state.fields import ChangeKind, FieldChange, field_changes
 from kraftops.image.state.image import LastChange, MetadataImage
 from kraftops.image.state.store import LoggedRecord
 from kraftops.records import control, metadata
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import Unknown
 
 
@@ -86,7 +86,7 @@ def history(
     *,
     at_offset: int | None = None,
     at_time: int | None = None,
-    dialect: str = SHIPPED,
+    dialect: str = KAFKA_DIALECT,
 ) -> list[Step]:
     """Return the changes of a node in the whole log of *source*, oldest first.
 

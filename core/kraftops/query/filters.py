@@ -50,7 +50,7 @@ class Filter:
             and header.max_timestamp >= self.since
         )
 
-    def fits_place(self, offset: int | None, timestamp: int | None) -> bool:
+    def fits_offset_and_time(self, offset: int | None, timestamp: int | None) -> bool:
         """Tell whether a record's offset and time fit; None fits where none are asked for."""
         if offset is None:
             if self.first_offset != _LEAST or self.last_offset != _MOST:
@@ -79,7 +79,7 @@ class Filter:
         """Tell whether a row is asked for."""
         return (
             self.fits_type(row.type)
-            and self.fits_place(row.offset, row.timestamp)
+            and self.fits_offset_and_time(row.offset, row.timestamp)
             and self.fits_row(row)
         )
 
@@ -210,13 +210,13 @@ def _may_hold(row: Row, path: str, text: str) -> bool:
     column, _, rest = path.partition(".")
     if column not in ("key", "value") or not rest or row.kind == USER:
         return True
-    if not is_shown_as_it_is(text):
+    if not has_one_json_form(text):
         return True
     return text in ((row.key if column == "key" else row.value) or "")
 
 
 @cache
-def is_shown_as_it_is(text: str) -> bool:
+def has_one_json_form(text: str) -> bool:
     """Tell whether JSON has a value that is written *text* in these letters, and no others.
 
     Not so text with escapes, objects and arrays, and doubles, of which there are several forms.

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from kraftops.query.filters import Filter
 from kraftops.query.formats import FORMATS, Format
-from kraftops.records.decoder import Choice, Decoder
+from kraftops.records.decoder import Decoder, DecoderOptions
 from kraftops.records.decoders import decoder_named
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kinds import DEFAULT_CLASS, USER
 
 NO_LIMIT = 0x7FFFFFFF
@@ -17,7 +17,7 @@ NO_LIMIT = 0x7FFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The form and the choice of what is shown of each file.
+    """The decoder, filters, limits and output format of a dump, for every file.
 
     *decoder* is a name of `kraftops.records.decoders`, or None for the metadata of records alone;
     *dialect* is that of the metadata log. *form* is a name of `kraftops.query.formats`. *columns*
@@ -28,7 +28,7 @@ class Query:
     decoder: str | None = None
     key_decoder: str = DEFAULT_CLASS
     value_decoder: str = DEFAULT_CLASS
-    dialect: str = SHIPPED
+    dialect: str = KAFKA_DIALECT
     deep_iteration: bool = False
     skip_record_metadata: bool = False
     max_bytes: int = NO_LIMIT
@@ -49,8 +49,8 @@ class Query:
 
         Raises `UsageError` where there is no such dialect.
         """
-        choice = Choice(self.dialect, self.key_decoder, self.value_decoder)
-        return decoder_named(self.decoder or USER, choice)
+        options = DecoderOptions(self.dialect, self.key_decoder, self.value_decoder)
+        return decoder_named(self.decoder or USER, options)
 
     @property
     def format(self) -> Format:

@@ -12,7 +12,7 @@ from kraftops.query.row import Row
 from kraftops.records.meaning import Meaning
 
 
-def file_text(path: str) -> str:
+def file_column(path: str) -> str:
     """Return a path as the text of the column `file`: with U+FFFD for what is no UTF-8.
 
     Of what is no file it is the place that it is from.

@@ -1,4 +1,4 @@
-"""Control records: transaction markers and those of KRaft (Kafka's `ControlRecordType`)."""
+"""Control records: transaction markers and KRaft's records (Kafka's `ControlRecordType`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record
 from kraftops.records.decoder import bounded_meaning, unread_meaning
-from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, refusal
+from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, size_error
 from kraftops.schema.compile import CompiledMessage, compiled
 from kraftops.schema.message import Message
 from kraftops.schema.read import Data
@@ -22,7 +22,7 @@ CONTROL_TYPES = (
     "KRAFT_VERSION",
     "KRAFT_VOTERS",
 )
-"""The types of control records by number; all logs may have them."""
+"""The types of control records, which any log may have, by number."""
 
 CONTROL = "control"
 """The kind of rows of control records."""
@@ -38,9 +38,9 @@ _TYPES = {
 
 
 def definitions() -> list[tuple[int, str, str | None, Message]]:
-    """Return number, name, what is printed before it, and the value's message of each type.
+    """Return number, name, printed prefix and the value's message of each type.
 
-    Before a transaction marker nothing is printed: None.
+    The prefix of a transaction marker is None.
     """
     markers = [
         (number, CONTROL_TYPES[number], None, MESSAGES["EndTxnMarker"]) for number in _MARKERS
@@ -53,10 +53,10 @@ def definitions() -> list[tuple[int, str, str | None, Message]]:
 
 
 def control_text(key: bytes | None, value: bytes | None) -> str:
-    """Return what Kafka's tool prints of a control record.
+    """Return the text that Kafka's tool prints for a control record.
 
     Raises:
-        DecodeError: where that tool dies of it.
+        DecodeError: Kafka's tool fails there.
     """
     number = control_type(key)
     if number not in _MARKERS and number not in _TYPES:
@@ -80,11 +80,11 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
 def decode(key: bytes | None, value: bytes | None, *, whole: bool = True) -> Decoded | Unknown:
     """Return the meaning of a control record; its type is Kafka's name, as KRAFT_VOTERS.
 
-    Key and value may be views. Where it need not be *whole*, lists of structs are empty.
+    Key and value may be views. Unless *whole* is set, lists of structs are empty.
     """
-    too_large = refusal(key, value)
-    if too_large is not None:
-        return Unknown(too_large, value)
+    error = size_error(key, value)
+    if error is not None:
+        return Unknown(error, value)
     found = _read(key, None if value is None else bytes(value), whole=whole)
     if isinstance(found, Unknown):
         return found
@@ -113,7 +113,7 @@ control_meaning = bounded_meaning(CONTROL, _read_meaning)
 
 
 def control_type_name(key: bytes | None) -> str:
-    """Return the type of a control record by name, also of one that nobody knows."""
+    """Return the name of a control record's type; UNKNOWN(number) for an unknown one."""
     try:
         number = control_type(key)
     except DecodeError:
@@ -141,7 +141,7 @@ def _read(key: bytes | None, value: bytes | None, *, whole: bool) -> _Found | Un
             return Unknown("a control record without a whole value", value, number)
         version = int.from_bytes(value[:2], signed=True)
         message = MESSAGES["EndTxnMarker" if number in _MARKERS else _TYPES[number][1]]
-        # A marker's version comes before its fields, the others' is the first of them.
+        # In a marker the version precedes the fields; in all others it is the first field.
         start = 2 if number in _MARKERS else 0
         face = compiled(message, min(max(version, 0), message.versions.last or 0))
         data, end = (face.read if whole else face.outline)(value, start)
@@ -167,7 +167,7 @@ def control_type(key: bytes | None) -> int:
 
 
 def _message_text(message: Message, value: bytes, version: int) -> str:
-    # Kafka reads them as version 0, whatever they say, and shows them as what they say.
+    # Kafka reads every version as version 0, and prints it as the version that is stated.
     face = compiled(message, 0)
     shown = min(max(version, 0), message.versions.last or 0)
     if shown:

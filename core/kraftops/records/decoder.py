@@ -7,14 +7,14 @@ from typing import Any, NamedTuple, Protocol
 
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.meaning import (
     BASE64,
-    LARGEST_DECODED,
+    IN_ROWS,
     Label,
     Meaning,
     base64_of,
-    refusal,
+    size_error,
 )
 
 Texts = tuple[str | None, str | None]
@@ -22,87 +22,85 @@ Texts = tuple[str | None, str | None]
 ReadMeaning = Callable[[Record], Meaning]
 ReadLabel = Callable[[Record], Label]
 ReadTexts = Callable[[Record, str], Texts]
-"""The second argument says why the record's value cannot be had, or is empty.
+"""The second argument is the reason why the record's value is missing, or empty.
 
-It raises `DecodeError` where Kafka's tool dies.
+It raises `DecodeError` where Kafka's tool fails.
 """
 
 
-class Choice(NamedTuple):
-    """The options that only some decoders look at."""
+class DecoderOptions(NamedTuple):
+    """The options that only some decoders use."""
 
-    dialect: str = SHIPPED
+    dialect: str = KAFKA_DIALECT
     key_class: str = ""
     value_class: str = ""
 
 
 class Decoder(Protocol):
-    """Reads the records of one kind of topic. It is small, immutable and picklable.
+    """A reader of the records of one kind of topic: small, immutable and picklable.
 
-    The methods return functions, so that tables are looked up once and not for each record.
+    The methods return functions, which look up tables once and not for each record.
     """
 
     @property
     def name(self) -> str:
-        """The kind of its rows; `kraftops.query.query.Query.decoder` names it so."""
+        """The name in `kraftops.query.query.Query.decoder`, and the `kind` of the rows."""
 
     @property
     def has_types(self) -> bool:
-        """Whether records have types; those of users have none."""
+        """Whether records have types; records of users have none."""
 
     @property
     def has_topics(self) -> bool:
-        """Whether records tell the ids of topics by name."""
+        """Whether records map names of topics to ids."""
 
     @property
     def max_inflated_bytes(self) -> int:
-        """How many bytes a batch may inflate to, unless a user says otherwise."""
+        """The default limit of a batch's inflated bytes."""
 
     def __hash__(self) -> int:
         """Return the same for equal decoders."""
 
-    def configured(self, choice: Choice) -> Decoder:
-        """Return the decoder for a choice of options."""
+    def configured(self, options: DecoderOptions) -> Decoder:
+        """Return the decoder with these options."""
 
     def type_names(self) -> Iterable[str]:
         """Return the names of all record types."""
 
     def type_reader(self) -> Callable[[Record], str | None]:
-        """Return a function to the type of a record, read from as few of its bytes as can be."""
+        """Return a function to the type of a record, which reads as few bytes as possible."""
 
     def label_reader(self) -> ReadLabel:
-        """Return a function to the label of a record, by which a summary counts."""
+        """Return a function to the label of a record, for the counts of a summary."""
 
     def head_reader(self) -> ReadMeaning:
-        """Return a function to kind, type and version of a record, and nothing else."""
+        """Return a function to a meaning with only kind, type and version."""
 
     def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:
         """Return a function to the meaning of a record.
 
-        Unless it is wanted *whole*, a long key or value may be a `LongText`.
+        Unless *whole* is set, a long key or value may be a `LongText`.
         """
 
     def text_reader(self) -> ReadTexts:
-        """Return a function to what Kafka's tool prints of a record."""
+        """Return a function to the texts that Kafka's tool prints for a record."""
 
-    def native(self) -> dict[str, Any]:
-        """Return the description that the compiled engine's `Decoder` takes."""
+    def native_description(self) -> dict[str, Any]:
+        """Return the decoder's description for the compiled engine."""
 
 
 def bounded_meaning(kind: str, read: ReadMeaning) -> ReadMeaning:
-    """Return *read* for records up to the largest that are decoded; others have an error."""
+    """Return *read* with a limit of size; a larger record has a meaning with an error."""
 
     def meaning(record: Record) -> Meaning:
-        size = len(record.key or b"") + len(record.value or b"")
-        if size > LARGEST_DECODED:
-            return Meaning(kind, error=f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
-        return read(whole_record(record))
+        error = size_error(record.key, record.value, IN_ROWS)
+        return Meaning(kind, error=error) if error else read(whole_record(record))
 
     return meaning
 
 
 def bounded_texts(read: ReadTexts) -> ReadTexts:
-    """Return *read* for records up to the largest that are decoded; others raise `DecodeError`."""
+    """Return *read* with a limit of size; a larger record raises `DecodeError`."""
 
     def texts(record: Record, overrun: str) -> Texts:
         refuse_large(record)
@@ -117,13 +115,13 @@ def refuse_large(record: Record) -> None:
     Raises:
         DecodeError: it is.
     """
-    reason = refusal(record.key, record.value)
-    if reason is not None:
-        raise DecodeError(reason)
+    error = size_error(record.key, record.value)
+    if error is not None:
+        raise DecodeError(error)
 
 
 def whole_record(record: Record) -> Record:
-    """Return a record with key and value as bytes; long ones may have been views."""
+    """Return a record with key and value as bytes, not as views."""
     key, value = record.key, record.value
     if isinstance(key, memoryview) or isinstance(value, memoryview):
         key = None if key is None else bytes(key)
@@ -135,7 +133,7 @@ def whole_record(record: Record) -> Record:
 def unread_meaning(
     kind: str, record: Record, reason: str, number: int | None = None, version: int | None = None
 ) -> Meaning:
-    """Return the meaning of a record that cannot be read: its bytes and the *reason*."""
+    """Return the meaning of an unreadable record: its bytes as base64, and the *reason*."""
     key, value = record.key, record.value
     return Meaning(
         kind,

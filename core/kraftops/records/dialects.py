@@ -32,9 +32,9 @@ class Dialect(NamedTuple):
     frame: str
 
     @property
-    def is_shipped(self) -> bool:
+    def is_released(self) -> bool:
         """Whether releases of Kafka write it; the others are those of KIP-631's texts."""
-        return self.frame == SHIPPED
+        return self.frame == KAFKA_DIALECT
 
 
 def _number(value: bytes, pos: int, what: str) -> tuple[int, int]:
@@ -84,17 +84,17 @@ def _kip_631_draft_frame(value: bytes) -> Frame:
     return Frame(number, version, pos)
 
 
-SHIPPED = "kafka"
+KAFKA_DIALECT = "kafka"
 """The dialect that releases of Kafka write."""
-DIALECTS = (SHIPPED, "kip-631", "kip-631-draft")
+DIALECTS = (KAFKA_DIALECT, "kip-631", "kip-631-draft")
 """The names of the dialects of the cluster metadata log."""
 REMOTE_LOG_METADATA = "remote-log-metadata"
 """The name of another log's messages, in Kafka's framing."""
 _DIALECTS = {
-    SHIPPED: ("metadata", _kafka_frame, SHIPPED),
+    KAFKA_DIALECT: ("metadata", _kafka_frame, KAFKA_DIALECT),
     "kip-631": ("kip_631", _kip_631_frame, "kip-631"),
     "kip-631-draft": ("kip_631_draft", _kip_631_draft_frame, "kip-631-draft"),
-    REMOTE_LOG_METADATA: ("remote", _kafka_frame, SHIPPED),
+    REMOTE_LOG_METADATA: ("remote", _kafka_frame, KAFKA_DIALECT),
 }
 """By name: the table of messages, the reader of frames, the name of the framing."""
 

@@ -1,9 +1,8 @@
-"""Records of KIP-631's texts in the shape of those that Kafka shipped, so that one replay does.
+"""Conversion of the records of KIP-631's texts to Kafka's records, for the same replay.
 
-What a dialect's record says beyond the shipped one is in fields of its own: `leavesIsrs` (the
-broker leaves all in-sync replicas), `leaderEpoch` of a partition change (absolute), `deleting` of a
-topic, `credentials` of a user; `kraftops.records.kip_631_types` has the types. What it does not
-say, and every shipped one does, has the default.
+Additional fields carry what Kafka's records lack: `leavesIsrs` (the broker leaves all in-sync
+replicas), `leaderEpoch` of a partition change (absolute), `deleting` of a topic, `credentials` of a
+user; `kraftops.records.kip_631_types` has their types. Fields that the dialect lacks have defaults.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kraftops.records.dialects import dialect
-from kraftops.records.meaning import Unknown, refusal
+from kraftops.records.meaning import Unknown, size_error
 from kraftops.records.metadata import read_body
 from kraftops.records.metadata_numbers import (
     ACCESS_CONTROL_ENTRY,
@@ -41,34 +40,34 @@ if TYPE_CHECKING:
     from kraftops.records.metadata_types import RemoveTopicRecord, TopicRecord, UnfenceBrokerRecord
 
 RecordReader = Callable[[bytes | None], tuple[int, Any] | Unknown]
-"""A record's value to the number and data of Kafka's record; the data's type is by the number."""
-KEPT_RECOVERY = -1
-"""A partition change's recovery state that leaves it as it is."""
+"""A function from a record's value to the type number and the data of Kafka's record."""
+UNCHANGED_RECOVERY = -1
+"""The recovery state in a partition change that changes nothing."""
 _Data = dict[str, Any]
 _Shape = tuple[int, Callable[[_Data], Any]]
 
-_NO_EPOCH = -1  # of a broker whose dialect has none: a record that names one fits
+_NO_EPOCH = -1  # the dialect has no broker epochs: any epoch matches
 
 
 def record_reader(dialect_name: str, *, whole: bool = True) -> RecordReader:
-    """Return what reads the records of a dialect, those that are not too large.
+    """Return a reader of the records of a dialect; a record that is too large is unknown.
 
-    Unless the *whole* of them is wanted, lists of structs are empty.
+    Unless *whole* is set, lists of structs are empty.
 
     Raises:
         UsageError: there is no such dialect.
     """
-    spoken = dialect(dialect_name)
+    framing = dialect(dialect_name)
     shapes = _SHAPES.get(dialect_name, {})
 
     def read(value: bytes | None) -> tuple[int, Any] | Unknown:
-        too_large = refusal(None, value)
-        if too_large is not None:
-            return Unknown(too_large, value)
-        found = read_body(value, spoken, whole=whole)
-        if isinstance(found, Unknown):
-            return found
-        number, _, data = found
+        error = size_error(None, value)
+        if error is not None:
+            return Unknown(error, value)
+        body = read_body(value, framing, whole=whole)
+        if isinstance(body, Unknown):
+            return body
+        number, _, data = body
         shape = shapes.get(number)
         return (number, data) if shape is None else (shape[0], shape[1](data))
 
@@ -82,17 +81,17 @@ def _same(data: _Data) -> _Data:
 def _broker(data: _Data) -> _Data:
     ranges = [
         {
-            "name": one["name"],
-            "minSupportedVersion": one["minVersion"],
-            "maxSupportedVersion": one["maxVersion"],
+            "name": feature["name"],
+            "minSupportedVersion": feature["minVersion"],
+            "maxSupportedVersion": feature["maxVersion"],
         }
-        for one in data["features"] or []
+        for feature in data["features"] or []
     ]
     return data | {"endPoints": data["endPoints"] or [], "features": ranges, "fenced": True}
 
 
 def _draft_broker(data: _Data) -> _Data:
-    # The drafts know no fenced brokers: one that is not there has no lease.
+    # The drafts have no fenced brokers: a broker without a lease is not registered.
     return data | {"incarnationId": ZERO, "features": [], "fenced": False}
 
 
@@ -113,19 +112,19 @@ def _partition(data: _Data) -> _Data:
 
 
 def _partition_change(data: _Data) -> _Data:
-    return data | {"leaderRecoveryState": KEPT_RECOVERY}
+    return data | {"leaderRecoveryState": UNCHANGED_RECOVERY}
 
 
 def _isr_change(data: _Data) -> _Data:
-    # What it says is the whole of it: the leader is set and not moved on.
+    # The record replaces the lists, and states the leader epoch instead of incrementing it.
     lists = dict.fromkeys(("replicas", "removingReplicas", "addingReplicas"))
-    return data | lists | {"leaderRecoveryState": KEPT_RECOVERY}
+    return data | lists | {"leaderRecoveryState": UNCHANGED_RECOVERY}
 
 
 def _acl(data: _Data) -> _Data:
     from hashlib import md5
 
-    # Nothing names an entry but all that it says.
+    # An entry has no id: its content identifies it.
     identity = repr(sorted(data.items())).encode("utf-8", "surrogatepass")
     name = data["resourceName"]
     acl_id = md5(identity, usedforsecurity=False).digest()

@@ -38,7 +38,7 @@ class AnyFenceBrokerRecord(FenceBrokerRecord, TypedDict):
 
 
 class ScramCredential(TypedDict):
-    """A credential among those of a user."""
+    """A SCRAM credential of a user."""
 
     mechanism: int
     salt: bytes

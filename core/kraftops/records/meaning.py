@@ -1,4 +1,4 @@
-"""The meaning of a record: decoded fields, or what is known where nobody can read it."""
+"""The meaning of a record: its decoded fields, or the reason why it cannot be read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ LARGEST_DECODED = 8 * 1024 * 1024
 """Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`)."""
 BASE64 = "base64"
 """The encoding of keys and values that are no text."""
+IN_ROWS = "a record of {} bytes, decoded up to {}"
+IN_TEXT = "a record of {} bytes is not decoded, only up to {}"
+"""The error for a record that is too large, in rows and summaries and in Kafka's text."""
 
 
 class Decoded(NamedTuple):
-    """A key or value that was read: its record type by Kafka's name, its version, its fields."""
+    """A decoded key or value: its record type by Kafka's name, its version and its fields."""
 
     type: str
     version: int
@@ -23,7 +26,7 @@ class Decoded(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A key or value that nobody here can read, with all that is known of it."""
+    """A key or value that cannot be read: the reason, the bytes, and type and version if known."""
 
     reason: str
     raw: bytes | None
@@ -34,8 +37,7 @@ class Unknown(NamedTuple):
 class Meaning(NamedTuple):
     """The columns of a row that a decoder fills, from `kind` on.
 
-    *key* and *value* are JSON texts; of kind `user` they are the text itself. Where an encoding is
-    named, they are base64 of the bytes.
+    *key* and *value* are JSON, or text in rows of kind `user`; with an encoding, they are base64.
     """
 
     kind: str
@@ -63,16 +65,17 @@ UNKNOWN = "UNKNOWN"
 
 
 def unknown_label(number: int | None, version: int | None) -> Label:
-    """Return the label of a record type that is not known."""
+    """Return the label of an unknown record type."""
     return Label(UNKNOWN if number is None else f"{UNKNOWN}({number})", version)
 
 
-def refusal(key: bytes | None, value: bytes | None) -> str | None:
-    """Return why a record is not decoded: its fields could take a hundred times its bytes."""
+def size_error(key: bytes | None, value: bytes | None, wording: str = IN_TEXT) -> str | None:
+    """Return the error for a record that is too large to be decoded; None for any other.
+
+    Its decoded fields could take a hundred times its bytes. *wording* is `IN_TEXT` or `IN_ROWS`.
+    """
     size = len(key or b"") + len(value or b"")
-    if size <= LARGEST_DECODED:
-        return None
-    return f"a record of {size} bytes is not decoded, only up to {LARGEST_DECODED}"
+    return wording.format(size, LARGEST_DECODED) if size > LARGEST_DECODED else None
 
 
 def base64_of(raw: bytes) -> str:

@@ -6,7 +6,7 @@ The texts are those of Kafka's `DumpLogSegments` and `MetadataRecordSerde`.
 from __future__ import annotations
 
 from kraftops.errors import DecodeError
-from kraftops.records.dialects import SHIPPED, Dialect, dialect, type_name
+from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
@@ -14,32 +14,32 @@ from kraftops.schema.read import Data
 from kraftops.schema.text import MALFORMED
 
 
-def decode(value: bytes | None, dialect_name: str = SHIPPED) -> Decoded | Unknown:
+def decode(value: bytes | None, dialect_name: str = KAFKA_DIALECT) -> Decoded | Unknown:
     """Return the meaning of a record's value."""
-    spoken = dialect(dialect_name)
-    found = read_body(value, spoken)
+    framing = dialect(dialect_name)
+    found = read_body(value, framing)
     if isinstance(found, Unknown):
         return found
     number, version, data = found
-    message = spoken.messages[number]
+    message = framing.messages[number]
     if not message.versions.has(version):
         return Unknown(f"unknown version {version} of {message.name}", value, number, version)
     return Decoded(type_name(message), version, data)
 
 
 def read_body(
-    value: bytes | None, spoken: Dialect, *, whole: bool = True
+    value: bytes | None, framing: Dialect, *, whole: bool = True
 ) -> tuple[int, int, Data] | Unknown:
     """Return type, version and data of a framed value; the reason of an unknown is Kafka's.
 
     Unless the *whole* of it is wanted, lists of structs are empty.
     """
     try:
-        frame = spoken.read_frame(value or b"")
+        frame = framing.read_frame(value or b"")
     except DecodeError as error:
         return Unknown(error.message, value)
     assert value is not None  # no frame can be read from nothing
-    message = spoken.messages.get(frame.type)
+    message = framing.messages.get(frame.type)
     if message is None:
         return Unknown(
             "org.apache.kafka.common.errors.UnsupportedVersionException: "
@@ -66,19 +66,19 @@ def read_body(
     return frame.type, frame.version, data
 
 
-def payload_text(value: bytes | None, offset: int, spoken: Dialect) -> str:
+def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
     """Return what Kafka's tool prints of a value: JSON, or why there is none."""
     raw = value or b""
     try:
-        frame = spoken.read_frame(raw)
-        message = spoken.messages[frame.type]
+        frame = framing.read_frame(raw)
+        message = framing.messages[frame.type]
         version = _nearest(message, frame.version)
         data = compiled(message, version).text(raw, frame.body, len(raw))
         is_known = frame.version == version
     except (*MALFORMED, KeyError):
         is_known = False
     if not is_known:
-        found = read_body(value, spoken)
+        found = read_body(value, framing)
         if isinstance(found, Unknown):
             return f"Error at {offset}, skipping. {found.reason}"
     return f'{{"type":"{type_name(message)}","version":{frame.version},"data":{data}}}'

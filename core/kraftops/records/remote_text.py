@@ -186,7 +186,7 @@ def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
     return _joined(TEXTS[number], data)
 
 
-def native_sentences() -> dict[int, tuple[list[Any], list[Any]]]:
+def text_templates() -> dict[int, tuple[list[Any], list[Any]]]:
     """Return the pieces of the text of each type, and the refusals, for the compiled engine."""
     states = {
         "segment state": ",".join(SEGMENT_STATES),

@@ -17,7 +17,7 @@ from kraftops.log.reader import EndReason, LogEnd
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
-from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_column
 from kraftops.query.row import COLUMNS, Row
 
 
@@ -104,7 +104,7 @@ def _damage_outcome(
     """Report damage and yield its row; with *is_fatal*, Kafka's tool ends with an exception."""
     note = report.failure if is_fatal else report.finding
     note(request.path, position, detail)
-    row = damage_row(file_text(request.path), position, None, f"position {position}: {detail}")
+    row = damage_row(file_column(request.path), position, None, f"position {position}: {detail}")
     query = request.query
     if not query.format.is_text and query.filter.matches(row):
         yield _row_outcome(row, query)

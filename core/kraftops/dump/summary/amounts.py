@@ -8,7 +8,7 @@ from kraftops.records.meaning import Label
 
 
 class Amount:
-    """A number of records, and the bytes that they take in their batches, inflated."""
+    """A number of records, and their size in bytes, uncompressed."""
 
     __slots__ = ("count", "size")
 
@@ -25,12 +25,12 @@ class Amount:
 def framed_amounts(
     decoder: FramedDecoder, buffer: bytes, pos: int, count: int
 ) -> dict[Label, Amount]:
-    """Count the records of a batch, which begin at *pos* and take all that is left.
+    """Count the records of a batch, which fill *buffer* from *pos* to its end.
 
     Raises:
         DecodeError: they do not.
     """
-    found: dict[Label, Amount] = {}
+    amounts: dict[Label, Amount] = {}
     for number, version, records, size in count_framed(decoder, buffer, pos, count):
-        found.setdefault(decoder.label_of(number, version), Amount()).add(records, size)
-    return found
+        amounts.setdefault(decoder.label_of(number, version), Amount()).add(records, size)
+    return amounts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-_MOST_TOLD = 20  # places that are told one by one
+_MOST_LISTED = 20
 
 
-class Place(NamedTuple):
+class DamageSite(NamedTuple):
     """A site of damage: a position in a file, a number of bytes, and a reason."""
 
     path: str
@@ -16,7 +16,7 @@ class Place(NamedTuple):
     reason: str
 
 
-class Places:
+class DamageSites:
     """Sites of damage: their number, their bytes, and the first ones.
 
     `kraftops.dump.summary.sketches` describes how counts of ranges are merged.
@@ -24,23 +24,23 @@ class Places:
 
     def __init__(self) -> None:
         self.count = self.size = 0
-        self.first: list[Place] = []
+        self.first: list[DamageSite] = []
 
-    def add(self, place: Place) -> None:
-        """Count a place."""
+    def add(self, site: DamageSite) -> None:
+        """Count a site."""
         self.count += 1
-        self.size += place.size
-        if len(self.first) < _MOST_TOLD:
-            self.first.append(place)
+        self.size += site.size
+        if len(self.first) < _MOST_LISTED:
+            self.first.append(site)
 
-    def merge(self, later: Places) -> None:
-        """Add those of a later part."""
+    def merge(self, later: DamageSites) -> None:
+        """Add the sites of a later part."""
         self.count += later.count
         self.size += later.size
-        self.first = (self.first + later.first)[:_MOST_TOLD]
+        self.first = (self.first + later.first)[:_MOST_LISTED]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return count, bytes and the first places."""
+        """Return count, bytes and the first sites."""
         return {
             "count": self.count,
             "bytes": self.size,

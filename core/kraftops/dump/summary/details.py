@@ -1,4 +1,4 @@
-"""The details of a summary that only some decoders have: groups, transactional ids."""
+"""The parts of a summary that only some decoders have: groups, transactional ids."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kraftops.log.batch import Record
 class Details(Protocol):
     """Counts from the contents of records of one kind of topic, which can be merged."""
 
-    def see(self, record: Record, producer_id: int) -> None:
+    def add_record(self, record: Record, producer_id: int) -> None:
         """Count a record; in a transaction unless *producer_id* is -1.
 
         Raises:
             DecodeError: it cannot be read.
         """
 
-    def end(self, producer_id: int, *, is_commit: bool) -> None:
+    def add_marker(self, producer_id: int, *, is_commit: bool) -> None:
         """Count the marker of a transaction."""
 
     def merge(self, later: Self) -> None:
-        """Add what a later part of the log has."""
+        """Add the counts of a later part of the log."""
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the summary that these details add or replace."""
@@ -33,10 +33,10 @@ class Details(Protocol):
 class NoDetails:
     """No details, for all other decoders."""
 
-    def see(self, record: Record, producer_id: int) -> None:
+    def add_record(self, record: Record, producer_id: int) -> None:
         """Count nothing."""
 
-    def end(self, producer_id: int, *, is_commit: bool) -> None:
+    def add_marker(self, producer_id: int, *, is_commit: bool) -> None:
         """Count nothing."""
 
     def merge(self, later: NoDetails) -> None:
@@ -47,13 +47,13 @@ class NoDetails:
         return {}
 
 
-_DETAILS: dict[str, Callable[[], Details]] = {
+_CLASSES: dict[str, Callable[[], Details]] = {
     "offsets": Groups,
     "transaction": TransactionalIds,
 }
 """By decoder."""
 
 
-def details_of(decoder: str) -> Details:
-    """Return the details that a decoder's summary has, empty."""
-    return _DETAILS.get(decoder, NoDetails)()
+def details_for(decoder: str) -> Details:
+    """Return empty details for the summary of a decoder's records."""
+    return _CLASSES.get(decoder, NoDetails)()

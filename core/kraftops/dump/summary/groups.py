@@ -1,8 +1,8 @@
-"""The groups of `__consumer_offsets`: their state, and the offsets that they have committed.
+"""The groups of `__consumer_offsets`: their states and committed offsets.
 
-Of each key the record with the highest offset counts, and a tombstone leaves nothing. Offsets of a
-transaction count once a marker has committed it (Kafka's `OffsetMetadataManager`); states are told
-by what is in the log, as `ClassicGroup`, `ConsumerGroup`, `ShareGroup` and `StreamsGroup` do.
+The record with the highest offset of each key counts, and a tombstone removes the key. Offsets of a
+transaction count after its commit marker (Kafka's `OffsetMetadataManager`). States follow from the
+records as in `ClassicGroup`, `ConsumerGroup`, `ShareGroup` and `StreamsGroup`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.sketches import Kept
+from kraftops.dump.summary.sketches import SampledDict
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
@@ -19,28 +19,30 @@ from kraftops.records.decoders.keyed import key_head
 from kraftops.records.decoders.offsets import DECODER
 
 MOST_KEYS = 100_000
-"""Keys, of all groups together, of which the state is kept; whole groups are left out beyond."""
+"""Keys of all groups together; beyond it, whole groups are dropped."""
 
 _MOST_PENDING = 100_000  # offsets in open transactions, and producers with markers
 _STABLE_MEMBER = 0  # `MemberState.STABLE`
 
-Fact = tuple[Any, ...]
+Value = tuple[Any, ...]
+"""The fields of a record's value that a summary needs."""
 _Fields = Mapping[str, Any]
-_Facts = dict[bytes, tuple[int, Fact | None]]
-"""By a key without its group: the offset of the record, and what it says; None is a tombstone."""
+_Values = Mapping[bytes, Value]
+_Entries = dict[bytes, tuple[int, Value | None]]
+"""By a key without its group: the offset and the value of the record; None is a tombstone."""
 
 
-class Change(NamedTuple):
-    """The change of a group by a record."""
+class GroupChange(NamedTuple):
+    """The change of a group by a record; *value* is None for a tombstone."""
 
     group: bytes
     key: bytes
     offset: int
-    fact: Fact | None
+    value: Value | None
 
 
 class _Kind(NamedTuple):
-    """A kind of group: the types of its records, as they lie in keys; empty where it has none."""
+    """A kind of group, and the record types of its keys (int16); empty where it has none."""
 
     name: str
     group: bytes
@@ -57,7 +59,7 @@ _KINDS = (
     _Kind("classic", b"\0\x02"),
 )
 _OFFSET = b"\0\x01"
-_FACTS: dict[int, Callable[[_Fields], Fact]] = {
+_VALUES: dict[int, Callable[[_Fields], Value]] = {
     0: lambda value: (value["offset"], -1, value["commitTimestamp"]),
     1: lambda value: (value["offset"], value.get("leaderEpoch", -1), value["commitTimestamp"]),
     2: lambda value: (value["generation"], len(value["members"]), value["protocolType"]),
@@ -66,18 +68,18 @@ _FACTS: dict[int, Callable[[_Fields], Fact]] = {
     **dict.fromkeys((6, 20), lambda value: (value["assignmentEpoch"],)),
     **dict.fromkeys((8, 22), lambda value: (value["memberEpoch"], value["state"])),
 }
-"""What is kept of a value, by record type; of other types nothing is."""
+"""By record type, a function that picks the needed fields of a value; other types are skipped."""
 
 
-def read_change(record: Record) -> Change | None:
-    """Return what a record says of a group, or None if that is nothing that is kept.
+def read_group_change(record: Record) -> GroupChange | None:
+    """Return the change by a record; None for a record type that does not count.
 
     Raises:
         DecodeError: key or value cannot be read.
     """
     number, end = key_head(record.key)
     key = record.key or b""
-    if number not in _FACTS:
+    if number not in _VALUES:
         if number in DECODER.messages():
             return None
         raise DecodeError(f"unknown record type {number}")
@@ -85,14 +87,14 @@ def read_change(record: Record) -> Change | None:
         rest = _OFFSET + key[end : _topic_partition_end(key, end)]  # type 0 is an older form of 1
     else:
         rest = key[:2] + key[end:]
-    fact = None
+    value = None
     if record.value is not None:
-        fact = _FACTS[number](DECODER.read_value(number, record.value))
-    return Change(key[4:end], rest, record.offset, fact)
+        value = _VALUES[number](DECODER.read_value(number, record.value))
+    return GroupChange(key[4:end], rest, record.offset, value)
 
 
 def _topic_partition_end(key: bytes, start: int) -> int:
-    """Return where the topic and the partition end that begin at *start*."""
+    """Return the end of the topic and partition that begin at *start*."""
     size = int.from_bytes(key[start : start + 2], signed=True)
     end = start + 2 + size + 4
     if size < 0 or end > len(key):
@@ -101,27 +103,27 @@ def _topic_partition_end(key: bytes, start: int) -> int:
 
 
 class Groups:
-    """The groups in a log; see `kraftops.dump.summary.sketches` for how parts are put together."""
+    """The groups in a log; see `kraftops.dump.summary.sketches` for the merging of parts."""
 
     def __init__(self) -> None:
-        self.groups: Kept[bytes, _Facts] = Kept(MOST_KEYS, len)
-        self.pending: dict[int, list[Change]] = {}  # by producer, in an open transaction
-        self.first_ends: dict[int, bool] = {}  # by producer: its first marker, if it commits
+        self.groups: SampledDict[bytes, _Entries] = SampledDict(MOST_KEYS, len)
+        self.pending: dict[int, list[GroupChange]] = {}  # by producer, in an open transaction
+        self.first_markers: dict[int, bool] = {}  # by producer: whether its first marker commits
         self.is_whole = True
         self._pending_count = 0
 
-    def see(self, record: Record, producer_id: int) -> None:
+    def add_record(self, record: Record, producer_id: int) -> None:
         """Count a record; in a transaction unless *producer_id* is -1.
 
         Raises:
             DecodeError: it cannot be read.
         """
-        change = read_change(record)
+        change = read_group_change(record)
         if change:
             self.add(change, producer_id)
 
-    def add(self, change: Change, producer_id: int) -> None:
-        """Count what a record says; in a transaction unless *producer_id* is -1."""
+    def add(self, change: GroupChange, producer_id: int) -> None:
+        """Count a change; in a transaction unless *producer_id* is -1."""
         if producer_id < 0:
             self._apply(change)
         elif self._pending_count < _MOST_PENDING:
@@ -130,10 +132,10 @@ class Groups:
         else:
             self.is_whole = False
 
-    def end(self, producer_id: int, *, is_commit: bool) -> None:
-        """See the marker of a transaction."""
-        if len(self.first_ends) < _MOST_PENDING:
-            self.first_ends.setdefault(producer_id, is_commit)
+    def add_marker(self, producer_id: int, *, is_commit: bool) -> None:
+        """End a transaction: apply its changes if it commits."""
+        if len(self.first_markers) < _MOST_PENDING:
+            self.first_markers.setdefault(producer_id, is_commit)
         changes = self.pending.pop(producer_id, [])
         self._pending_count -= len(changes)
         for change in changes:
@@ -141,9 +143,9 @@ class Groups:
                 self._apply(change)
 
     def merge(self, later: Groups) -> None:
-        """Add what a later part of the log has."""
-        for producer_id, is_commit in later.first_ends.items():
-            self.end(producer_id, is_commit=is_commit)
+        """Add the groups of a later part of the log."""
+        for producer_id, is_commit in later.first_markers.items():
+            self.add_marker(producer_id, is_commit=is_commit)
         self.groups.merge(later.groups, _update)
         for producer_id, changes in later.pending.items():
             self.pending.setdefault(producer_id, []).extend(changes)
@@ -155,80 +157,81 @@ class Groups:
         return {"groups": self.as_dict()}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the groups that are there at the end of the log."""
+        """Return the groups at the end of the log."""
         self.groups.trim()
-        found = [
-            _row(group, {key: fact for key, (_, fact) in facts.items() if fact is not None})
-            for group, facts in sorted(self.groups.items())
-            if any(fact is not None for _, fact in facts.values())
+        groups = [
+            _row(group, {key: value for key, (_, value) in entries.items() if value is not None})
+            for group, entries in sorted(self.groups.items())
+            if any(value is not None for _, value in entries.values())
         ]
         return {
-            "count": len(found),
+            "count": len(groups),
             "exact": self.is_whole and self.groups.is_whole,
             "pendingOffsets": self._pending_count,
-            "groups": found,
+            "groups": groups,
         }
 
-    def _apply(self, change: Change) -> None:
-        group, key, offset, fact = change
-        facts = self.groups.get(group)
-        if facts is None:
-            self.groups.put(group, {key: (offset, fact)})
-        elif key not in facts:
-            facts[key] = (offset, fact)
+    def _apply(self, change: GroupChange) -> None:
+        group, key, offset, value = change
+        entries = self.groups.get(group)
+        if entries is None:
+            self.groups.put(group, {key: (offset, value)})
+        elif key not in entries:
+            entries[key] = (offset, value)
             self.groups.grow(1)
-        elif facts[key][0] <= offset:
-            facts[key] = (offset, fact)
+        elif entries[key][0] <= offset:
+            entries[key] = (offset, value)
 
 
-def _update(ours: _Facts, later: _Facts) -> None:
-    for key, (offset, fact) in later.items():
+def _update(ours: _Entries, later: _Entries) -> None:
+    for key, (offset, value) in later.items():
         if key not in ours or ours[key][0] <= offset:
-            ours[key] = (offset, fact)
+            ours[key] = (offset, value)
 
 
-def _row(group: bytes, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-    kind = next((kind for kind in _KINDS if _has_any(facts, kind[1:])), None)
-    own = () if kind is None else facts.get(kind.group, ())
+def _row(group: bytes, values: _Values) -> dict[str, Any]:
+    kind = next((kind for kind in _KINDS if _has_any(values, kind[1:])), None)
+    own = () if kind is None else values.get(kind.group, ())
     is_classic = kind is not None and kind.name == "classic"
-    members = len(list(_of(facts, kind.member if kind else b"")))
+    members = len(list(_of_type(values, kind.member if kind else b"")))
     if is_classic:
         members = own[1]
     return {
         "group": decode_utf8(group),
         "kind": kind.name if kind else "simple",
-        "state": _state(kind, facts, members),
+        "state": _state(kind, values, members),
         "epoch": own[0] if own else None,
         "members": members,
         "protocolType": own[2] if is_classic else None,
-        "offsets": _offsets(facts),
+        "offsets": _offsets(values),
     }
 
 
-def _state(kind: _Kind | None, facts: Mapping[bytes, Fact], members: int) -> str:
+def _state(kind: _Kind | None, values: _Values, members: int) -> str:
     if kind is None or not members:
         return "Empty"
     if not kind.target:
         return "Stable"
-    if kind.topology and kind.topology not in facts:
+    if kind.topology and kind.topology not in values:
         return "NotReady"
-    target = facts.get(kind.target, (0,))[0]
-    if facts.get(kind.group, (0,))[0] > target:
+    target = values.get(kind.target, (0,))[0]
+    if values.get(kind.group, (0,))[0] > target:
         return "Assigning"
-    current = dict(_of(facts, kind.current))
+    current = dict(_of_type(values, kind.current))
     is_stable = all(
-        current.get(member) == (target, _STABLE_MEMBER) for member, _ in _of(facts, kind.member)
+        current.get(member) == (target, _STABLE_MEMBER)
+        for member, _ in _of_type(values, kind.member)
     )
     return "Stable" if is_stable else "Reconciling"
 
 
-def _offsets(facts: Mapping[bytes, Fact]) -> list[dict[str, Any]]:
+def _offsets(values: _Values) -> list[dict[str, Any]]:
     """Return the offsets of a group, by topic and partition."""
-    found = []
-    for key, (offset, leader_epoch, time) in _of(facts, _OFFSET):
+    rows = []
+    for key, (offset, leader_epoch, time) in _of_type(values, _OFFSET):
         topic, partition = decode_utf8(key[2:-4]), int.from_bytes(key[-4:], signed=True)
         epoch = None if leader_epoch < 0 else leader_epoch
-        found.append(
+        rows.append(
             {
                 "topic": topic,
                 "partition": partition,
@@ -237,15 +240,15 @@ def _offsets(facts: Mapping[bytes, Fact]) -> list[dict[str, Any]]:
                 **time_fields("committed", time),
             }
         )
-    return sorted(found, key=lambda row: (row["topic"], row["partition"]))
+    return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
 
 
-def _of(facts: Mapping[bytes, Fact], code: bytes) -> Iterator[tuple[bytes, Fact]]:
-    """Yield the facts of a record type, by what is left of their keys."""
-    for key, fact in facts.items():
-        if code and key.startswith(code):
-            yield key[len(code) :], fact
+def _of_type(values: _Values, record_type: bytes) -> Iterator[tuple[bytes, Value]]:
+    """Yield the values of a record type, each with its key behind the type."""
+    for key, value in values.items():
+        if record_type and key.startswith(record_type):
+            yield key[len(record_type) :], value
 
 
-def _has_any(facts: Mapping[bytes, Fact], codes: tuple[str | bytes, ...]) -> bool:
-    return any(key[:2] in codes for key in facts)
+def _has_any(values: _Values, record_types: tuple[str | bytes, ...]) -> bool:
+    return any(key[:2] in record_types for key in values)

@@ -1,23 +1,23 @@
-"""The offsets of a log: from where to where, and which are missing."""
+"""The first and last offset of a log, and the missing offsets between them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_MOST_TOLD = 10  # gaps that are told one by one
+_MOST_LISTED = 10  # gaps
 
 
 class OffsetSpan:
-    """The offsets of batches in a row; `sketches` says how parts are put together."""
+    """The offsets of consecutive batches; see `sketches` for the merging of parts."""
 
     def __init__(self) -> None:
         self.first: int | None = None
         self.last: int | None = None
-        self.gaps: list[tuple[int, int]] = []  # the first: an offset, and what follows it
+        self.gaps: list[tuple[int, int]] = []  # the first ones: an offset, and the next one
         self.gap_count = self.missing = self.backward = self.removed = 0
 
     def add(self, first: int, last: int, count: int) -> None:
-        """See a batch of *count* records."""
+        """Count a batch of *count* records."""
         if self.last is None:
             self.first = first
         elif first != self.last + 1:
@@ -28,7 +28,7 @@ class OffsetSpan:
             self.removed += removed
 
     def merge(self, later: OffsetSpan) -> None:
-        """Add what a later part of the log has."""
+        """Add the offsets of a later part of the log."""
         if later.first is None:
             return
         if self.last is None:
@@ -36,14 +36,14 @@ class OffsetSpan:
         elif later.first != self.last + 1:
             self._step(self.last, later.first)
         self.last = later.last
-        self.gaps = (self.gaps + later.gaps)[:_MOST_TOLD]
+        self.gaps = (self.gaps + later.gaps)[:_MOST_LISTED]
         self.gap_count += later.gap_count
         self.missing += later.missing
         self.backward += later.backward
         self.removed += later.removed
 
     def as_dict(self) -> dict[str, Any]:
-        """Return first and last offset, gaps between batches, and what is missing inside them."""
+        """Return first and last offset, gaps between batches, and offsets missing in batches."""
         return {
             "first": self.first,
             "last": self.last,
@@ -62,5 +62,5 @@ class OffsetSpan:
             return
         self.gap_count += 1
         self.missing += following - last - 1
-        if len(self.gaps) < _MOST_TOLD:
+        if len(self.gaps) < _MOST_LISTED:
             self.gaps.append((last, following))

@@ -1,7 +1,7 @@
-"""Counting in bounded memory, such that the outcome does not depend on how the input was cut.
+"""Counters in bounded memory, with the same result for every cut of the input into parts.
 
-Each counter is plain data to pickle, and `merge` adds one of a later part to it: that gives what
-counting both parts in one gives.
+Each counter can be pickled. `merge` adds the counter of a later part; the result is the same as
+for one counter of both parts.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ Key = TypeVar("Key", int, bytes)
 Value = TypeVar("Value")
 
 MOST_VALUES = 4096
-"""Different values that a `Distribution` counts one by one."""
+"""Different values that a `Distribution` counts exactly."""
 MOST_BUCKETS = 60
 """Buckets of a `TimeHistogram`."""
 
-_DIGITS = 8  # bits that are kept of a value where there are too many: it is off by less than 1/128
+_DIGITS = 8  # bits that a rounded value keeps: its error is less than 1/128
 _SPREAD = 0x9E3779B97F4A7C15  # 2^64 by the golden ratio: puts neighbours far apart
 _RANKS = 0xFFFFFFFFFFFFFFFF
 
@@ -26,8 +26,8 @@ _RANKS = 0xFFFFFFFFFFFFFFFF
 class Distribution:
     """A distribution of numbers that are not negative.
 
-    Exact up to `MOST_VALUES` different ones. With more, quantiles are too low by less than 1/128;
-    minimum and maximum stay exact.
+    Up to `MOST_VALUES` different numbers it is exact. With more, quantiles are too low by less
+    than 1/128; minimum and maximum stay exact.
     """
 
     def __init__(self) -> None:
@@ -52,23 +52,23 @@ class Distribution:
         counts[value] = counts.get(value, 0) + 1
 
     def merge(self, later: Distribution) -> None:
-        """Add the counts of another one."""
+        """Add the counts of a later part."""
         if not later.is_exact and self.is_exact:
             self._round()
-        for value, count in later.counts.items():
-            kept = value if self.is_exact else _rounded(value)
-            self.counts[kept] = self.counts.get(kept, 0) + count
+        for exact, count in later.counts.items():
+            value = exact if self.is_exact else _rounded(exact)
+            self.counts[value] = self.counts.get(value, 0) + count
         for end in (later.min, later.max):
             if end is not None:
                 self._extend(end)
         if self.is_exact and len(self.counts) > MOST_VALUES:
             self._round()
 
-    def quantile(self, part: float) -> int | None:
-        """Return the smallest value that *part* of all are not above; None where there is none."""
+    def quantile(self, fraction: float) -> int | None:
+        """Return the smallest value with *fraction* of all values at or below it; None if empty."""
         if self.min is None:
             return None
-        rank = part * sum(self.counts.values())
+        rank = fraction * sum(self.counts.values())
         for value in sorted(self.counts):
             rank -= self.counts[value]
             if rank <= 0:
@@ -93,9 +93,9 @@ class Distribution:
 
     def _round(self) -> None:
         counts, self.counts, self.is_exact = self.counts, {}, False
-        for value, count in counts.items():
-            kept = _rounded(value)
-            self.counts[kept] = self.counts.get(kept, 0) + count
+        for exact, count in counts.items():
+            value = _rounded(exact)
+            self.counts[value] = self.counts.get(value, 0) + count
 
 
 def _rounded(value: int) -> int:
@@ -107,9 +107,9 @@ class TimeHistogram:
     """Amounts over time, in buckets of the least power of two in ms that fits their number."""
 
     def __init__(self) -> None:
-        self.counts: dict[int, int] = {}  # by time, counted in widths
+        self.counts: dict[int, int] = {}  # by bucket: the time divided by the width
         self.shift = 0  # the width is 1 << shift
-        self.first = self.last = 0  # of the keys, where there are any
+        self.first = self.last = 0  # buckets, where there are any
 
     def add(self, time: int, count: int) -> None:
         """Count *count* at a time in ms."""
@@ -123,7 +123,7 @@ class TimeHistogram:
         self._fit(key, key)
 
     def merge(self, later: TimeHistogram) -> None:
-        """Add the counts of another one."""
+        """Add the counts of a later part."""
         if not self.counts:
             self.shift, self.first, self.last = later.shift, later.first, later.last
         while self.shift < later.shift:
@@ -135,7 +135,7 @@ class TimeHistogram:
             self._fit(later.first >> cut, later.last >> cut)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the width, where the first bucket begins, and the count of each."""
+        """Return the width, the start of the first bucket, and the count of each bucket."""
         keys = range(self.first, self.last + 1) if self.counts else ()
         return {
             "widthMs": 1 << self.shift,
@@ -157,36 +157,36 @@ class TimeHistogram:
             self.counts[key >> 1] = self.counts.get(key >> 1, 0) + count
 
 
-def one(_: object) -> int:
-    """Return the weight of a value where all weigh the same."""
+def equal_weight(_: object) -> int:
+    """Return the same weight for every value."""
     return 1
 
 
-class Kept(dict[Key, Value], Generic[Key, Value]):
-    """A dict that keeps so many keys with their values and drops all others.
+class SampledDict(dict[Key, Value], Generic[Key, Value]):
+    """A dict of bounded size: a sample of the keys, each with its complete value.
 
-    Which ones does not depend on when they come: keys have ranks by their bits, and the lowest
-    stay. So a key that is there has been there since it was first put in, and is complete.
+    The sample does not depend on the order of the keys: the keys with the lowest ranks stay, and a
+    rank is a hash of the key. A key that is present has never been dropped.
     """
 
-    def __init__(self, limit: int, weigh: Callable[[Value], int] = one) -> None:
-        """Make one for values that weigh *limit* together; no value ever weighs less than it did.
+    def __init__(self, limit: int, weigh: Callable[[Value], int] = equal_weight) -> None:
+        """Make a dict for values with a total weight of *limit*.
 
-        *weigh* is a function of a module, to be pickled.
+        *weigh* returns the weight of a value, which never decreases; it must be picklable.
         """
         super().__init__()
         self._limit = limit
         self._weigh = weigh
         self._weight = 0
-        self._dropped: tuple[int, Key] | None = None  # the lowest rank that was
+        self._dropped: tuple[int, Key] | None = None  # the lowest rank that was dropped
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was dropped; to be asked after `trim`."""
+        """Whether nothing was dropped; call `trim` before."""
         return self._dropped is None
 
     def put(self, key: Key, value: Value) -> bool:
-        """Put in a key that is not there; False where it was dropped."""
+        """Add a new key; return False if it was dropped."""
         if self._dropped is not None and (_rank(key), key) >= self._dropped:
             return False
         self[key] = value
@@ -194,13 +194,13 @@ class Kept(dict[Key, Value], Generic[Key, Value]):
         return key in self
 
     def grow(self, weight: int) -> None:
-        """Know that a value weighs so much more."""
+        """Add to the total the weight by which a value has grown."""
         self._weight += weight
         if self._weight > self._limit + self._limit // 2:
             self.trim()
 
     def trim(self) -> None:
-        """Drop what is too much."""
+        """Drop the keys beyond the limit."""
         if self._weight <= self._limit:
             return
         weight = 0
@@ -214,8 +214,8 @@ class Kept(dict[Key, Value], Generic[Key, Value]):
             weight += self._weigh(self[key])
         self._weight = weight
 
-    def merge(self, later: Kept[Key, Value], add: Callable[[Value, Value], None]) -> None:
-        """Add the keys of another one; where a key is in both, *add* the later value to ours."""
+    def merge(self, later: SampledDict[Key, Value], add: Callable[[Value, Value], None]) -> None:
+        """Add the keys of a later part; for a key in both, *add* changes our value by the later."""
         ends = [end for end in (self._dropped, later._dropped) if end is not None]
         self._dropped = min(ends, default=None)
         for key, value in later.items():
@@ -230,7 +230,7 @@ class Kept(dict[Key, Value], Generic[Key, Value]):
         self.trim()
 
     def estimate(self) -> int:
-        """Return how many keys there were: exact where nothing was dropped."""
+        """Return the number of all keys: exact if nothing was dropped."""
         if self._dropped is None:
             return len(self)
         highest = max(map(_rank, self), default=0)

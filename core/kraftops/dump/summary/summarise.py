@@ -23,7 +23,7 @@ from kraftops.records.control import control_type_name
 from kraftops.records.decoder import Decoder
 from kraftops.records.decoders.framed import FramedDecoder
 from kraftops.records.kinds import USER
-from kraftops.records.meaning import LARGEST_DECODED, Label
+from kraftops.records.meaning import IN_ROWS, LARGEST_DECODED, Label, size_error
 from kraftops.varint import read_varint
 
 _SMALLEST_RECORD = 7  # bytes: a length and six fields of one byte
@@ -39,16 +39,16 @@ def summarise(
     start: int = 0,
     stop: int | None = None,
 ) -> Summary:
-    """Return the summary of a log or snapshot, or of the bytes from *start* to *stop* of it.
+    """Return the summary of a log or snapshot, or of its bytes from *start* to *stop*.
 
-    What is damaged is counted as that and as nothing else.
+    Damaged bytes are counted as damage and as nothing else.
 
     Args:
         source: a path, or an open log, which is not closed.
-        query: decoder, dialect, and the most that a batch may inflate to. With `salvage`, what is
-            behind damage is read too; a log that can only be read in order is copied to a file.
-        start: the first byte of a batch.
-        stop: where to end; None is the end.
+        query: decoder, dialect, and the limit of inflated bytes. With `salvage`, batches after
+            damage are counted too; a stream is then copied to a temporary file.
+        start: the position of the first batch.
+        stop: the end, exclusive; None is the end of the file.
 
     Raises:
         SourceError: the source cannot be read.
@@ -57,48 +57,50 @@ def summarise(
     query = query or Query()
     summary = Summary(query.decoder or USER)
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
-        feed = _Feed(summary, log.path, query.reader, query.max_inflated_bytes)
+        counter = _FileCounter(summary, log.path, query.reader, query.max_inflated_bytes)
         if not query.salvage:
-            _add_batches(feed, log, start, stop)
+            _add_batches(counter, log, start, stop)
         elif isinstance(log, LogStream):
             with log.spooled() as spooled:
-                _add_salvaged(feed, spooled, start, stop)
+                _add_salvaged(counter, spooled, start, stop)
                 if spooled.damage:
                     summary.add_damage(log.path, spooled.size, 0, spooled.damage)
         else:
-            _add_salvaged(feed, log, start, stop)
+            _add_salvaged(counter, log, start, stop)
     return summary
 
 
-def _add_batches(feed: _Feed, log: LogFile | LogStream, start: int, stop: int | None) -> None:
-    """Count the batches of a log up to the first damage, and what lies behind the last of them."""
+def _add_batches(
+    counter: _FileCounter, log: LogFile | LogStream, start: int, stop: int | None
+) -> None:
+    """Count the batches of a log up to the first damage, and the bytes behind them."""
     batches = log.batches(start, stop)
     for batch in batches:
-        feed.add(batch)
+        counter.add(batch)
     end = batches.end
     assert end is not None
-    feed.summary.add_file(log.path, end.position + end.left - start)
+    counter.summary.add_file(log.path, end.position + end.left - start)
     if end.reason is EndReason.PADDING:
-        feed.summary.padding += end.left
+        counter.summary.padding += end.left
     elif end.reason is not EndReason.END:
-        feed.summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
+        counter.summary.add_damage(log.path, end.position, end.left, end.detail or "no whole batch")
 
 
-def _add_salvaged(feed: _Feed, log: LogFile, start: int, stop: int | None) -> None:
-    """Count all whole batches of a log, and what lies between them."""
+def _add_salvaged(counter: _FileCounter, log: LogFile, start: int, stop: int | None) -> None:
+    """Count all whole batches of a log, and the bytes between them as damage."""
     stop = log.size if stop is None else min(stop, log.size)
     end = start
     for found in salvaged(log, start, stop):
         end = found.position + found.size
         if isinstance(found, Gap):
-            feed.summary.add_damage(log.path, found.position, found.size, found.reason)
+            counter.summary.add_damage(log.path, found.position, found.size, found.reason)
         else:
-            feed.add(found)
-    feed.summary.add_file(log.path, stop - start)
-    feed.summary.padding += stop - end
+            counter.add(found)
+    counter.summary.add_file(log.path, stop - start)
+    counter.summary.padding += stop - end
 
 
-class _Feed:
+class _FileCounter:
     """Counts the batches of one file in a summary."""
 
     def __init__(self, summary: Summary, path: str, decoder: Decoder, limit: int) -> None:
@@ -138,7 +140,7 @@ class _Feed:
         summary.add_batch(header, batch, size, in_log=self._in_log)
 
     def _records(self, batch: Batch, header: Header) -> tuple[int, dict[Label, Amount]]:
-        """Return how many bytes the records of a batch take inflated, and those by label."""
+        """Return the inflated size of a batch's records, and their amounts by label."""
         count = header.record_count
         if len(batch.data) < batch.size and not header.is_control:  # too large to be held
             size = batch.size - v2.HEADER_SIZE
@@ -155,7 +157,7 @@ class _Feed:
         if isinstance(self._decoder, FramedDecoder):
             amounts = framed_amounts(self._decoder, buffer, pos, count)
             if size > LARGEST_DECODED:
-                self._see_large(batch, header, buffer, pos)
+                self._check_sizes(batch, header, buffer, pos)
             return size, amounts
         if not self._decoder.has_types:
             return size, {_USER: Amount(count, size)}
@@ -165,31 +167,32 @@ class _Feed:
         summary = self.summary
         view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
         for _ in _walk(view, pos, header):
-            pass  # nothing of them counts where one cannot be read
+            pass  # if one cannot be read, none of them counts
         for record, size in _walk(view, pos, header):
             name = control_type_name(record.key)
             summary.add_control(name, size)
-            self._see_size(batch, record, size)
+            self._check_size(batch, record, size)
             if name in _MARKERS:
                 is_commit = name == "COMMIT"
                 summary.transactions.add_marker(header, is_commit=is_commit)
-                summary.details.end(header.producer_id, is_commit=is_commit)
+                summary.details.add_marker(header.producer_id, is_commit=is_commit)
 
     def _decoded(
         self, batch: Batch, producer_id: int, records: list[tuple[Record, int]]
     ) -> dict[Label, Amount]:
-        """Count what records say besides what they are; return them by label."""
+        """Add records to the details of the summary; return their amounts by label."""
         amounts: dict[Label, Amount] = {}
         for record, size in records:
             amounts.setdefault(self._label(record), Amount()).add(1, size)
+            if not self._check_size(batch, record, size):
+                continue
             try:
-                _refuse_large(record)
-                self.summary.details.see(record, producer_id)
+                self.summary.details.add_record(record, producer_id)
             except DecodeError as error:
-                self._undecodable(batch, record, size, error)
+                self._undecodable(batch, record, size, error.message)
         return amounts
 
-    def _see_large(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> None:
+    def _check_sizes(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> None:
         """Count the records of a batch that are too large for their decoder."""
         view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
         for _ in range(header.record_count):
@@ -197,18 +200,18 @@ class _Feed:
             end = start + size
             if size > LARGEST_DECODED:
                 record, _ = read_record(view, pos, header.base_offset, header.base_timestamp)
-                self._see_size(batch, record, end - pos)
+                self._check_size(batch, record, end - pos)
             pos = end
 
-    def _see_size(self, batch: Batch, record: Record, size: int) -> None:
-        """Count a record if it is too large for its decoder."""
-        try:
-            _refuse_large(record)
-        except DecodeError as error:
+    def _check_size(self, batch: Batch, record: Record, size: int) -> bool:
+        """Return whether a record can be decoded; count it if it is too large."""
+        error = size_error(record.key, record.value, IN_ROWS)
+        if error is not None:
             self._undecodable(batch, record, size, error)
+        return error is None
 
-    def _undecodable(self, batch: Batch, record: Record, size: int, error: DecodeError) -> None:
-        reason = f"offset {record.offset}: {error.message}"
+    def _undecodable(self, batch: Batch, record: Record, size: int, error: str) -> None:
+        reason = f"offset {record.offset}: {error}"
         self.summary.add_undecodable(self._path, batch.position, size, reason)
 
     def _add_legacy(self, batch: Batch) -> None:
@@ -229,22 +232,11 @@ class _Feed:
         self.summary.add_legacy(head, batch, offsets, first_time, size)
 
 
-def _refuse_large(record: Record) -> None:
-    """Refuse a record that no decoder reads.
-
-    Raises:
-        DecodeError: it is one.
-    """
-    size = len(record.key or b"") + len(record.value or b"")
-    if size > LARGEST_DECODED:
-        raise DecodeError(f"a record of {size} bytes, decoded up to {LARGEST_DECODED}")
-
-
 def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:
     """Yield the records of a batch and their sizes.
 
     Raises:
-        DecodeError: it does not hold exactly the records that it counts.
+        DecodeError: it does not hold exactly as many records as its header says.
     """
     for _ in range(header.record_count):
         record, end = read_record(buffer, pos, header.base_offset, header.base_timestamp)
@@ -255,6 +247,6 @@ def _walk(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int
 
 
 def _legacy_size(message: legacy.LegacyRecord) -> int:
-    """Return the bytes of a message with its offset and size."""
+    """Return the size of a message in bytes, with its offset and size fields."""
     overhead = v2.LOG_OVERHEAD + (22 if message.magic else 14)
     return overhead + max(message.key_size, 0) + max(message.value_size, 0)

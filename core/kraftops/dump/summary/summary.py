@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
 from kraftops.dump.summary.amounts import Amount
-from kraftops.dump.summary.damage_sites import Place, Places
-from kraftops.dump.summary.details import details_of
+from kraftops.dump.summary.damage_sites import DamageSite, DamageSites
+from kraftops.dump.summary.details import details_for
 from kraftops.dump.summary.offset_span import OffsetSpan
-from kraftops.dump.summary.sketches import Distribution, Kept, TimeHistogram
+from kraftops.dump.summary.sketches import Distribution, SampledDict, TimeHistogram
 from kraftops.dump.summary.transactions import Transactions
 from kraftops.log.batch import (
     CODEC_MASK,
@@ -28,7 +28,7 @@ from kraftops.records.kinds import USER
 from kraftops.records.meaning import Label
 
 MOST_LABELS = 1000
-"""Record types with their versions that are told apart; further ones are together `OTHER`."""
+"""Record types with their versions that are counted one by one; all others are `OTHER`."""
 
 _MOST_EPOCHS = 10_000
 _OTHER = Label("OTHER", None)
@@ -43,15 +43,15 @@ class _Codec(NamedTuple):
 
 
 class Summary:
-    """The numbers of a log; see `kraftops.dump.summary.sketches` for how parts are put together.
+    """The numbers of a log; see `kraftops.dump.summary.sketches` for the merging of parts.
 
-    One is for the pieces of one log, in order: offsets and transactions go on from file to file.
+    It counts the parts of one log, in order: offsets and transactions continue in the next file.
     *decoder* names the decoder of the records, as in `kraftops.query.query.Query`.
     """
 
     def __init__(self, decoder: str = USER) -> None:
         self.decoder = decoder
-        self.files: dict[str, int] = {}  # bytes that were read, by path
+        self.files: dict[str, int] = {}  # bytes read, by path
         self.padding = 0  # bytes
         self.batches = Amount()
         self.records = Amount()
@@ -63,35 +63,37 @@ class Summary:
         self.first_time: int | None = None
         self.last_time: int | None = None
         self.history = TimeHistogram()
-        self.epochs: Kept[int, list[int]] = Kept(_MOST_EPOCHS)  # first offset, batches, records
+        self.epochs: SampledDict[int, list[int]] = SampledDict(
+            _MOST_EPOCHS
+        )  # first offset, batches, records
         self.codecs: dict[int, list[int]] = {}  # batches, bytes as stored, bytes inflated
         self.types: dict[Label, Amount] = {}
         self.control: dict[str, Amount] = {}
-        self.damage = Places()
-        self.undecodable = Places()
+        self.damage = DamageSites()
+        self.undecodable = DamageSites()
         self.transactions = Transactions()
-        self.details = details_of(decoder)
+        self.details = details_for(decoder)
 
     def add_file(self, path: str, size: int) -> None:
         """Count *size* bytes of a file as read."""
         self.files[path] = self.files.get(path, 0) + size
 
     def add_damage(self, path: str, position: int, size: int, reason: str) -> None:
-        """Count bytes that are no batch, or none that can be read."""
-        self.damage.add(Place(path, position, size, reason))
+        """Count bytes that are no readable batch."""
+        self.damage.add(DamageSite(path, position, size, reason))
 
     def add_undecodable(self, path: str, position: int, size: int, reason: str) -> None:
-        """Count a record that the decoder cannot read; *position* is its batch's."""
-        self.undecodable.add(Place(path, position, size, reason))
+        """Count a record that the decoder cannot read; *position* is the position of its batch."""
+        self.undecodable.add(DamageSite(path, position, size, reason))
 
     def add_batch(self, header: Header, batch: Batch, inflated: int, *, in_log: bool) -> None:
         """Count a batch of magic 2 with a correct checksum.
 
         Args:
-            header: of *batch*.
-            batch: as it lies in the file.
-            inflated: how many bytes its records take.
-            in_log: whether the offsets are those of the log; in a snapshot they are not.
+            header: the header of *batch*.
+            batch: the batch, compressed as in the file.
+            inflated: the size of its records in bytes, uncompressed.
+            in_log: whether the offsets count as offsets of the log; a snapshot's do not.
         """
         (
             base_offset, _, epoch, magic, _, attributes, last_delta, first_time, last_time, _, _, _,
@@ -125,11 +127,11 @@ class Summary:
         """Count a message or wrapper of magic 0 or 1 with a correct checksum.
 
         Args:
-            head: of *batch*.
-            batch: as it lies in the file.
-            offsets: those of the messages.
+            head: the header of *batch*.
+            batch: the batch, compressed as in the file.
+            offsets: the offsets of the messages.
             first_time: the smallest timestamp of the messages, in ms.
-            inflated: how many bytes they take.
+            inflated: the size of the messages in bytes, uncompressed.
         """
         count = len(offsets)
         self.offsets.add(offsets[0], offsets[-1], count)
@@ -137,7 +139,7 @@ class Summary:
         self._add_times(first_time, head.timestamp, count)
 
     def add_records(self, amounts: Mapping[Label, Amount]) -> None:
-        """Count records, of no control batch, by type and version."""
+        """Count data records by type and version."""
         for label, amount in amounts.items():
             is_full = label not in self.types and len(self.types) >= MOST_LABELS
             total = self.types.setdefault(_OTHER if is_full else label, Amount())
@@ -148,7 +150,7 @@ class Summary:
         self.control.setdefault(name, Amount()).add(1, size)
 
     def merge(self, later: Summary) -> None:
-        """Add what a later part of the log has; that one is used up."""
+        """Add the numbers of a later part of the log, which must not be used afterwards."""
         for path, size in later.files.items():
             self.add_file(path, size)
         self.padding += later.padding
@@ -178,8 +180,8 @@ class Summary:
         self.details.merge(later.details)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all numbers as JSON can have them; fields are only ever added."""
-        found = {
+        """Return all numbers as plain data for JSON; fields are added, never renamed."""
+        fields = {
             "decoder": self.decoder,
             "files": {
                 "count": len(self.files),
@@ -215,7 +217,7 @@ class Summary:
             "transactions": self.transactions.as_dict(),
             "producers": self.transactions.producers_dict(),
         }
-        return found | self.details.fields()
+        return fields | self.details.fields()
 
     def _add(self, batch: Batch, magic: int, count: int, codec: _Codec) -> None:
         self.batches.add(1, batch.size)
@@ -229,7 +231,7 @@ class Summary:
         numbers[2] += codec.inflated
 
     def _add_times(self, first: int, last: int, count: int) -> None:
-        if last < 0:  # what has no timestamp says -1
+        if last < 0:  # -1: no timestamp
             return
         self._extend_times(min(first, last) if first >= 0 else last, last)
         if count:

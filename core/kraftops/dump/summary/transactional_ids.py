@@ -1,11 +1,11 @@
-"""The transactional ids of `__transaction_state`, and the transactions that ended in it."""
+"""The transactional ids of `__transaction_state`, and their transactions."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.sketches import Distribution, Kept
+from kraftops.dump.summary.sketches import Distribution, SampledDict
 from kraftops.dump.summary.transactions import duration_fields
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
@@ -14,9 +14,9 @@ from kraftops.records.decoders.keyed import key_head
 from kraftops.records.decoders.transaction import DECODER
 
 MOST_IDS = 100_000
-"""Transactional ids that are told one by one."""
+"""Transactional ids that are listed."""
 MOST_TOPICS = 20
-"""Topics of a transaction that are told."""
+"""Topics that are listed for a transaction."""
 
 STATES = (
     "Empty",
@@ -54,7 +54,7 @@ class IdChange(NamedTuple):
 
 
 def read_id_change(record: Record) -> IdChange:
-    """Return what a record says.
+    """Return the change by a record.
 
     Raises:
         DecodeError: key or value cannot be read.
@@ -87,14 +87,14 @@ def read_id_change(record: Record) -> IdChange:
 
 
 class TransactionalIds:
-    """The transactional ids in a log; `sketches` says how parts are put together."""
+    """The transactional ids in a log; see `sketches` for the merging of parts."""
 
     def __init__(self) -> None:
         self.committed = self.aborted = 0
         self.durations = Distribution()  # ms
-        self.ids: Kept[bytes, list[IdState | None]] = Kept(MOST_IDS)
+        self.ids: SampledDict[bytes, list[IdState | None]] = SampledDict(MOST_IDS)
 
-    def see(self, record: Record, producer_id: int) -> None:  # noqa: ARG002 - all are its coordinator's own
+    def add_record(self, record: Record, producer_id: int) -> None:  # noqa: ARG002 - only the coordinator writes
         """Count a record.
 
         Raises:
@@ -102,11 +102,11 @@ class TransactionalIds:
         """
         self.add(read_id_change(record))
 
-    def end(self, producer_id: int, *, is_commit: bool) -> None:
-        """Count nothing: the log has no transactions itself, only records about them."""
+    def add_marker(self, producer_id: int, *, is_commit: bool) -> None:
+        """Count nothing: the log has only records about transactions, and none of its own."""
 
     def add(self, change: IdChange) -> None:
-        """Count what a record says."""
+        """Count a change."""
         transactional_id, state = change
         known = self.ids.get(transactional_id)
         if known is None:
@@ -121,18 +121,18 @@ class TransactionalIds:
             self.durations.add(state.updated - state.started)
 
     def merge(self, later: TransactionalIds) -> None:
-        """Add what a later part of the log has."""
+        """Add the transactional ids of a later part of the log."""
         self.committed += later.committed
         self.aborted += later.aborted
         self.durations.merge(later.durations)
         self.ids.merge(later.ids, _replace)
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a summary; the transactions are not those of producers' batches."""
+        """Return the fields of a summary; `transactions` replaces the count by batch headers."""
         return {"transactions": self.as_dict(), "transactionalIds": self.ids_dict()}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the transactions: open, ended, how long they took."""
+        """Return the transactions: committed, aborted and open ones, and their durations."""
         return {
             "committed": self.committed,
             "aborted": self.aborted,
@@ -151,7 +151,7 @@ class TransactionalIds:
         }
 
     def ids_dict(self) -> dict[str, Any]:
-        """Return the transactional ids that are there at the end of the log."""
+        """Return the transactional ids at the end of the log."""
         rows = [
             {
                 "transactionalId": decode_utf8(transactional_id),

@@ -1,7 +1,7 @@
 """The producers of a log and their transactions, by batch headers and transaction markers.
 
-A transaction begins with a producer's first batch and ends with its marker (KIP-98). What is told
-of time is by the clocks of those who wrote: producers, and for markers the coordinator.
+A transaction begins with a producer's first batch and ends with its marker (KIP-98). Timestamps of
+batches are by the clocks of producers, timestamps of markers by the clock of the coordinator.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.sketches import Distribution, Kept
+from kraftops.dump.summary.sketches import Distribution, SampledDict
 from kraftops.log.batch import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, Header
 
 MOST_PRODUCERS = 100_000
-"""Producers with transactions that are told one by one; of others, only counts."""
+"""Producers with transactions that are listed; others are only counted."""
 
 
 class Begin(NamedTuple):
@@ -26,9 +26,9 @@ class Begin(NamedTuple):
 class Producer:
     """A producer with transactions.
 
-    *head* is the first transactional record before the first marker, *first_end* the time of that
-    marker, *tail* the first record behind the last one: so a part that was counted on its own can
-    be joined to what came before.
+    *head* is the first transactional record before the first marker, *first_end* the timestamp of
+    that marker, and *tail* the first transactional record after the last marker. By these, parts
+    that were counted on their own can be joined.
     """
 
     __slots__ = (
@@ -51,11 +51,11 @@ class Producer:
 
     @property
     def open(self) -> Begin | None:
-        """Where the transaction begins that has no end."""
+        """The begin of the open transaction; None if there is none."""
         return self.head if self.first_end is None else self.tail
 
     def begin(self, begin: Begin) -> None:
-        """See a record of a transaction."""
+        """Note a record of a transaction; the first one begins it."""
         if self.first_end is None:
             self.head = self.head or begin
         else:
@@ -63,16 +63,16 @@ class Producer:
 
 
 class Transactions:
-    """The producers of a log; `sketches` says how parts are put together."""
+    """The producers of a log; see `sketches` for the merging of parts."""
 
     def __init__(self) -> None:
         self.committed = self.aborted = 0
-        self.durations = Distribution()  # ms; without those that end with a `first_end`
-        self.producers: Kept[int, Producer] = Kept(MOST_PRODUCERS)
-        self.idempotent: Kept[int, None] = Kept(MOST_PRODUCERS)
+        self.durations = Distribution()  # ms; without transactions that end at a `first_end`
+        self.producers: SampledDict[int, Producer] = SampledDict(MOST_PRODUCERS)
+        self.idempotent: SampledDict[int, None] = SampledDict(MOST_PRODUCERS)
 
     def add_batch(self, header: Header) -> None:
-        """See a batch of data with a producer id."""
+        """Count a batch of data with a producer id."""
         if not header.attributes & TRANSACTIONAL:
             if header.producer_id not in self.idempotent:
                 self.idempotent.put(header.producer_id, None)
@@ -90,7 +90,7 @@ class Transactions:
             producer.begin(Begin(header.base_offset, time))
 
     def add_marker(self, header: Header, *, is_commit: bool) -> None:
-        """See a marker, in a control batch."""
+        """Count a transaction marker; *header* is the header of its control batch."""
         self.committed += is_commit
         self.aborted += not is_commit
         producer = self._producer(header.producer_id)
@@ -102,7 +102,7 @@ class Transactions:
         self._end(producer, header.max_timestamp)
 
     def merge(self, later: Transactions) -> None:
-        """Add what a later part of the log has."""
+        """Add the producers of a later part of the log."""
         self.committed += later.committed
         self.aborted += later.aborted
         self.durations.merge(later.durations)
@@ -110,7 +110,7 @@ class Transactions:
         self.idempotent.merge(later.idempotent, _same)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the transactions: open, ended, how long they took."""
+        """Return the transactions: committed, aborted and open ones, and their durations."""
         self.producers.trim()
         durations = Distribution()
         durations.merge(self.durations)
@@ -125,7 +125,7 @@ class Transactions:
         }
 
     def producers_dict(self) -> dict[str, Any]:
-        """Return how many producers there are, and what each with transactions did."""
+        """Return the number of producers, and a list of the transactional ones."""
         self.producers.trim()
         self.idempotent.trim()
         return {
@@ -147,7 +147,7 @@ class Transactions:
         }
 
     def _open(self) -> list[dict[str, Any]]:
-        found = [
+        transactions = [
             (begin, producer_id, producer.epoch)
             for producer_id, producer in self.producers.items()
             if (begin := producer.open) is not None
@@ -160,7 +160,7 @@ class Transactions:
                 "firstOffset": begin.offset,
                 **time_fields("since", begin.time),
             }
-            for begin, producer_id, epoch in sorted(found)
+            for begin, producer_id, epoch in sorted(transactions)
         ]
 
     def _producer(self, producer_id: int) -> Producer | None:
@@ -179,7 +179,7 @@ class Transactions:
             producer.tail = None
 
     def _join(self, ours: Producer, later: Producer) -> None:
-        """Add to a producer what it did later."""
+        """Add a later part of the same producer."""
         ours.epoch = later.epoch
         ours.batches += later.batches
         ours.records += later.records

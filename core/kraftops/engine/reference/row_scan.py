@@ -9,13 +9,13 @@ from kraftops.engine.columns import columns_of
 from kraftops.engine.reference.checks import check_crc
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
-from kraftops.engine.reference.selection import RowMaker
+from kraftops.engine.reference.selection import RowBuilder
 from kraftops.engine.scan_contract import MAX_ROWS, Outcome, Request
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch
 from kraftops.query.formats import Format
-from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_column
 from kraftops.query.row import COLUMNS, Row
 from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
@@ -44,10 +44,10 @@ class RowScan:
     def __init__(self, request: Request, output: Output, writer: Writer) -> None:
         """Write rows to *writer*, and notes to *output*."""
         self._query = request.query
-        self._file = file_text(request.path)
+        self._file = file_column(request.path)
         self._out = output
         self._writer = writer
-        self._rows = RowMaker(request.path, request.query)
+        self._rows = RowBuilder(request.path, request.query)
 
     def batch(self, batch: Batch) -> Iterator[None]:
         """Make the rows of a batch; pause when the call should end."""

@@ -9,7 +9,7 @@ from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.query.query import Query
-from kraftops.query.record_rows import RowHead, file_text, record_row, row_head
+from kraftops.query.record_rows import RowHead, file_column, record_row, row_head
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.control import control_meaning
 from kraftops.records.decoder import ReadMeaning
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 _VALUE_COLUMNS = frozenset(COLUMNS[Row._fields.index("key") :])
 
 
-class RowMaker:
+class RowBuilder:
     """Makes the rows of one file's records."""
 
     def __init__(self, path: str, query: Query) -> None:
         """Make rows of the file *path* as *query* asks for."""
-        self._file = file_text(path)
+        self._file = file_column(path)
         self._filter = query.filter
         self._is_all = query.filter.is_empty
         self._by_place = not (query.filter.types or query.filter.needs_rows)
@@ -34,15 +34,15 @@ class RowMaker:
         self._type_of = query.reader.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
 
-    def is_asked(self, batch: Batch, header: Header, record: Record) -> bool:
+    def matches(self, batch: Batch, header: Header, record: Record) -> bool:
         """Tell whether a record of magic 2 is asked for."""
         if self._is_all or self._by_place:
-            return self._may_be_asked(header, record)
+            return self._may_match(header, record)
         return self.row(batch, header, record) is not None
 
     def row(self, batch: Batch, header: Header, record: Record) -> Row | None:
         """Return the row of a record of magic 2, or None where it is not asked for."""
-        if not self._may_be_asked(header, record):
+        if not self._may_match(header, record):
             return None
         sequence = header.base_sequence
         if sequence >= 0:
@@ -74,13 +74,13 @@ class RowMaker:
         )._replace(**found._asdict())
         return row if self._is_all or self._filter.matches(row) else None
 
-    def _may_be_asked(self, header: Header, record: Record) -> bool:
+    def _may_match(self, header: Header, record: Record) -> bool:
         """Tell whether offset, time and, as far as few bytes tell it, the type fit."""
         if self._is_all:
             return True
         is_appended = header.attributes & v2.LOG_APPEND_TIME
         time = header.max_timestamp if is_appended else record.timestamp
-        if not self._filter.fits_place(record.offset, time):
+        if not self._filter.fits_offset_and_time(record.offset, time):
             return False
         if self._type_of is None or header.is_control:
             return True

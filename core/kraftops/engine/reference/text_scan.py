@@ -19,7 +19,7 @@ from kraftops.engine.reference.batch_line import (
 from kraftops.engine.reference.checks import check_crc
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
-from kraftops.engine.reference.selection import RowMaker
+from kraftops.engine.reference.selection import RowBuilder
 from kraftops.engine.scan_contract import Request
 from kraftops.errors import DecodeError
 from kraftops.java.text import decode_utf8
@@ -42,7 +42,7 @@ class TextScan:
         self._is_chosen = request.is_chosen
         self._texts_of = query.reader.text_reader() if query.decoder is not None else None
         if request.is_chosen:
-            self._rows = RowMaker(request.path, replace(query, check=False, columns=None))
+            self._rows = RowBuilder(request.path, replace(query, check=False, columns=None))
         self._notes_undecoded = query.check and query.reader.has_types
         self.first_offset: int | None = None
         self.last_offset: int | None = None
@@ -121,7 +121,7 @@ class TextScan:
 
     def _chosen_records(self, batch: Batch, header: Header, *, is_line_due: bool) -> Iterator[None]:
         for record in records(batch, header, self._query.max_inflated_bytes):
-            if not self._rows.is_asked(batch, header, record):
+            if not self._rows.matches(batch, header, record):
                 continue
             if is_line_due:
                 self._batch_line(batch_line(batch, header))
@@ -211,7 +211,7 @@ class TextScan:
         if self._is_chosen:
             head = legacy.header(batch)
             time = head.timestamp if head.magic else None
-            if not self._query.filter.fits_place(head.offset, time):
+            if not self._query.filter.fits_offset_and_time(head.offset, time):
                 return
             self._batch_line(line)
         if self._query.check:

@@ -11,14 +11,14 @@ from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import FileKind, file_name
 from kraftops.log.log_file import LogFile
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 
 
 class LogFollower:
     """Follows a log; `image` is another object after the log was truncated."""
 
     def __init__(
-        self, names: list[str], dialect: str = SHIPPED, progress: Progress | None = None
+        self, names: list[str], dialect: str = KAFKA_DIALECT, progress: Progress | None = None
     ) -> None:
         """Load *names*; errors as `loading.load`."""
         self._names = names

@@ -16,7 +16,7 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.replay.replay import Replay
 from kraftops.image.state.image import MetadataImage
 from kraftops.log.files import STANDARD_INPUT
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 
 L = TypeVar("L", bound="Loader")
 _TRIES = 5  # a running server deletes files between listing and opening
@@ -27,7 +27,7 @@ def load(
     *,
     at_offset: int | None = None,
     at_time: int | None = None,
-    dialect: str = SHIPPED,
+    dialect: str = KAFKA_DIALECT,
     progress: Progress | None = None,
 ) -> MetadataImage:
     """Return the metadata state of *source*.

@@ -25,7 +25,7 @@ from kraftops.image.state.changes import Change, Provenance
 from kraftops.image.state.findings import Finding, FindingKind, RecordFindings
 from kraftops.image.state.store import LoggedRecord, RecordStore
 from kraftops.records import control
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
 
@@ -63,7 +63,7 @@ class Quorum:
 class MetadataImage:
     """The state of a cluster's metadata after some offset of its log; only a replay changes it."""
 
-    def __init__(self, dialect: str = SHIPPED) -> None:
+    def __init__(self, dialect: str = KAFKA_DIALECT) -> None:
         """Begin with an empty state, before a log of records of a dialect.
 
         Raises:

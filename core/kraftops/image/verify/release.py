@@ -16,7 +16,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.store import InflatedBatch
 from kraftops.image.verify.verify import state_finding
 from kraftops.log.batch import read_record
-from kraftops.records.dialects import SHIPPED, dialect
+from kraftops.records.dialects import KAFKA_DIALECT, dialect
 from kraftops.records.readability import RELEASES, last_version, release_of
 from kraftops.schema.tables.metadata import MESSAGES
 from kraftops.storage.bootstrap.releases import (
@@ -46,7 +46,7 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
     release = release_of(release)
     first: dict[tuple[int, int], int] = {}
     counts: Counter[tuple[int, int]] = Counter()
-    for number in image.store.numbers() if dialect(image.dialect).is_shipped else ():
+    for number in image.store.numbers() if dialect(image.dialect).is_released else ():
         base = number << POSITION_BITS
         for frame, position, count in _frames(image.store.batch(number)):
             first.setdefault(frame, base + position)
@@ -65,14 +65,14 @@ def release_findings(image: MetadataImage, release: str) -> Iterator[Finding]:
 
 def _frames(batch: InflatedBatch) -> Iterator[tuple[tuple[int, int], int, int]]:
     """Yield type and version of records with frames, the first position, and the count."""
-    for group in index_records(SHIPPED, batch.data, batch.start, 0, batch.records):
+    for group in index_records(KAFKA_DIALECT, batch.data, batch.start, 0, batch.records):
         if group.type is not None and group.version is not None:
             yield (group.type, group.version), group.start, group.total
             continue
         record, _ = read_record(batch.data, group.start, batch.base_offset, batch.base_timestamp)
         if record.key is None:  # control records have one
             with suppress(DecodeError):
-                frame = dialect(SHIPPED).read_frame(record.value or b"")
+                frame = dialect(KAFKA_DIALECT).read_frame(record.value or b"")
                 yield (frame.type, frame.version), group.start, 1
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from kraftops.records.decoder import Choice, Decoder
-from kraftops.records.dialects import SHIPPED
+from kraftops.records.decoder import Decoder, DecoderOptions
+from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kinds import decoder_names
 
 
 @cache
-def decoder_named(name: str, choice: Choice = Choice()) -> Decoder:  # noqa: B008 - immutable
+def decoder_named(name: str, options: DecoderOptions = DecoderOptions()) -> Decoder:  # noqa: B008 - immutable
     """Return a decoder by its name.
 
     Raises:
         ModuleNotFoundError: there is none.
     """
     decoder: Decoder = import_module(f"{__name__}.{name}").DECODER
-    return decoder.configured(choice)
+    return decoder.configured(options)
 
 
-def record_types(name: str | None, dialect: str = SHIPPED) -> frozenset[str]:
+def record_types(name: str | None, dialect: str = KAFKA_DIALECT) -> frozenset[str]:
     """Return the types of a decoder's records and of control records; None: of all decoders.
 
     Raises:
@@ -30,5 +30,5 @@ def record_types(name: str | None, dialect: str = SHIPPED) -> frozenset[str]:
     from kraftops.records.control import CONTROL_TYPES
 
     names = decoder_names() if name is None else (name,)
-    decoders = (decoder_named(one, Choice(dialect)) for one in names)
+    decoders = (decoder_named(one, DecoderOptions(dialect)) for one in names)
     return frozenset(CONTROL_TYPES).union(*(one.type_names() for one in decoders))

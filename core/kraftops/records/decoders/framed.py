@@ -16,7 +16,7 @@ from kraftops.java.text import json_string
 from kraftops.log.batch import Record
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.decoder import (
-    Choice,
+    DecoderOptions,
     ReadLabel,
     ReadMeaning,
     ReadTexts,
@@ -25,7 +25,7 @@ from kraftops.records.decoder import (
     bounded_texts,
     unread_meaning,
 )
-from kraftops.records.dialects import SHIPPED, Dialect, dialect, type_name
+from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import BASE64, Label, Meaning, Unknown, base64_of, unknown_label
 from kraftops.records.metadata import payload_text, read_body
 from kraftops.records.secrets import (
@@ -54,19 +54,19 @@ PayloadText = Callable[[bytes | None, int, Dialect], str]
 class FramedDecoder:
     """A `kraftops.records.decoder.Decoder` of framed values; *dialect* names their framing.
 
-    With *has_dialects*, a choice of options chooses another. *error_lead* is what Kafka's tool
-    prints before the offset of a value that it cannot read. *sentences* are texts of record types
-    that are not shown as JSON, as the compiled engine takes them.
+    With *has_dialects*, the options can choose another. *error_lead* is Kafka's text before the
+    offset of an unreadable value. *templates* returns, for the compiled engine, the texts of the
+    record types that are not shown as JSON.
     """
 
     name: str
-    dialect: str = SHIPPED
+    dialect: str = KAFKA_DIALECT
     has_dialects: bool = False
     has_topics: bool = False
     max_inflated_bytes: int = MAX_INFLATED_BYTES
     payload_text: PayloadText = payload_text
     error_lead: str = "Error at"
-    sentences: Callable[[], Mapping[int, Any]] = dict
+    templates: Callable[[], Mapping[int, Any]] = dict
 
     @property
     def has_types(self) -> bool:
@@ -78,9 +78,9 @@ class FramedDecoder:
         """The framing of values; raises `UsageError` where there is no such dialect."""
         return dialect(self.dialect)
 
-    def configured(self, choice: Choice) -> FramedDecoder:
+    def configured(self, options: DecoderOptions) -> FramedDecoder:
         """Return the decoder for a dialect."""
-        return replace(self, dialect=choice.dialect) if self.has_dialects else self
+        return replace(self, dialect=options.dialect) if self.has_dialects else self
 
     def type_names(self) -> Iterable[str]:
         """Return the names of all record types."""
@@ -186,9 +186,9 @@ class FramedDecoder:
 
         return bounded_texts(texts)
 
-    def native(self) -> dict[str, Any]:
+    def native_description(self) -> dict[str, Any]:
         """Return the description that the compiled engine takes."""
-        framing, sentences = self.framing, self.sentences()
+        framing, templates = self.framing, self.templates()
         return {
             "form": "framed",
             "kind": self.name,
@@ -201,7 +201,7 @@ class FramedDecoder:
                     "slots": _slots(message),
                     "secret": _native_secrets(message),
                     "by_name": message.name == CONFIGURATION,
-                    "text": sentences.get(number),
+                    "text": templates.get(number),
                 }
                 for number, message in framing.messages.items()
             ],

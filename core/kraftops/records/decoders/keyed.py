@@ -18,7 +18,7 @@ from kraftops.log.batch import Record
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.memo import Memo
 from kraftops.records.decoder import (
-    Choice,
+    DecoderOptions,
     ReadLabel,
     ReadMeaning,
     ReadTexts,
@@ -73,7 +73,7 @@ class KeyedDecoder:
         """Whether records tell the ids of topics by name."""
         return False
 
-    def configured(self, choice: Choice) -> KeyedDecoder:  # noqa: ARG002 - nothing to choose
+    def configured(self, options: DecoderOptions) -> KeyedDecoder:  # noqa: ARG002 - nothing to choose
         """Return the decoder itself."""
         return self
 
@@ -163,7 +163,7 @@ class KeyedDecoder:
 
         return bounded_texts(texts)
 
-    def native(self) -> dict[str, Any]:
+    def native_description(self) -> dict[str, Any]:
         """Return the description that the compiled engine takes."""
         names = self.numbered_names()
         return {

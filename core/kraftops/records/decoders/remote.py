@@ -2,12 +2,12 @@
 
 from kraftops.records.decoders.framed import FramedDecoder
 from kraftops.records.dialects import REMOTE_LOG_METADATA
-from kraftops.records.remote_text import native_sentences, payload_text
+from kraftops.records.remote_text import payload_text, text_templates
 
 DECODER = FramedDecoder(
     "remote",
     dialect=REMOTE_LOG_METADATA,
     payload_text=payload_text,
     error_lead="Error at offset",
-    sentences=native_sentences,
+    templates=text_templates,
 )

@@ -11,7 +11,7 @@ from kraftops.java.text import decode_utf8
 from kraftops.log.batch import Record
 from kraftops.log.codecs import MAX_INFLATED_BYTES
 from kraftops.records.decoder import (
-    Choice,
+    DecoderOptions,
     ReadLabel,
     ReadMeaning,
     ReadTexts,
@@ -67,12 +67,12 @@ class UserDecoder:
         """Whether records tell the ids of topics by name."""
         return False
 
-    def configured(self, choice: Choice) -> UserDecoder:
+    def configured(self, options: DecoderOptions) -> UserDecoder:
         """Return the decoder for the classes that are chosen."""
         return replace(
             self,
-            key_class=choice.key_class or self.key_class,
-            value_class=choice.value_class or self.value_class,
+            key_class=options.key_class or self.key_class,
+            value_class=options.value_class or self.value_class,
         )
 
     def type_names(self) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class UserDecoder:
 
         return texts
 
-    def native(self) -> dict[str, Any]:
+    def native_description(self) -> dict[str, Any]:
         """Return the description that the compiled engine takes."""
         return {"form": "user", "key": _NATIVE[self.key_class], "value": _NATIVE[self.value_class]}
 

@@ -11,7 +11,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.query.record_rows import damage_row, file_text
+from kraftops.query.record_rows import damage_row, file_column
 from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run_by_range
@@ -52,7 +52,7 @@ class DamageReport(Report):
             self.more += 1
             return
         error = f"position {position}: {reason}"
-        self.rows.append(damage_row(file_text(path), position, None, error))
+        self.rows.append(damage_row(file_column(path), position, None, error))
 
     def failure(self, path: str, position: int, reason: str, *, is_damage: bool = True) -> None:
         """Keep damage."""

@@ -98,7 +98,7 @@ class Partitioner:
             return self._all
         if number in _BROKERS:
             # In the dialects of KIP-631's text a change of a broker changes partitions.
-            return _ONLY_FIRST if dialect(self.dialect).is_shipped else self._all
+            return _ONLY_FIRST if dialect(self.dialect).is_released else self._all
         return self._of_data(number, data)
 
     def _of_partition(self, topic_id: bytes, number: int) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
 from kraftops.query.query import Query
 from kraftops.records.decoders import record_types
-from kraftops.records.dialects import DIALECTS, SHIPPED
+from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.kinds import METADATA, decoder_names
 
 _KNOWN = (
@@ -78,10 +78,10 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     decoder = given.get("decoder")
     if decoder is not None and decoder not in decoder_names():
         raise UsageError(f"no decoder {decoder!r}", hint=", ".join(decoder_names()))
-    dialect = given.get("dialect", SHIPPED)
+    dialect = given.get("dialect", KAFKA_DIALECT)
     if dialect not in DIALECTS:
         raise UsageError(f"no dialect {dialect!r}", hint=", ".join(DIALECTS))
-    if dialect != SHIPPED:
+    if dialect != KAFKA_DIALECT:
         decoder = decoder or METADATA
     text = given.get("query")  # the whole query, from the command line
     query = query_from_text(text) if text else _query(given, decoder, dialect)

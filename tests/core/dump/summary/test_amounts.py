@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kraftops.dump.summary.amounts import framed_amounts
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Batch, Record, batch_bytes, inflated, record_bytes
-from kraftops.records.decoder import Choice, Decoder
+from kraftops.records.decoder import Decoder, DecoderOptions
 from kraftops.records.decoders import decoder_named
 from kraftops.records.decoders.framed import FramedDecoder
 from kraftops.records.meaning import Label
@@ -18,7 +18,7 @@ from tests.helpers.logs.segments import record_around
 
 
 def framed(name: str, dialect: str) -> FramedDecoder:
-    found: Decoder = decoder_named(name, Choice(dialect))
+    found: Decoder = decoder_named(name, DecoderOptions(dialect))
     assert isinstance(found, FramedDecoder)
     return found
 

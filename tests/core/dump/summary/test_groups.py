@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.dump.summary import groups
-from kraftops.dump.summary.groups import Groups, read_change
+from kraftops.dump.summary.groups import Groups, read_group_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
 from kraftops.schema.compile import compiled
@@ -54,7 +54,7 @@ def tombstone(at: int, group: str = "g", partition: int = 0) -> Record:
 def groups_of(*records: Record) -> list[dict[str, Any]]:
     found = Groups()
     for one in records:
-        change = read_change(one)
+        change = read_group_change(one)
         if change:
             found.add(change, -1)
     rows: list[dict[str, Any]] = found.as_dict()["groups"]
@@ -252,7 +252,7 @@ def test_tombstone_of_any_type_leaves_no_group(number: int) -> None:
 )
 def test_record_that_cannot_be_read_is_an_error(change: dict[str, Any]) -> None:
     with pytest.raises(DecodeError):
-        read_change(commit(5, 0)._replace(**change))
+        read_group_change(commit(5, 0)._replace(**change))
 
 
 # Transactions
@@ -273,13 +273,13 @@ def counted(events: list[Event], start: int = 0) -> Groups:
     found = Groups()
     for at, (kind, partition, producer_id) in enumerate(events, start):
         if kind in ("end", "abort"):
-            found.end(producer_id, is_commit=kind == "end")
+            found.add_marker(producer_id, is_commit=kind == "end")
             continue
         group = f"g{partition % 2}"
         one = tombstone(at, group, partition)
         if kind != "tombstone":
             one = commit(at * 10, at, group, partition)
-        change = read_change(one)
+        change = read_group_change(one)
         assert change
         found.add(change, producer_id if kind == "txn" else -1)
     return found
@@ -340,7 +340,7 @@ def test_of_many_keys_whole_groups_are_kept(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(groups, "MOST_KEYS", 50)
     found = Groups()
     for number in range(2_000):
-        change = read_change(commit(number, number, f"g{number % 100}", number % 10))
+        change = read_group_change(commit(number, number, f"g{number % 100}", number % 10))
         assert change
         found.add(change, -1)
 

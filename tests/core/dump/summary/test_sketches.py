@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.dump.summary import sketches
-from kraftops.dump.summary.sketches import MOST_BUCKETS, Distribution, Kept, TimeHistogram
+from kraftops.dump.summary.sketches import MOST_BUCKETS, Distribution, SampledDict, TimeHistogram
 
 VALUES = st.lists(st.integers(0, 20) | st.integers(0, 1 << 62), max_size=60)
 TIMES = st.lists(
@@ -140,8 +140,8 @@ def add_list(ours: list[int], later: list[int]) -> None:
 
 def kept(
     entries: Sequence[tuple[int | bytes, int]], limit: int, *, by_size: bool
-) -> Kept[Any, Any]:
-    found: Kept[Any, Any] = Kept(limit, len) if by_size else Kept(limit)
+) -> SampledDict[Any, Any]:
+    found: SampledDict[Any, Any] = SampledDict(limit, len) if by_size else SampledDict(limit)
     for key, value in entries:
         if key in found:
             found[key].append(value)
@@ -163,7 +163,7 @@ def test_what_is_kept_is_complete_and_does_not_depend_on_the_cuts(
     by_size: bool, data: st.DataObject, entries: list[Any], limit: int
 ) -> None:
     whole = kept(entries, limit, by_size=by_size)
-    together: Kept[Any, Any] = Kept(limit, len) if by_size else Kept(limit)
+    together: SampledDict[Any, Any] = SampledDict(limit, len) if by_size else SampledDict(limit)
     for part in data.draw(st.composite(parts)(entries)):
         together.merge(pickle.loads(pickle.dumps(kept(part, limit, by_size=by_size))), add_list)
     whole.trim()
@@ -193,7 +193,7 @@ def test_number_of_keys_is_estimated() -> None:
 
 
 def test_memory_of_what_is_kept_is_bounded() -> None:
-    found: Kept[int, list[int]] = Kept(100)
+    found: SampledDict[int, list[int]] = SampledDict(100)
 
     sizes = []
     for key in range(10_000):

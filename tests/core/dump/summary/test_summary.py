@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.dump.summary import summary as module
 from kraftops.dump.summary.amounts import Amount
-from kraftops.dump.summary.damage_sites import Place, Places
+from kraftops.dump.summary.damage_sites import DamageSite, DamageSites
 from kraftops.dump.summary.summary import Summary
 from kraftops.log.batch import (
     DELETE_HORIZON,
@@ -152,10 +152,10 @@ def test_types_are_ordered_by_number_and_bounded(monkeypatch: pytest.MonkeyPatch
 
 
 def test_only_the_first_damage_sites_are_reported() -> None:
-    ours, later = Places(), Places()
+    ours, later = DamageSites(), DamageSites()
     for number in range(15):
-        ours.add(Place("a", number, 2, "bad"))
-        later.add(Place("b", number, 3, "bad"))
+        ours.add(DamageSite("a", number, 2, "bad"))
+        later.add(DamageSite("b", number, 3, "bad"))
     ours.merge(later)
 
     found = ours.as_dict()

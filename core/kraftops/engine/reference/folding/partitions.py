@@ -16,7 +16,7 @@ from kraftops.engine.metadata_state import (
     PartitionState,
 )
 from kraftops.java.numbers import to_int32
-from kraftops.records.kip_631 import KEPT_RECOVERY
+from kraftops.records.kip_631 import UNCHANGED_RECOVERY
 from kraftops.uuids import ZERO, is_reserved
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def changed(state: PartitionState, change: AnyPartitionChangeRecord) -> Partitio
     if change["leader"] != KEPT_LEADER:
         leader, epoch = change["leader"], to_int32(epoch + 1)
     recovery = change["leaderRecoveryState"]
-    if recovery == KEPT_RECOVERY:
+    if recovery == UNCHANGED_RECOVERY:
         recovery = state.leader_recovery_state
     elif recovery not in RECOVERY_STATES:
         return _wrong_recovery(recovery)
