@@ -13,7 +13,7 @@ CONTROL = "core/kraftops/records/control_types.py"
 _HEAD = '''\
 """The fields of {what} as they are decoded; made by scripts/generate.py.
 
-A field that is not in all versions need not be there; see `kraftops.schema.read` for the values.
+A field that is not in all versions may be absent; `kraftops.schema.codegen.read` has the values.
 """
 
 from typing import NotRequired, TypedDict

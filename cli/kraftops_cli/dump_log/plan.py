@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
-from kraftops.fileio.output import open_output
 from kraftops.fileio.writing import write_all
 from kraftops.query.query import Query
 from kraftops_cli.terminal.streams import Terminal
@@ -75,6 +74,8 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     """Give the descriptor of the output file, or of standard output."""
     if plan.output is None:
         return nullcontext(terminal.fd)
+    from kraftops.fileio.output import open_output
+
     return open_output(plan.output, plan.paths)
 
 

@@ -10,7 +10,6 @@ import click
 from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
 from kraftops.query.query import Query
-from kraftops.records.decoders.user import DECODERS
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.kinds import DEFAULT_CLASS, KINDS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
@@ -102,18 +101,31 @@ def _paths(files: str) -> list[str]:
     return files.rstrip(",").split(",")
 
 
+def _decoder_class(ctx: click.Context, parameter: str, value: object) -> str:
+    """Return the class of an option, or the default.
+
+    Raises:
+        click.BadParameter: Kafka does not have it.
+    """
+    if value is None:
+        return DEFAULT_CLASS
+    from kraftops.records.decoders.user import DECODERS
+
+    if value not in DECODERS:
+        raise click.BadParameter(
+            f"{value!r} is none of Kafka's own decoders: {', '.join(DECODERS)}",
+            ctx,
+            param_hint=f"--{parameter.replace('_', '-')}",
+        )
+    return str(value)
+
+
 def _query(ctx: click.Context, options: dict[str, object]) -> Query:
     decoders = [kind.name for kind in KINDS if options[kind.parameter]]
-    classes = {}
-    for name in ("key_decoder_class", "value_decoder_class"):
-        class_name = options[name]
-        if class_name is not None and class_name not in DECODERS:
-            raise click.BadParameter(
-                f"{class_name!r} is none of Kafka's own decoders: {', '.join(DECODERS)}",
-                ctx,
-                param_hint=f"--{name.replace('_', '-')}",
-            )
-        classes[name] = str(class_name or DEFAULT_CLASS)
+    classes = {
+        name: _decoder_class(ctx, name, options[name])
+        for name in ("key_decoder_class", "value_decoder_class")
+    }
     if options["dialect"] != KAFKA_DIALECT and not decoders:
         decoders.append(METADATA)
     if options["print_data_log"] or any(options[name] for name in classes):

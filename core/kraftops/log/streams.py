@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from typing import Self
 
 from kraftops.errors import SourceError
-from kraftops.log.archives import inflated_blocks
 from kraftops.log.batch import Batch
 from kraftops.log.files import ARCHIVES, STANDARD_INPUT
 from kraftops.log.log_file import LogFile
@@ -94,6 +93,8 @@ class LogStream:
 
     def _blocks(self) -> Iterator[bytes]:
         if self._file:
+            from kraftops.log.archives import inflated_blocks
+
             return inflated_blocks(self._file, os.path.splitext(self.path)[1])
         if self._is_used:
             raise SourceError("standard input can be read only once")

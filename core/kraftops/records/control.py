@@ -9,8 +9,7 @@ from kraftops.log.batch import Record
 from kraftops.records.decoder import bounded_meaning, unread_meaning
 from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, size_error
 from kraftops.schema.compile import CompiledMessage, compiled
-from kraftops.schema.message import Message
-from kraftops.schema.read import Data
+from kraftops.schema.message import Data, Message
 from kraftops.schema.tables.control import MESSAGES
 
 CONTROL_TYPES = (

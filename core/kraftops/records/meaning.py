@@ -6,7 +6,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kraftops.schema.read import Data
+    from kraftops.schema.message import Data
 
 LARGEST_DECODED = 8 * 1024 * 1024
 """Bytes of key and value together; a batch of KRaft metadata has no more (`KafkaRaftClient`)."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 from kraftops.errors import DecodeError
 from kraftops.records.dialects import KAFKA_DIALECT, Dialect, dialect, type_name
 from kraftops.records.meaning import Decoded, Unknown
-from kraftops.schema.compile import compiled
-from kraftops.schema.message import Message
-from kraftops.schema.read import Data
-from kraftops.schema.text import MALFORMED
+from kraftops.schema.compile import MALFORMED, compiled
+from kraftops.schema.message import Data, Message
 
 
 def decode(value: bytes | None, dialect_name: str = KAFKA_DIALECT) -> Decoded | Unknown:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from kraftops.image.state.image import MetadataImage
-from kraftops.schema.read import Data
+from kraftops.schema.message import Data
 from kraftops.tree.leaves import acl_data
 from kraftops.tree.names import entity_name, mechanism_name, resource_name
 

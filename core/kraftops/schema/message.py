@@ -29,6 +29,9 @@ SCALARS = {
 
 _DEFAULTS = {"string": "", "bytes": b"", "uuid": bytes(16), "float64": 0.0}
 
+Data = dict[str, object]
+UNKNOWN_TAGS = "_unknownTags"
+
 
 class Versions(NamedTuple):
     """Range of versions; *last* is None if it has no end."""

@@ -15,7 +15,7 @@ from kraftops.image.state.image import MetadataImage
 from kraftops.image.state.newest import newest_record
 from kraftops.java.numbers import double_text
 from kraftops.records.secrets import REDACTED, is_secret_config
-from kraftops.schema.read import UNKNOWN_TAGS, Data
+from kraftops.schema.message import UNKNOWN_TAGS, Data
 from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 from kraftops.tree import kafka_text
 from kraftops.tree.names import (

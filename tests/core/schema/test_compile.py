@@ -8,9 +8,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError
-from kraftops.schema.compile import compiled
+from kraftops.schema.compile import MALFORMED, compiled
 from kraftops.schema.message import Message
-from kraftops.schema.text import MALFORMED
 from tests.helpers.logs.messages import (
     Data,
     as_json,

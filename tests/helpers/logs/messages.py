@@ -130,7 +130,7 @@ _MANY = 130  # elements, so that a length takes two bytes
 def data_for(
     message: Message, version: int, *, unknown_tags: bool = False, many: bool = False
 ) -> SearchStrategy[Data]:
-    """Return a strategy of plain data as `kraftops.schema.read` gives it.
+    """Return a strategy of plain data as `kraftops.schema.codegen.read` gives it.
 
     There are fields of which no reader knows with *unknown_tags*, and long arrays with *many*.
     """

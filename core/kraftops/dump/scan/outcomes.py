@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from kraftops.dump.report import Report
-from kraftops.engine.columns import columns_of
 from kraftops.engine.scan_contract import Note, NoteKind, Outcome, Request, Why
 from kraftops.engine.scanning import EngineScan, open_scan
 from kraftops.errors import SourceError, UsageError
@@ -14,11 +14,13 @@ from kraftops.log.files import file_name
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, file_id
 from kraftops.log.reader import EndReason, LogEnd
-from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
 from kraftops.query.record_rows import damage_row, file_column
 from kraftops.query.row import COLUMNS, Row
+
+if TYPE_CHECKING:
+    from kraftops.log.salvage import Gap
 
 
 def outcomes_of(
@@ -84,6 +86,8 @@ def _salvaged_outcomes(
             if spooled.damage:
                 yield from _damage_outcome(request, spooled.size, spooled.damage, report)
         return
+    from kraftops.log.salvage import Gap, salvaged
+
     for found in salvaged(log, part.start, part.stop):
         if isinstance(found, Gap):
             yield from _damage_outcome(request, found.position, _gap_text(found), report)
@@ -114,6 +118,8 @@ def _row_outcome(row: Row, query: Query) -> Outcome:
     """Return a row in the format of a query, as an outcome of an engine."""
     if query.format.is_columns:
         names = [name for name in COLUMNS if query.columns is None or name in query.columns]
+        from kraftops.engine.columns import columns_of
+
         return Outcome(b"", 0, Why.MORE, [], rows=1, columns=columns_of([row], names))
     from kraftops.query.row_lines import lines_of
 

@@ -37,7 +37,6 @@ from kraftops.records.secrets import (
 )
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import Message
-from kraftops.schema.text import renderer
 from kraftops.uuids import to_text
 
 _REDACTED = json_string(REDACTED.encode())
@@ -237,6 +236,8 @@ def _renderer(
     """Return the renderer of a message without its *secret* fields."""
     if not secret:
         return compiled(message, version).text
+    from kraftops.schema.codegen.text import renderer
+
     return renderer(message, version, dict.fromkeys(secret, lambda _: _REDACTED))
 
 

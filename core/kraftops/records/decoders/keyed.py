@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record
@@ -29,11 +29,12 @@ from kraftops.records.decoder import (
 )
 from kraftops.records.dialects import snake_case
 from kraftops.records.meaning import Decoded, Label, Meaning, Unknown, unknown_label
-from kraftops.schema.compile import CompiledMessage, compiled
+from kraftops.schema.codegen.values import base64_text
+from kraftops.schema.compile import MALFORMED, CompiledMessage, compiled
 from kraftops.schema.message import Message
-from kraftops.schema.read import Data
-from kraftops.schema.text import MALFORMED, renderer
-from kraftops.schema.values import base64_text
+
+if TYPE_CHECKING:
+    from kraftops.schema.message import Data
 
 _Messages = Mapping[int, tuple[Message, Message]]
 
@@ -359,6 +360,8 @@ def _embedding_renderer(
     message: Message, version: int, embedded: Embedded
 ) -> Callable[[bytes, int, int], str]:
     """Return a renderer that shows the messages in the bytes fields of a value."""
+    from kraftops.schema.codegen.text import renderer
+
     overrides = {
         field: partial(_embedded_text, inner)
         for field, inner in _embedded_messages(embedded).items()

@@ -20,7 +20,7 @@ from kraftops.records import metadata_numbers as types
 from kraftops.records.dialects import dialect
 from kraftops.records.kip_631 import record_reader
 from kraftops.records.meaning import Unknown
-from kraftops.schema.read import Data
+from kraftops.schema.message import Data
 from kraftops.spark.find.scan_job import TopicHashes, hash_of
 from kraftops.tree.names import kafka_entity_name
 

@@ -12,8 +12,8 @@ from kraftops.dump.summary import groups
 from kraftops.dump.summary.groups import Groups, read_group_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
+from kraftops.schema.codegen.read import default_data
 from kraftops.schema.compile import compiled
-from kraftops.schema.read import default_data
 from tests.helpers.logs.coordinators import messages
 
 MEMBER = {

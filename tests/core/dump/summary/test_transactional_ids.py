@@ -11,8 +11,8 @@ from kraftops.dump.summary import transactional_ids
 from kraftops.dump.summary.transactional_ids import STATES, TransactionalIds, read_id_change
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
+from kraftops.schema.codegen.read import default_data
 from kraftops.schema.compile import compiled
-from kraftops.schema.read import default_data
 from tests.helpers.logs.coordinators import messages
 
 KEY, VALUE = messages("transaction")[0]

@@ -1,6 +1,6 @@
 """Render values of variable width as JSON: strings, bytes, arrays of numbers and of UUIDs.
 
-The code that `kraftops.schema.text` generates calls these functions.
+The code that `kraftops.schema.codegen.text` generates calls these functions.
 """
 
 from __future__ import annotations

@@ -16,13 +16,18 @@ from typing import NamedTuple
 
 from kraftops.errors import DecodeError, Underflow
 from kraftops.java.text import decode_utf8
-from kraftops.schema.message import SCALARS, Field, Message, absent_tags, present
-from kraftops.schema.source import Source, fixed_runs, struct_of
+from kraftops.schema.codegen.source import Source, fixed_runs, struct_of
+from kraftops.schema.message import (
+    SCALARS,
+    UNKNOWN_TAGS,
+    Data,
+    Field,
+    Message,
+    absent_tags,
+    present,
+)
 from kraftops.varint import read_uvarint
 
-UNKNOWN_TAGS = "_unknownTags"
-
-Data = dict[str, object]
 Reader = Callable[[bytes, int], tuple[Data, int]]
 
 

@@ -1,7 +1,7 @@
 """Generate writers: plain data of a message version to bytes, as Kafka writes them.
 
 A missing field is written as its default; a tagged field that equals its default is left out. The
-unknown tagged fields that `kraftops.schema.read` has kept are written back.
+unknown tagged fields that `kraftops.schema.codegen.read` has kept are written back.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 
-from kraftops.schema.message import SCALARS, Field, Message, present
-from kraftops.schema.read import UNKNOWN_TAGS, default_data
-from kraftops.schema.source import Source, fixed_runs, struct_of
+from kraftops.schema.codegen.read import default_data
+from kraftops.schema.codegen.source import Source, fixed_runs, struct_of
+from kraftops.schema.message import SCALARS, UNKNOWN_TAGS, Field, Message, present
 from kraftops.varint import uvarint_bytes
 
 Writer = Callable[[Mapping[str, object]], bytes]

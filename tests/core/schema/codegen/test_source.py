@@ -1,7 +1,7 @@
 """Source of generated functions."""
 
+from kraftops.schema.codegen.source import Source, fixed_runs, struct_of
 from kraftops.schema.message import parse
-from kraftops.schema.source import Source, fixed_runs, struct_of
 
 MESSAGE = parse(
     """

@@ -5,8 +5,8 @@ order of the schema, a tagged field only if it differs from its default. No dict
 way: neighbours of fixed width are read by one `Struct`. The fields at the end of a message often
 repeat from record to record; a `Memo` has their text by their bytes, made by generated code, too.
 
-A renderer only notices malformed input, with one of the errors `MALFORMED`; then
-`kraftops.schema.read` finds the reason.
+A renderer only notices malformed input, with one of the errors `schema.compile.MALFORMED`; then
+`kraftops.schema.codegen.read` finds the reason.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from itertools import groupby
 
 from kraftops.errors import DecodeError
 from kraftops.memo import Memo
-from kraftops.schema.message import Field, Message, absent_tags, present
-from kraftops.schema.source import Source, fixed_runs
-from kraftops.schema.values import (
+from kraftops.schema.codegen.source import Source, fixed_runs
+from kraftops.schema.codegen.values import (
     CODES,
     DOUBLE_TEXTS,
     INTS,
@@ -30,11 +29,9 @@ from kraftops.schema.values import (
     base64_text,
     value_renderers,
 )
+from kraftops.schema.message import Field, Message, absent_tags, present
 from kraftops.uuids import to_text
 from kraftops.varint import read_uvarint
-
-MALFORMED = (DecodeError, IndexError, struct.error)
-"""Errors that a renderer raises for malformed bytes."""
 
 Render = Callable[[bytes, int, int], str]
 """Renderer: takes a buffer, and the positions there where the message begins and ends."""

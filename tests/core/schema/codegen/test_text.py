@@ -2,9 +2,9 @@
 
 import pytest
 
+from kraftops.schema.codegen.text import base64_text, renderer
 from kraftops.schema.compile import compiled
 from kraftops.schema.message import parse
-from kraftops.schema.text import base64_text, renderer
 from tests.helpers.logs.messages import table
 
 

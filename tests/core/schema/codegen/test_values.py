@@ -8,7 +8,7 @@ import pytest
 
 from kraftops.errors import DecodeError
 from kraftops.java.text import json_string
-from kraftops.schema.values import array_texts, base64_text, value_renderers
+from kraftops.schema.codegen.values import array_texts, base64_text, value_renderers
 from kraftops.uuids import to_text
 from tests.helpers.logs.messages import uvarint
 

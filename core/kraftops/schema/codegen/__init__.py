@@ -1,0 +1,1 @@
+"""Generators of Python code for a message version: its reader, writer and renderer."""
