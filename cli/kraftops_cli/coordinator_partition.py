@@ -6,8 +6,6 @@ import os
 
 import click
 
-from kraftops.java.text import decode_utf8
-from kraftops.records.partitioning import OFFSETS_TOPIC, TRANSACTION_TOPIC, partition_of
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -72,6 +70,9 @@ def coordinator_partition(
     form: str,
 ) -> None:
     """Run the command."""
+    from kraftops.java.text import decode_utf8
+    from kraftops.records.partitioning import OFFSETS_TOPIC, TRANSACTION_TOPIC, partition_of
+
     if not partitions:
         raise click.BadParameter(
             f"'0' is no number from 1 to {_MOST_PARTITIONS}", ctx, param_hint="--partitions"

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops.storage.config.server_config import DEFAULT_HOST, load_config
-from kraftops.storage.format.checks import check_plan
-from kraftops.storage.format.describe import describe_format, new_entries
-from kraftops.storage.format.ensure import check_as_requested
-from kraftops.storage.format.execute import format_directories
-from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target, plan_format
-from kraftops.storage.logdirs.directories import partition_data
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target
 
 EXAMPLES = (
     (
@@ -122,6 +118,12 @@ EXAMPLES = (
 @click.pass_obj
 def format_(terminal: Terminal, /, **options: object) -> None:
     """Run the subcommand."""
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.format.checks import check_plan
+    from kraftops.storage.format.describe import describe_format
+    from kraftops.storage.format.execute import format_directories
+    from kraftops.storage.format.plan import plan_format
+
     request = _request(options)
     config = load_config(str(options["config"]), _texts(options, "overrides"), os.environ)
     plan = plan_format(config, request)
@@ -133,6 +135,8 @@ def format_(terminal: Terminal, /, **options: object) -> None:
             terminal.write(f"{shown}\n")
     check_plan(plan, strict=request.strict or request.ensure)
     if request.ensure:
+        from kraftops.storage.format.ensure import check_as_requested
+
         check_as_requested(plan, is_standalone=request.standalone)
     _warn(terminal, plan, request)
     done: list[Target] = []
@@ -177,6 +181,8 @@ def _texts(options: dict[str, object], name: str) -> tuple[str, ...]:
 
 
 def _request(options: dict[str, object]) -> FormatRequest:
+    from kraftops.storage.format.plan import FormatRequest
+
     credentials = [*_texts(options, "scrams"), *_credential_lines(_texts(options, "scram_files"))]
     names = FormatRequest.__slots__
     same: dict[str, Any] = {name: value for name, value in options.items() if name in names}
@@ -208,6 +214,9 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
 
 
 def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
+    from kraftops.storage.config.server_config import DEFAULT_HOST
+    from kraftops.storage.logdirs.directories import partition_data
+
     for directory in plan.unreadable:
         terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")
     for directory in plan.formatted:
@@ -241,6 +250,8 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
 
 
 def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[str]:
+    from kraftops.storage.format.describe import new_entries
+
     if not plan.targets:
         yield "All of the log directories are already formatted.\n"
         return

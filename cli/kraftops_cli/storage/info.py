@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.display.sizes import size_text
 from kraftops.display.text_table import aligned
-from kraftops.errors import StorageError
-from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.describe import describe_finding, describe_state
-from kraftops.storage.logdirs.inspector import (
-    DirectoryState,
-    Finding,
-    damage_findings,
-    findings,
-    inspect,
-    kafka_problems,
-)
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.logdirs.inspector import DirectoryState, Finding
 
 EXAMPLES = (
     ("the text of Kafka's tool", "kafka-storage info -c server.properties"),
@@ -53,6 +46,16 @@ EXAMPLES = (
 @click.pass_obj
 def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.errors import StorageError
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.logdirs.describe import describe_finding, describe_state
+    from kraftops.storage.logdirs.inspector import (
+        damage_findings,
+        findings,
+        inspect,
+        kafka_problems,
+    )
+
     loaded = load_config(config, overrides, os.environ)
     states = inspect(loaded)
     problems = list(kafka_problems(states))
@@ -102,6 +105,8 @@ def _listed(title: str, singular: str, plural: str, items: Sequence[str]) -> str
 def _table(
     states: Sequence[DirectoryState], problems: Sequence[str], found: Sequence[Finding]
 ) -> str:
+    from kraftops.storage.logdirs.describe import describe_state
+
     columns = (
         ("directory", "path"),
         ("role", "role"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from kraftops.errors import DecodeError, UsageError
-from kraftops.uuids import from_text, to_text
 from kraftops_cli.terminal.streams import Terminal
 
 CONFIG = click.option(
@@ -29,6 +27,9 @@ def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
     Raises:
         UsageError: it is empty, or with *strict* no canonical UUID.
     """
+    from kraftops.errors import DecodeError, UsageError
+    from kraftops.uuids import from_text, to_text
+
     if not cluster_id:
         raise UsageError("the cluster id is empty", hint="kafka-storage random-uuid makes one")
     try:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kraftops.errors import KraftopsError, UsageError
-from kraftops.recovery.advice import advice
-from kraftops.recovery.archives import unpacked
-from kraftops.recovery.describe import describe_plan
-from kraftops.recovery.execute import execute, undo
-from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
-from kraftops.recovery.refusal import CODES, RecoveryRefused
-from kraftops.recovery.target_voters import parse_host_changes
-from kraftops.storage.config.server_config import ServerConfig, load_config
+from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
-from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
+    from kraftops.storage.config.server_config import ServerConfig
 
 EXAMPLES = (
     (
@@ -158,6 +153,12 @@ def recover(
     terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.errors import KraftopsError, UsageError
+    from kraftops.recovery.archives import unpacked
+    from kraftops.recovery.plan import RecoveryRequest
+    from kraftops.recovery.target_voters import parse_host_changes
+    from kraftops.storage.config.server_config import load_config
+
     try:
         loaded = load_config(config, overrides, os.environ)
         if options["undo"]:
@@ -199,6 +200,12 @@ class _Options(NamedTuple):
 def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: _Options
 ) -> int:
+    from kraftops.recovery.advice import advice
+    from kraftops.recovery.describe import describe_plan
+    from kraftops.recovery.execute import execute
+    from kraftops.recovery.plan import plan_recovery
+    from kraftops_cli.storage.recover_text import done_text, next_text, plan_text
+
     now = time.time_ns() // 1_000_000
     plan = plan_recovery(config, request, now)
     if options.form == "text":
@@ -254,6 +261,9 @@ def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
 
 def _refuse(terminal: Terminal, plan: RecoveryPlan, form: str) -> int:
     """Refuse a recovery that is not confirmed; return the exit code."""
+    from kraftops.recovery.describe import describe_plan
+    from kraftops.recovery.refusal import RecoveryRefused
+
     error = RecoveryRefused(
         "not-confirmed",
         "nothing was written: nobody has agreed",
@@ -267,6 +277,8 @@ def _refuse(terminal: Terminal, plan: RecoveryPlan, form: str) -> int:
 
 
 def _undo(terminal: Terminal, config: ServerConfig, backup: str | None, form: str) -> int:
+    from kraftops.recovery.execute import undo
+
     folder, changed = undo(config, backup)
     print_answer(
         terminal,

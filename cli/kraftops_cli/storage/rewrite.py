@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.storage.config.server_config import load_config
-from kraftops.storage.format.describe import describe_rewrites
-from kraftops.storage.format.rewrite import Rewrite, RewriteRequest, plan_rewrite, warnings
-from kraftops.storage.format.rewrite import rewrite as rewrite_all
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.format.rewrite import Rewrite
 
 EXAMPLES = (
     (
@@ -60,6 +59,11 @@ def rewrite(
     **options: Any,
 ) -> None:
     """Run the subcommand."""
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.format.describe import describe_rewrites
+    from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
+    from kraftops.storage.format.rewrite import rewrite as rewrite_all
+
     request = RewriteRequest(**options)
     if request.cluster_id is not None:
         warn_of_id(terminal, request.cluster_id, strict=False)

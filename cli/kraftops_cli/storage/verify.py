@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from kraftops.errors import ConfigError
-from kraftops.storage.config.server_config import load_config
-from kraftops.storage.logdirs.describe import describe_finding
-from kraftops.storage.logdirs.inspector import Finding
-from kraftops.storage.logdirs.node import Node, read_node
-from kraftops.storage.verify.cluster import verify_cluster
-from kraftops.storage.verify.start import verify_node
 from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.storage.logdirs.inspector import Finding
+    from kraftops.storage.logdirs.node import Node
 
 HAS_FINDINGS = 2
 EXAMPLES = (
@@ -62,6 +60,13 @@ def verify(
     form: str,
 ) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.errors import ConfigError
+    from kraftops.storage.config.server_config import load_config
+    from kraftops.storage.logdirs.inspector import Finding
+    from kraftops.storage.logdirs.node import read_node
+    from kraftops.storage.verify.cluster import verify_cluster
+    from kraftops.storage.verify.start import verify_node
+
     found: list[Finding] = []
     nodes: list[Node] = []
     for path in configs:
@@ -99,6 +104,8 @@ def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:
 def _as_json(
     nodes: Sequence[Node], stopping: Sequence[Finding], notes: Sequence[Finding]
 ) -> dict[str, object]:
+    from kraftops.storage.logdirs.describe import describe_finding
+
     return {
         "isSound": not stopping,
         "nodes": [
