@@ -1,4 +1,4 @@
-"""Rows as CSV (RFC 4180, but with plain newlines); what is not there is empty."""
+"""Rows as CSV (RFC 4180, but with plain newlines); a null is empty."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w":
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a record must be; all must hold, and of *types*, *topics* and *keys* one each.
+    """The conditions for records: all must match, and of *types*, *topics* and *keys* one each.
 
     Offsets are inclusive; times are ms since the epoch, *until* excluded. *topics* are names and
-    ids, *topic_ids* those that the names have had. *where* are paths into the row and their texts.
+    ids, *topic_ids* all ids of these names. *where* are paths into the row and their texts.
     """
 
     types: frozenset[str] = frozenset()
@@ -39,11 +39,11 @@ class Filter:
 
     @property
     def needs_rows(self) -> bool:
-        """Whether the row must be seen, not only its offset, time and type."""
+        """Whether the filter needs the row, and not only offset, time and type."""
         return bool(self.topics or self.keys or self.where)
 
     def may_match(self, header: Header) -> bool:
-        """Tell whether a batch could hold a match: its header does not rule it out."""
+        """Tell whether a batch may hold a match, by its header."""
         return (
             header.base_offset <= self.last_offset
             and header.last_offset >= self.first_offset
@@ -51,7 +51,7 @@ class Filter:
         )
 
     def fits_offset_and_time(self, offset: int | None, timestamp: int | None) -> bool:
-        """Tell whether a record's offset and time fit; None fits where none are asked for."""
+        """Tell whether a record's offset and time match; None matches if there is no condition."""
         if offset is None:
             if self.first_offset != _LEAST or self.last_offset != _MOST:
                 return False
@@ -62,11 +62,11 @@ class Filter:
         return self.since <= timestamp < self.until
 
     def fits_type(self, name: str | None) -> bool:
-        """Tell whether a record type is one of those asked for."""
+        """Tell whether a record type matches."""
         return not self.types or (name is not None and normal_type(name) in self.types)
 
     def fits_row(self, row: Row) -> bool:
-        """Tell whether the rest of a row fits."""
+        """Tell whether keys, topics and paths of a row match."""
         if self.keys and not _has_key(row, self.keys):
             return False
         if self.topics and not _is_about(row, self.topics, self.topic_ids):
@@ -76,7 +76,7 @@ class Filter:
         )
 
     def matches(self, row: Row) -> bool:
-        """Tell whether a row is asked for."""
+        """Tell whether a row matches all conditions."""
         return (
             self.fits_type(row.type)
             and self.fits_offset_and_time(row.offset, row.timestamp)
@@ -85,13 +85,13 @@ class Filter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every record is asked for."""
+        """Whether every record matches."""
         return self == Filter()
 
 
 @cache
 def normal_type(name: str) -> str:
-    """Return a record type in the form in which types are compared: partitionchange."""
+    """Return the normal form of a record type, for comparison: partitionchange."""
     return name.replace("_", "").replace("-", "").lower().removesuffix("record")
 
 
@@ -99,7 +99,7 @@ def parse_types(texts: Iterable[str], known: Iterable[str] = ()) -> frozenset[st
     """Return the normal forms of record types, separated by commas.
 
     Raises:
-        UsageError: one is not *known*, if any are; the hint has the nearest.
+        UsageError: *known* is not empty and lacks one; the hint names similar ones.
     """
     names = {normal_type(name): name for name in known}
     wanted = [part.strip() for text in texts for part in text.split(",")]
@@ -108,7 +108,7 @@ def parse_types(texts: Iterable[str], known: Iterable[str] = ()) -> frozenset[st
             from difflib import get_close_matches
 
             near = get_close_matches(normal_type(name), names, 3)
-            shown = ", ".join(names[one] for one in near)
+            shown = ", ".join(names[name] for name in near)
             raise UsageError(
                 f"no record type {name!r}",
                 hint=f"near it are: {shown}" if near else "--summary shows the types of a log",
@@ -133,10 +133,10 @@ def parse_offsets(text: str) -> tuple[int, int]:
 
 
 def parse_time(text: str, now: int) -> int:
-    """Return the time, in ms since the epoch, that *text* says.
+    """Return a time in ms since the epoch.
 
-    That is ISO 8601 (UTC where it names no zone), ms since the epoch, or a time before *now* such
-    as 2h, 30m, 1d12h.
+    *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, or a duration before *now*:
+    2h, 30m, 1d12h.
 
     Raises:
         UsageError: it is none of these.
@@ -163,7 +163,7 @@ def parse_where(text: str) -> tuple[str, str]:
     """Return path and text of `PATH=VALUE`.
 
     Raises:
-        UsageError: it is not of that form, or begins with no column.
+        UsageError: it has another form, or its path does not begin with a column.
     """
     path, equals, value = text.partition("=")
     if not equals or not path:
@@ -181,7 +181,7 @@ def parse_where(text: str) -> tuple[str, str]:
 
 
 def _text_in(row: Row, path: str) -> str | None:
-    """Return the text of what is at a dotted path of a row; None where nothing is."""
+    """Return the text of the field at a dotted path of a row; None if there is none."""
     column, _, rest = path.partition(".")
     found: Any = row[COLUMNS.index(column)]
     if column == "headers":
@@ -192,7 +192,7 @@ def _text_in(row: Row, path: str) -> str | None:
 
 
 def text_at(found: Any, path: str) -> str | None:
-    """Return the text of what is at a dotted path of parsed JSON; None where nothing is."""
+    """Return the text of the field at a dotted path of parsed JSON; None if there is none."""
     for part in path.split("."):
         if isinstance(found, dict):
             if part not in found:
@@ -206,7 +206,7 @@ def text_at(found: Any, path: str) -> str | None:
 
 
 def _may_hold(row: Row, path: str, text: str) -> bool:
-    """Tell whether *text* can be in the JSON that *path* leads into; if not, it is not parsed."""
+    """Tell whether the JSON at *path* may hold *text*, without parsing it."""
     column, _, rest = path.partition(".")
     if column not in ("key", "value") or not rest or row.kind == USER:
         return True
@@ -217,9 +217,9 @@ def _may_hold(row: Row, path: str, text: str) -> bool:
 
 @cache
 def has_one_json_form(text: str) -> bool:
-    """Tell whether JSON has a value that is written *text* in these letters, and no others.
+    """Tell whether a JSON value with this text is always written in the same characters.
 
-    Not so text with escapes, objects and arrays, and doubles, of which there are several forms.
+    Text with escapes, objects, arrays and doubles have several forms.
     """
     if not text.isprintable() or text.startswith(("{", "[")) or '"' in text or "\\" in text:
         return False
@@ -252,7 +252,7 @@ def _parsed(text: str | None) -> Any:
 
 
 def _has_key(row: Row, keys: frozenset[str]) -> bool:
-    """Tell whether the key is one of *keys*, or holds one as group, transactional id or such."""
+    """Tell whether the key is one of *keys*, or has a field, such as a group, that is one."""
     if row.key is None:
         return False
     if row.key in keys:
@@ -268,7 +268,7 @@ def _is_about(row: Row, topics: frozenset[str], topic_ids: frozenset[str]) -> bo
     if row.topic_id is not None:
         if row.topic_id in topics or row.topic_id in topic_ids:
             return True
-        if row.type != "TOPIC_RECORD":  # no other has a name besides
+        if row.type != "TOPIC_RECORD":  # the only one with an id and a name
             return False
     if row.kind == USER:
         return False
@@ -277,26 +277,26 @@ def _is_about(row: Row, topics: frozenset[str], topic_ids: frozenset[str]) -> bo
     match row.type, value:
         case "TOPIC_RECORD", {"name": str(name)}:
             names.append(name)
-        case _, {"resourceType": 2, "resourceName": str(name)}:  # of configurations and ACLs
+        case _, {"resourceType": 2, "resourceName": str(name)}:  # configurations and ACLs
             names.append(name)
         case _:
             pass
     return not topics.isdisjoint(names) or not topic_ids.isdisjoint(names)
 
 
-def _topics_in(found: Any) -> Iterator[str]:
-    """Yield the names and ids of topics in key or value of a record."""
-    if isinstance(found, list):
-        for one in found:
-            yield from _topics_in(one)
-    if not isinstance(found, dict):
+def _topics_in(data: Any) -> Iterator[str]:
+    """Yield the names and ids of topics in the parsed key or value of a record."""
+    if isinstance(data, list):
+        for item in data:
+            yield from _topics_in(item)
+    if not isinstance(data, dict):
         return
-    for name, value in found.items():
+    for name, value in data.items():
         if name in ("topic", "topicName", "topicId") and isinstance(value, str):
             yield value
         elif name == "topicIdPartition":
             yield from (value["name"], value["id"])
         elif name.lower().endswith(("topics", "topicnames")) and isinstance(value, list):
-            yield from (one for one in value if isinstance(one, str))
-            yield from (one["name"] for one in value if isinstance(one, dict) and "name" in one)
+            yield from (item for item in value if isinstance(item, str))
+            yield from (item["name"] for item in value if isinstance(item, dict) and "name" in item)
         yield from _topics_in(value)

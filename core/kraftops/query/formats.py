@@ -11,8 +11,8 @@ from kraftops.query.row import COLUMNS
 class Format:
     """A format of output.
 
-    *layout* is its name in the compiled engine, *head* the line that a file begins with. With
-    *has_objects*, a small file of a log directory and a summary are objects.
+    *layout* is its name in the compiled engine, *head* the first line of a file. With
+    *has_objects*, small files of a log directory and summaries can be written as objects.
     `kraftops.query.row_lines` makes the lines of rows.
     """
 
@@ -23,7 +23,7 @@ class Format:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is Kafka's text, which has lines of batches; all others have rows."""
+        """Whether it is Kafka's text, with lines of batches; all other formats have rows."""
         return self.layout == "text"
 
     @property

@@ -19,10 +19,10 @@ NO_LIMIT = 0x7FFFFFFF
 class Query:
     """The decoder, filters, limits and output format of a dump, for every file.
 
-    *decoder* is a name of `kraftops.records.decoders`, or None for the metadata of records alone;
-    *dialect* is that of the metadata log. *form* is a name of `kraftops.query.formats`. *columns*
-    are the columns of rows that anybody looks at; None is all. *inflation_limit* is how many bytes
-    a batch may inflate to; None is the limit of the decoder.
+    *decoder* is a name in `kraftops.records.kinds`; with None, Kafka's text has no keys and values.
+    *dialect* is the dialect of the metadata log, *form* a name in `kraftops.query.formats`.
+    *decoder* is a name in `kraftops.records.kinds`; without one, Kafka's text has no payloads.
+    batch's inflated bytes; None is the decoder's limit.
     """
 
     decoder: str | None = None
@@ -45,9 +45,9 @@ class Query:
 
     @property
     def reader(self) -> Decoder:
-        """The decoder of the records; the user's where none is named.
+        """The decoder of the records; without a name, the decoder of user topics.
 
-        Raises `UsageError` where there is no such dialect.
+        Raises `UsageError` for an unknown dialect.
         """
         options = DecoderOptions(self.dialect, self.key_decoder, self.value_decoder)
         return decoder_named(self.decoder or USER, options)
@@ -59,12 +59,12 @@ class Query:
 
     @property
     def max_inflated_bytes(self) -> int:
-        """How many bytes a batch may inflate to."""
+        """The limit of a batch's inflated bytes."""
         limit = self.inflation_limit
         return self.reader.max_inflated_bytes if limit is None else limit
 
     def for_source(self, decoder: str | None) -> Query:
-        """Return the query of a source: with the *decoder* of its directory, if it has one."""
+        """Return the query of a source: *decoder*, of its directory, is the default decoder."""
         if self.decoder is not None or decoder is None:
             return self
         return replace(self, decoder=decoder, deep_iteration=True)

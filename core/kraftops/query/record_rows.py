@@ -13,27 +13,27 @@ from kraftops.records.meaning import Meaning
 
 
 def file_column(path: str) -> str:
-    """Return a path as the text of the column `file`: with U+FFFD for what is no UTF-8.
+    """Return the column `file` for a path, with U+FFFD for bytes that are no UTF-8.
 
-    Of what is no file it is the place that it is from.
+    For a log that is no file it is the place of its source, such as a controller's address.
     """
     shown = path.place if isinstance(path, OpenName) else path
     return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class RowHead(NamedTuple):
-    """What the rows of a batch of magic 2 have in common."""
+    """The common fields of the rows of a batch of magic 2."""
 
-    before: tuple[Any, ...]
-    """The fields before the offset."""
-    behind: tuple[Any, ...]
-    """Those from the type of the timestamp up to the sequence."""
-    behind_sequence: tuple[Any, ...]
-    """Those up to the codec."""
+    before_offset: tuple[Any, ...]
+    """The fields up to the offset."""
+    before_sequence: tuple[Any, ...]
+    """The fields from the timestamp's type up to the sequence."""
+    after_sequence: tuple[Any, ...]
+    """The fields from the sequence up to the codec."""
 
 
 def row_head(path: str, position: int, header: Header) -> RowHead:
-    """Return what the rows of a batch begin with."""
+    """Return the common fields of the rows of a batch."""
     attributes = header.attributes
     codec = attributes & v2.CODEC_MASK
     return RowHead(
@@ -59,12 +59,12 @@ def record_row(
     is_appended = header.attributes & v2.LOG_APPEND_TIME
     return Row._make(
         (
-            *head.before,
+            *head.before_offset,
             record.offset,
             header.max_timestamp if is_appended else record.timestamp,
-            *head.behind,
+            *head.before_sequence,
             _present(sequence),
-            *head.behind_sequence,
+            *head.after_sequence,
             None if record.key is None else len(record.key),
             None if record.value is None else len(record.value),
             tuple([(key.decode("utf-8", "replace"), value) for key, value in record.headers]),

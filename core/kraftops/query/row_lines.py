@@ -12,7 +12,7 @@ from kraftops.query.row import Row
 
 
 class Lines(NamedTuple):
-    """The functions to the line of a row; *pieces* is for one with a long key or value."""
+    """The functions from a row to its line; *pieces* is for a row with a long key or value."""
 
     line: Callable[[Row], str]
     pieces: Callable[[Row], Iterator[str]]

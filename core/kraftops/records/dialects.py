@@ -24,7 +24,7 @@ class Frame(NamedTuple):
 class Dialect(NamedTuple):
     """The framing of values, and the messages in them by record type.
 
-    *frame* names the framing: it is the name of the dialect that has it.
+    *frame* is the name of the framing, which is the name of a dialect.
     """
 
     messages: Mapping[int, Message]
@@ -33,7 +33,7 @@ class Dialect(NamedTuple):
 
     @property
     def is_released(self) -> bool:
-        """Whether releases of Kafka write it; the others are those of KIP-631's texts."""
+        """Whether releases of Kafka write it; other dialects are only in texts of KIP-631."""
         return self.frame == KAFKA_DIALECT
 
 
@@ -89,7 +89,7 @@ KAFKA_DIALECT = "kafka"
 DIALECTS = (KAFKA_DIALECT, "kip-631", "kip-631-draft")
 """The names of the dialects of the cluster metadata log."""
 REMOTE_LOG_METADATA = "remote-log-metadata"
-"""The name of another log's messages, in Kafka's framing."""
+"""The name of the messages of `__remote_log_metadata`, in Kafka's framing."""
 _DIALECTS = {
     KAFKA_DIALECT: ("metadata", _kafka_frame, KAFKA_DIALECT),
     "kip-631": ("kip_631", _kip_631_frame, "kip-631"),
@@ -120,5 +120,5 @@ def type_name(message: Message) -> str:
 
 
 def snake_case(name: str) -> str:
-    """Return a name as Kafka's enumerations have it: OFFSET_COMMIT of OffsetCommit."""
+    """Return a name in the form of Kafka's enumerations: OFFSET_COMMIT for OffsetCommit."""
     return "_".join(re.findall("[A-Z][a-z]*", name)).upper()

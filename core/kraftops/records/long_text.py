@@ -1,4 +1,4 @@
-"""Texts of long keys and values, which are made piece by piece."""
+"""Texts of long keys and values, made piece by piece."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Self
 
 LONG = 1 << 18
-"""Bytes, from which on a key or value is long."""
+"""The smallest number of bytes of a long key or value."""
 _PIECE = 3 << 16  # bytes: base64 can be cut after each three
 
 
 class LongText(str):
-    """Stands for the text of many bytes: it is empty itself, and `pieces` has the text.
+    """A placeholder for a long text: the string is empty, and `pieces` yields the text.
 
-    *raw* are the bytes, *show* makes the text of some of them; where they are UTF-8, they are cut
-    between characters.
+    *raw* are the bytes, and *show* returns the text of a piece. UTF-8 is cut between characters.
     """
 
     __slots__ = ("_is_utf8", "_raw", "_show")
@@ -55,7 +54,7 @@ def _cut(raw: memoryview, *, is_utf8: bool) -> Iterator[bytes]:
     while start < len(raw):
         end = min(start + _PIECE, len(raw))
         if is_utf8 and end < len(raw):
-            # Before no continuation byte; where four follow each other, the last begins nothing.
+            # Cut before no continuation byte; four in a row are no UTF-8.
             end = next((at for at in range(end, end - 4, -1) if raw[at] & 0xC0 != 0x80), end)
         yield bytes(raw[start:end])
         start = end

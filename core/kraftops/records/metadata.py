@@ -1,6 +1,6 @@
 """Records of the cluster metadata log, in Kafka's framing or a dialect's.
 
-The texts are those of Kafka's `DumpLogSegments` and `MetadataRecordSerde`.
+The texts are from Kafka's `DumpLogSegments` and `MetadataRecordSerde`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def decode(value: bytes | None, dialect_name: str = KAFKA_DIALECT) -> Decoded | 
 def read_body(
     value: bytes | None, framing: Dialect, *, whole: bool = True
 ) -> tuple[int, int, Data] | Unknown:
-    """Return type, version and data of a framed value; the reason of an unknown is Kafka's.
+    """Return type, version and data of a framed value; an `Unknown` has Kafka's reason.
 
-    Unless the *whole* of it is wanted, lists of structs are empty.
+    Unless *whole* is set, lists of structs are empty.
     """
     try:
         frame = framing.read_frame(value or b"")
@@ -65,7 +65,7 @@ def read_body(
 
 
 def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
-    """Return what Kafka's tool prints of a value: JSON, or why there is none."""
+    """Return Kafka's text of a value: JSON, or the reason why there is none."""
     raw = value or b""
     try:
         frame = framing.read_frame(raw)
@@ -83,9 +83,9 @@ def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
 
 
 def _nearest(message: Message, version: int) -> int:
-    """Return the version as which Kafka reads one that it does not know.
+    """Return the known version that is nearest to *version*: Kafka reads an unknown one so.
 
-    Its generated readers check the version only where a struct is inside the message.
+    Kafka's generated readers check the version only for a struct inside the message.
     """
     last = message.versions.last
     assert last is not None

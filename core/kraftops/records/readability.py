@@ -34,14 +34,14 @@ _LAST_VERSIONS: dict[str, tuple[tuple[str, int], ...]] = {
     "UserScramCredentialRecord": (("3.3", 0),),
     "ZkMigrationStateRecord": (("3.4", 0),),
 }
-"""The last version that is read, from a release on; all are read from version 0."""
+"""By message: the last version that each release from the named one on reads; the first is 0."""
 
 
 def release_of(text: str) -> str:
-    """Return the release that *text* names: 3.9 of 3.9 or 3.9.1.
+    """Return the release in *text* without its patch number: 3.9 for 3.9.1.
 
     Raises:
-        UsageError: nothing is known of it.
+        UsageError: the release is unknown.
     """
     name = ".".join(text.split(".")[:2])
     if name not in RELEASES:
@@ -50,9 +50,9 @@ def release_of(text: str) -> str:
 
 
 def last_version(message: str, release: str) -> int | None:
-    """Return the last version of a record that a release reads; None if it knows no such record."""
-    found = None
+    """Return the last version of a record that a release reads; None for an unknown record."""
+    last = None
     for since, version in _LAST_VERSIONS.get(message, ()):
         if RELEASES.index(since) <= RELEASES.index(release):
-            found = version
-    return found
+            last = version
+    return last

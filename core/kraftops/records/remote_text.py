@@ -1,6 +1,6 @@
-"""Records of `__remote_log_metadata` (KIP-405), as `toString` of Kafka's classes shows them.
+"""Texts of the records of `__remote_log_metadata` (KIP-405), by `toString` of Kafka's classes.
 
-The texts, and what Kafka's classes refuse, are data by record type.
+The texts and the checks of Kafka's constructors are tables by record type.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ PARTITION_STATES = (
 )
 
 Piece = str | tuple[tuple[str, ...], str]
-"""Text as it is, or the path of a field and how it is shown.
+"""Literal text, or the path of a field and its form.
 
-That is `plain` (numbers, texts, and booleans in lower case), `uuid`, `epochs`, `custom`, `segment
-state` or `partition state`.
+The forms are `plain` (numbers, texts, and booleans in lower case), `uuid`, `epochs`, `custom`,
+`segment state` and `partition state`.
 """
 
 
-class Refusal(NamedTuple):
-    """A value that Kafka's class refuses, with the message of the refusal.
+class FieldCheck(NamedTuple):
+    """A check of a field by Kafka's class, and the message of its exception.
 
-    *test* says of *field*: `negative`, `less` than *other*, `empty`, `no segment state`, `no
-    partition state`.
+    The check fails if *field* is as *test* names: `negative`, `less` than *other*, `empty`, `no
+    segment state`, `no partition state`.
     """
 
     test: str
@@ -128,18 +128,20 @@ TEXTS: dict[int, tuple[Piece, ...]] = {
         *_END,
     ),
 }
-"""What is shown, by record type."""
+"""The text by record type."""
 
-_NO_EPOCHS = Refusal(
+_NO_EPOCHS = FieldCheck(
     "empty",
     "segmentLeaderEpochs",
     None,
     ("segmentLeaderEpochs can not be null or empty",),
 )
-_NO_STATE = Refusal("no segment state", "remoteLogSegmentState", None, ("state can not be null",))
-REFUSALS: dict[int, tuple[Refusal, ...]] = {
+_NO_STATE = FieldCheck(
+    "no segment state", "remoteLogSegmentState", None, ("state can not be null",)
+)
+CHECKS: dict[int, tuple[FieldCheck, ...]] = {
     0: (
-        Refusal(
+        FieldCheck(
             "negative",
             "startOffset",
             None,
@@ -149,7 +151,7 @@ REFUSALS: dict[int, tuple[Refusal, ...]] = {
                 ". StartOffset for a remote segment cannot be negative",
             ),
         ),
-        Refusal(
+        FieldCheck(
             "less",
             "endOffset",
             "startOffset",
@@ -164,30 +166,30 @@ REFUSALS: dict[int, tuple[Refusal, ...]] = {
         _NO_STATE,
     ),
     1: (_NO_STATE,),
-    2: (Refusal("no partition state", "remotePartitionDeleteState", None, ("null",)),),
+    2: (FieldCheck("no partition state", "remotePartitionDeleteState", None, ("null",)),),
     3: (_NO_STATE, _NO_EPOCHS),
 }
-"""By record type; the first that holds is the reason."""
+"""By record type; the first check that fails gives the reason."""
 
 _Fields = dict[str, Any]
 
 
 def payload_text(value: bytes | None, offset: int, framing: Dialect) -> str:
-    """Return what Kafka's tool prints of a value."""
+    """Return Kafka's text of a value."""
     if value is None:
         return f"Error at offset {offset}, skipping. the record has no value"
     found = read_body(value, framing)
     if isinstance(found, Unknown):
         return f"Error at offset {offset}, skipping. {found.reason}"
     number, _, data = found
-    for refusal in REFUSALS[number]:
-        if _holds(refusal, data):
-            return f"Error at offset {offset}, skipping. {_joined(refusal.reason, data)}"
+    for check in CHECKS[number]:
+        if _fails(check, data):
+            return f"Error at offset {offset}, skipping. {_joined(check.reason, data)}"
     return _joined(TEXTS[number], data)
 
 
 def text_templates() -> dict[int, tuple[list[Any], list[Any]]]:
-    """Return the pieces of the text of each type, and the refusals, for the compiled engine."""
+    """Return the text and the checks of each record type, for the compiled engine."""
     states = {
         "segment state": ",".join(SEGMENT_STATES),
         "partition state": ",".join(PARTITION_STATES),
@@ -206,20 +208,20 @@ def text_templates() -> dict[int, tuple[list[Any], list[Any]]]:
             pieces(text),
             [
                 (named(test.removeprefix("no ")), field, other, pieces(reason))
-                for test, field, other, reason in REFUSALS[number]
+                for test, field, other, reason in CHECKS[number]
             ],
         )
         for number, text in TEXTS.items()
     }
 
 
-def _holds(refusal: Refusal, data: _Fields) -> bool:
-    value = data[refusal.field]
-    match refusal.test:
+def _fails(check: FieldCheck, data: _Fields) -> bool:
+    value = data[check.field]
+    match check.test:
         case "negative":
             return bool(value < 0)
         case "less":
-            return bool(value < data[refusal.other or ""])
+            return bool(value < data[check.other or ""])
         case "empty":
             return not value
         case "no segment state":

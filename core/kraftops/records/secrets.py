@@ -6,7 +6,7 @@ SECRET_FIELDS = {
 }
 """Fields of type bytes, by message."""
 CONFIGURATION = "ConfigRecord"
-"""The message whose values are secret where its name is."""
+"""The message with values that are secret if the name of the configuration key is."""
 SECRET_WORDS = (
     "password",
     "passphrase",
@@ -16,18 +16,18 @@ SECRET_WORDS = (
     "ssl.keystore.",
     "ssl.truststore.",
 )
-"""In the name of a secret configuration key, whatever the case of ASCII letters."""
+"""Parts of the names of secret configuration keys; the case of ASCII letters is ignored."""
 PUBLIC_SUFFIXES = (
     "ssl.keystore.location",
     "ssl.keystore.type",
     "ssl.truststore.location",
     "ssl.truststore.type",
 )
-"""Ends of names that are not secret in spite of the words in them."""
+"""Ends of names that are public in spite of a secret word in them."""
 
 
 def may_hold_secrets(message: str) -> bool:
-    """Tell whether the bytes of a message, which nobody could read, may hold secrets."""
+    """Tell whether the bytes of an unreadable message may hold secrets."""
     return message in SECRET_FIELDS or message == CONFIGURATION
 
 

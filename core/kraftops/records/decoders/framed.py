@@ -1,7 +1,6 @@
 """Decoders of topics with framed values: a record type and a version before the message.
 
-They are the cluster metadata log in Kafka's dialect and those of KIP-631, and
-`__remote_log_metadata`.
+The topics are `__cluster_metadata`, in Kafka's dialect and KIP-631's, and `__remote_log_metadata`.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _ID_SLOTS = {column: slot for slot, column in enumerate(_ID_COLUMNS)}  # of the 
 _NAME_SLOT = 3
 
 PayloadText = Callable[[bytes | None, int, Dialect], str]
-"""A value and its offset to what Kafka's tool prints."""
+"""A function from a value, its offset and the framing to Kafka's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class FramedDecoder:
         return label
 
     def label_of(self, number: int | None, version: int | None) -> Label:
-        """Return the label of a record type by its number; None is a frame that cannot be read."""
+        """Return the label of a record type by its number; None stands for an unreadable frame."""
         message = None if number is None else self.framing.messages.get(number)
         return Label(type_name(message), version) if message else unknown_label(number, version)
 
@@ -175,7 +174,7 @@ class FramedDecoder:
         return bounded_meaning(kind, meaning)
 
     def text_reader(self) -> ReadTexts:
-        """Return a function to what Kafka's tool prints of a record: of its value alone."""
+        """Return a function to Kafka's text of a record, which shows only the value."""
         framing, text, lead = self.framing, self.payload_text, self.error_lead
 
         def texts(record: Record, overrun: str) -> Texts:
@@ -186,7 +185,7 @@ class FramedDecoder:
         return bounded_texts(texts)
 
     def native_description(self) -> dict[str, Any]:
-        """Return the description that the compiled engine takes."""
+        """Return the decoder's description for the compiled engine."""
         framing, templates = self.framing, self.templates()
         return {
             "form": "framed",
@@ -208,7 +207,7 @@ class FramedDecoder:
 
 
 def id_fields(message: Message) -> dict[str, str]:
-    """Return the fields of a message that have columns of their own, by column."""
+    """Return the fields of a message that also fill columns of a row, by column."""
     names = {field.name for field in message.fields}
     fields = {column: column for column in _ID_COLUMNS if column in names}
     if _BROKER_ID.get(message.name) in names:
@@ -233,7 +232,7 @@ def _secret_fields(message: Message, data: Mapping[str, object]) -> frozenset[st
 def _renderer(
     message: Message, version: int, secret: frozenset[str]
 ) -> Callable[[bytes, int, int], str]:
-    """Return the renderer of a message without its *secret* fields."""
+    """Return the renderer of a message that redacts its *secret* fields."""
     if not secret:
         return compiled(message, version).text
     from kraftops.schema.codegen.text import renderer

@@ -1,7 +1,7 @@
 """Decoders of coordinators' topics: a record type before the key, a version before the value.
 
 A key is its record type (int16) and its body at version 0; a value is its version (int16) and its
-body; no value is a tombstone. The texts are those of Kafka's `DumpLogSegments` and
+body; no value is a tombstone. The texts are from Kafka's `DumpLogSegments` and
 `CoordinatorRecordSerde`.
 """
 
@@ -40,10 +40,9 @@ _Messages = Mapping[int, tuple[Message, Message]]
 
 
 class Embedded(NamedTuple):
-    """Bytes fields of a value that hold messages of their own.
+    """Fields of type bytes that hold messages, if the JSON text of the value *begins* so.
 
-    They do where the JSON text of the value *begins* so. *table* is the module of the messages,
-    *fields* are pairs of a field and its message.
+    *table* is the module of the messages, *fields* are pairs of a field and its message.
     """
 
     value: str
@@ -56,7 +55,7 @@ class Embedded(NamedTuple):
 class KeyedDecoder:
     """A `kraftops.records.decoder.Decoder` of a coordinator's records.
 
-    *table* is the module that has the messages as `MESSAGES`, a key and a value for each type.
+    *table* is a module with the messages in `MESSAGES`: a key and a value for each record type.
     """
 
     name: str
@@ -83,7 +82,7 @@ class KeyedDecoder:
         return _messages(self.table)
 
     def numbered_names(self) -> dict[int, str]:
-        """Return the names of the record types, as OFFSET_COMMIT, by number."""
+        """Return the names of the record types by number, such as OFFSET_COMMIT."""
         return {
             number: snake_case(key.name.removesuffix("Key"))
             for number, (key, _) in self.messages().items()
@@ -116,7 +115,7 @@ class KeyedDecoder:
     def head_reader(self) -> ReadMeaning:
         """Return a function to kind, type and version of a record."""
         kind, messages = self.name, self.messages()
-        types = Memo(self._key_type)  # a few keys have most of the records
+        types = Memo(self._key_type)  # most records have one of a few keys
 
         def meaning(record: Record) -> Meaning:
             if record.key is None:
@@ -132,7 +131,7 @@ class KeyedDecoder:
         return bounded_meaning(kind, meaning)
 
     def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - no secrets, always whole
-        """Return a function to the meaning of a record; no field of it is secret."""
+        """Return a function to the meaning of a record; no field is secret."""
         kind = self.name
 
         def meaning(record: Record) -> Meaning:
@@ -153,7 +152,7 @@ class KeyedDecoder:
         return bounded_meaning(kind, meaning)
 
     def text_reader(self) -> ReadTexts:
-        """Return a function to what Kafka's tool prints of a record."""
+        """Return a function to Kafka's texts of a record."""
 
         def texts(record: Record, overrun: str) -> Texts:
             if record.key is None:
@@ -165,7 +164,7 @@ class KeyedDecoder:
         return bounded_texts(texts)
 
     def native_description(self) -> dict[str, Any]:
-        """Return the description that the compiled engine takes."""
+        """Return the decoder's description for the compiled engine."""
         names = self.numbered_names()
         return {
             "form": "keyed",
@@ -185,7 +184,7 @@ class KeyedDecoder:
     def decode(
         self, key: bytes, value: bytes | None
     ) -> tuple[Decoded | Unknown, Decoded | Unknown | None]:
-        """Return the meaning of key and value; of the value, None is a tombstone."""
+        """Return the meaning of key and value; None stands for a tombstone."""
         messages = self.messages()
         try:
             number = _int16(key, "key")
@@ -221,7 +220,7 @@ class KeyedDecoder:
         return compiled(known[1], version).read(value, 2)[0]
 
     def texts(self, key: bytes, value: bytes | None, offset: int) -> tuple[str, str | None]:
-        """Return what Kafka's tool prints of key and value; trouble takes the key's place."""
+        """Return Kafka's texts of key and value; an error replaces both."""
         messages = self.messages()
         try:
             number = _int16(key, "key")
@@ -238,17 +237,17 @@ class KeyedDecoder:
         return key_text, f'{{"version":"{version}","data":{data}}}'
 
     def _key_type(self, key: bytes) -> tuple[str | None, int | None]:
-        """Return the type in a key by name, and its number where it is known."""
+        """Return the name of the record type in a key, and its number if it is known."""
         found = self.decode(key, None)[0]
         if isinstance(found, Unknown):
             return None if found.type is None else str(found.type), None
         return snake_case(found.type), _int16(key, "key")
 
     def _field_texts(self, key: bytes, value: bytes | None) -> tuple[str, str | None]:
-        """Return the fields of key and value as JSON; of the value, None is a tombstone.
+        """Return the fields of key and value as JSON; a value of None stands for a tombstone.
 
         Raises:
-            DecodeError: one of them cannot be read.
+            DecodeError: key or value cannot be read.
         """
         number = _int16(key, "key")
         key_message, value_message = self.messages()[number]
@@ -319,7 +318,7 @@ def _text(reader: CompiledMessage, raw: bytes, name: str, version: int) -> str:
     try:
         return reader.text(raw, 2, len(raw))
     except MALFORMED:
-        # Either damaged, which reading explains, or more bytes than the message, which is allowed.
+        # Damaged, and then reading raises the reason, or longer than the message, as is allowed.
         return reader.text(raw, 2, _read(reader, raw, name, version)[1])
 
 
@@ -371,7 +370,7 @@ def _embedding_renderer(
 
 def _embedded_text(message: Message, raw: bytes) -> str:
     stated = int.from_bytes(raw[:2], signed=True)
-    version = min(max(stated, 0), message.versions.last or 0)  # as Kafka's reader takes it
+    version = min(max(stated, 0), message.versions.last or 0)  # as Kafka's reader does
     if len(raw) < 2:
         return base64_text(raw)
     reader = compiled(message, version)

@@ -1,4 +1,4 @@
-"""The decoder of `__cluster_metadata`, in Kafka's dialect and those of KIP-631."""
+"""The decoder of `__cluster_metadata`, in Kafka's dialect and the dialects of KIP-631."""
 
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.records.decoders.framed import FramedDecoder

@@ -1,4 +1,4 @@
-"""The decoder of `__consumer_offsets`: committed offsets, and the groups of all protocols."""
+"""The decoder of `__consumer_offsets`: committed offsets, and groups of all protocols."""
 
 from kraftops.records.decoders.keyed import Embedded, KeyedDecoder
 

@@ -1,4 +1,4 @@
-"""The decoder of `__remote_log_metadata` (KIP-405), shown as Kafka's classes show themselves."""
+"""The decoder of `__remote_log_metadata` (KIP-405), with the texts of Kafka's classes."""
 
 from kraftops.records.decoders.framed import FramedDecoder
 from kraftops.records.dialects import REMOTE_LOG_METADATA

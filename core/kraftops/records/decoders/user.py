@@ -38,13 +38,13 @@ DECODERS: dict[str, Decode] = {
     "org.apache.kafka.tools.api.StringDecoder": decode_utf8,
     "org.apache.kafka.tools.api.IntegerDecoder": _integer(4),
     "org.apache.kafka.tools.api.LongDecoder": _integer(8),
-    # Kafka's prints the identity of a Java array, which tells nothing of the bytes.
+    # Kafka's class prints the identity of a Java array instead of the bytes.
     "org.apache.kafka.tools.api.DefaultDecoder": bytes.hex,
 }
 """Kafka's built-in decoder classes."""
 
 _IN_PIECES = (DEFAULT_CLASS, "org.apache.kafka.tools.api.DefaultDecoder")
-"""The classes that make the same text of some bytes and of their pieces, one after the other."""
+"""The classes with a text that can be made piece by piece."""
 _NATIVE = dict(zip(DECODERS, ("text", "int32", "int64", "hex"), strict=True))
 
 
@@ -68,7 +68,7 @@ class UserDecoder:
         return False
 
     def configured(self, options: DecoderOptions) -> UserDecoder:
-        """Return the decoder for the classes that are chosen."""
+        """Return the decoder for the classes in *options*."""
         return replace(
             self,
             key_class=options.key_class or self.key_class,
@@ -76,15 +76,15 @@ class UserDecoder:
         )
 
     def type_names(self) -> tuple[str, ...]:
-        """Return the names of all record types: there are none."""
+        """Return no names: records of users have no types."""
         return ()
 
     def type_reader(self) -> Callable[[Record], str | None]:
-        """Return a function to no type."""
+        """Return a function to None: there are no types."""
         return lambda _: None
 
     def label_reader(self) -> ReadLabel:
-        """Return a function to the one label of all records."""
+        """Return a function to the same label for all records."""
         label = Label(self.name, None)
         return lambda _: label
 
@@ -94,7 +94,7 @@ class UserDecoder:
         return lambda _: meaning
 
     def meaning_reader(self, *, show_secrets: bool, whole: bool) -> ReadMeaning:  # noqa: ARG002 - nobody knows the secrets
-        """Return a function to key and value as text, or as base64 where they are none."""
+        """Return a function to key and value as text, or as base64 if they are no text."""
         name = self.name
         shown_key, shown_value = _shown(self.key_class), _shown(self.value_class)
 
@@ -110,7 +110,7 @@ class UserDecoder:
         return meaning
 
     def text_reader(self) -> ReadTexts:
-        """Return a function to what Kafka's tool prints of a record."""
+        """Return a function to Kafka's texts of a record."""
         key_text, value_text = _text_by(self.key_class), _text_by(self.value_class)
 
         def texts(record: Record, overrun: str) -> Texts:
@@ -125,7 +125,7 @@ class UserDecoder:
         return texts
 
     def native_description(self) -> dict[str, Any]:
-        """Return the description that the compiled engine takes."""
+        """Return the decoder's description for the compiled engine."""
         return {"form": "user", "key": _NATIVE[self.key_class], "value": _NATIVE[self.value_class]}
 
 
@@ -133,7 +133,7 @@ DECODER = UserDecoder()
 
 
 def _text_by(class_name: str) -> Decode:
-    """Return a function of a key or value to its text by a class; a long one stays in pieces."""
+    """Return a function from a key or value to its text by a class; a long text is a `LongText`."""
     show, is_text = DECODERS[class_name], class_name == DEFAULT_CLASS
 
     def text(raw: bytes) -> str:
@@ -145,7 +145,7 @@ def _text_by(class_name: str) -> Decode:
 
 
 def _shown(class_name: str) -> Callable[[bytes | None], tuple[str | None, str | None]]:
-    """Return a function of a key or value to its text and the encoding of that."""
+    """Return a function from a key or value to its text and the encoding of the text."""
     text, is_text = _text_by(class_name), class_name == DEFAULT_CLASS
 
     def shown(raw: bytes | None) -> tuple[str | None, str | None]:
