@@ -44,18 +44,18 @@ OF_SPARK = {"kraftops.spark.datasource", "kraftops.spark.sql.parts_writer"}
 MODULES_A_FOLDER = 15
 DOORS = {
     "kraftops.dump.index_text": "indexes are dumped rarely",
+    "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
+    "kraftops.engine.columns": "rows as columns",
     "kraftops.engine.native": "the compiled engine",
     "kraftops.engine.native_fold": "the compiled engine",
     "kraftops.engine.native_rules": "the compiled engine",
     "kraftops.engine.reference": "batches that the compiled engine declines",
-    "kraftops.engine.choice": "google-crc32c, which a worker of Spark may lack",
     "kraftops.engine.reference.row_scan": "the module json, for rows alone",
-    "kraftops.log.remote": "pyarrow",
-    "kraftops.query.row_lines": "rows as text; text of Kafka's has none",
-    "kraftops.records.control": "message tables",
     "kraftops.log.archives": "compressed segments",
+    "kraftops.log.remote": "pyarrow",
     "kraftops.log.salvage": "damage",
-    "kraftops.engine.columns": "rows as columns",
+    "kraftops.query.row_lines": "rows as JSON or CSV",
+    "kraftops.records.control": "message tables",
     "kraftops.schema.codegen": "generated code; the compiled engine needs none",
     "kraftops.schema.tables": "message tables",
     "kraftops.spark.datasource": "subclasses of Spark's classes",
@@ -65,7 +65,10 @@ DOORS = {
     "kraftops_shell.commands": "one command at a time",
     "kraftops_shell.repl.editor": "prompt_toolkit",
 }
-"""Modules and packages that the library and the shell import in functions, with the reasons."""
+"""Modules and packages that the library and the shell import in functions, with the reasons.
+
+The command line may import any module in functions: the body of a subcommand imports what it runs.
+"""
 
 
 def test_imports_are_found() -> None:
