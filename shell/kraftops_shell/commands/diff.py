@@ -51,7 +51,7 @@ def diff_command(session: Session, call: Call) -> int:
         below = difference.names[len(names) :]
         start = new_names if difference.kind is ChangeKind.ADDED else names
         path = "/" + "/".join(map(escaped, (*start, *below)))
-        if call.flags.get("--format") == "json":
+        if call.is_json:
             session.out(json_line(_data(difference, path)))
         else:
             session.out(_line(difference, path))

@@ -39,7 +39,7 @@ def history_of(session: Session, call: Call) -> None:
         start = "/" + "/".join(map(escaped, names))
         for step in steps:
             path = f"{start}/{step.path}" if step.path else start
-            if call.flags.get("--format") == "json":
+            if call.is_json:
                 session.out(json_line(_data(step, path)))
             else:
                 session.out(_line(step, path))

@@ -21,7 +21,7 @@ def stat(session: Session, call: Call) -> None:
             session.print_error(f"stat: {target}: no such file or directory.")
         for match in found:
             fields = _fields_of(match)
-            if call.flags.get("--format") == "json":
+            if call.is_json:
                 session.out(json_line(fields))
                 continue
             session.out("" if is_first else "\n")

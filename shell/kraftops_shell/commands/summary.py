@@ -27,7 +27,7 @@ def summary(session: Session, call: Call) -> None:
         fields |= _log(source.sources, source.now()) if source.sources else {}
     except KraftopsError as error:  # the state is known all the same
         session.print_error(f"summary: {error.message}")
-    if call.flags.get("--format") == "json":
+    if call.is_json:
         session.out(json_line(fields))
         return
     width = max(len(label) for _, label, _ in _LINES) + 1

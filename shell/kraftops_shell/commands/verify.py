@@ -42,7 +42,7 @@ def verify_command(session: Session, call: Call) -> int:
         readable.append(shown)
         if count:
             code = HAS_FINDINGS
-        elif call.flags.get("--format") != "json":
+        elif not call.is_json:
             session.out(f"{shown}: nothing is wrong\n")
     if len(readable) > 1:
         for finding in replica_findings(readable):
@@ -84,7 +84,7 @@ def _findings(image: MetadataImage, checks: Iterable[Check]) -> Iterator[Finding
 
 
 def _print(session: Session, call: Call, finding: Finding) -> None:
-    if call.flags.get("--format") == "json":
+    if call.is_json:
         fields = {
             "kind": finding.kind.value,
             "reason": finding.reason,

@@ -26,6 +26,11 @@ class Call(NamedTuple):
     flags: Mapping[str, str | bool]
     lists: Mapping[str, tuple[str, ...]]
 
+    @property
+    def is_json(self) -> bool:
+        """Whether the output is JSON."""
+        return self.flags.get("--format") == "json"
+
 
 def read_call(words: Sequence[str], known: Mapping[str, Command], *, kafka: bool) -> Call | None:
     """Return the call that the words of a line make; None for an empty line.
