@@ -10,7 +10,7 @@ from operator import lt
 
 from kraftops.uris import is_remote
 
-_LINES = 4096  # that are made of a copy at once
+_LINES = 4096  # of gaps, made at once
 
 
 def _full(path: str) -> str:
@@ -24,20 +24,20 @@ class Report:
         """Make a report of *tool*; lines about unreadable files begin with this name."""
         self._tool = tool
         self.has_failed = False
-        """Whether Kafka's tool would have died, of anything so far."""
+        """Whether Kafka's tool would have failed so far."""
         self.has_damage = False
-        """Whether something cannot be read as it should, or an index does not fit its log."""
+        """Whether data is damaged, or an index does not match its log."""
         self.refused = 0
-        """How many files could not be read at all."""
+        """The number of files that could not be read at all."""
         self._lines: list[str] = []
         self._index_mismatches: dict[str, dict[int, int]] = {}
         self._time_mismatches: dict[str, list[tuple[int, int]]] = {}
         self._time_disorder: dict[str, list[tuple[int, int]]] = {}
         self._time_not_found: dict[str, list[tuple[int, int]]] = {}
-        self._gaps: dict[str, array[int]] = {}  # pairs: an offset and what follows it
+        self._gaps: dict[str, array[int]] = {}  # pairs: an offset and the next one
 
     def failure(self, path: str, position: int, reason: str, *, is_damage: bool = True) -> None:
-        """Note what Kafka's tool dies of, at a byte of a file."""
+        """Note damage at a position of a file, at which Kafka's tool fails."""
         self.has_failed = True
         self.has_damage |= is_damage
         self.note(path, position, reason)
@@ -54,26 +54,26 @@ class Report:
         self._lines.append(f"{self._tool}: {reason}")
 
     def ignored(self, path: str) -> None:
-        """Note a file that is none of those which Kafka's tool knows: that tool goes on."""
+        """Note a file of an unknown kind, which Kafka's tool skips."""
         self.refused += 1
         self.remark(f"Ignoring unknown file {path}")
 
     def note(self, path: str, position: int, reason: str) -> None:
-        """Note something odd at a byte of a file; a negative one is none."""
-        at = f"position {position}: " if position >= 0 else ""
-        self._lines.append(f"{path}: {at}{reason}")
+        """Note something unusual at a position of a file; a negative position is not shown."""
+        shown = f"position {position}: " if position >= 0 else ""
+        self._lines.append(f"{path}: {shown}{reason}")
 
     def remark(self, line: str, *, is_damage: bool = False) -> None:
-        """Note a line about no position."""
+        """Note a line without a position."""
         self.has_damage |= is_damage
         self._lines.append(line)
 
     def gap(self, path: str, offset: int, following: int) -> None:
-        """Note that *following* is not the offset after *offset*."""
+        """Note a gap: *following* comes after *offset* and is not the next offset."""
         self._gaps.setdefault(_full(path), array("q")).extend((offset, following))
 
     def gaps(self, path: str, pairs: bytes) -> None:
-        """Note such gaps, as pairs of int64."""
+        """Note gaps, as pairs of int64."""
         if pairs:
             self._gaps.setdefault(_full(path), array("q")).frombytes(pairs)
 
@@ -98,47 +98,47 @@ class Report:
         self._time_not_found.setdefault(_full(path), []).append((offset, found))
 
     def cut_summary(self, most: int) -> tuple[int, int]:
-        """Keep *most* of the lines that `summary` has below its headings.
+        """Keep at most *most* of the lines that `summary` has below its headings.
 
         Returns:
-            How many are kept, and how many there were more.
+            The number of lines kept, and the number of lines dropped.
         """
-        kept = more = 0
+        kept = dropped = 0
 
-        def left(size: int) -> int:
-            nonlocal kept, more
-            here = min(size, most - kept)
-            kept, more = kept + here, more + size - here
-            return here
+        def allowed(size: int) -> int:
+            nonlocal kept, dropped
+            count = min(size, most - kept)
+            kept, dropped = kept + count, dropped + size - count
+            return count
 
-        for found in (self._time_mismatches, self._time_disorder, self._time_not_found):
-            for pairs in found.values():
-                del pairs[left(len(pairs)) :]
+        for by_path in (self._time_mismatches, self._time_disorder, self._time_not_found):
+            for pairs in by_path.values():
+                del pairs[allowed(len(pairs)) :]
         for offsets in self._index_mismatches.values():
-            for offset in list(offsets)[left(len(offsets)) :]:
+            for offset in list(offsets)[allowed(len(offsets)) :]:
                 del offsets[offset]
         for gaps in self._gaps.values():
-            del gaps[2 * left(len(gaps) // 2) :]
-        return kept, more
+            del gaps[2 * allowed(len(gaps) // 2) :]
+        return kept, dropped
 
     @property
     def has_lines(self) -> bool:
-        """Whether lines came since they were last taken."""
+        """Whether there are lines since the last `take_lines`."""
         return bool(self._lines)
 
     def take_lines(self) -> list[str]:
-        """Return the lines that came since the last call."""
+        """Return the lines since the last call."""
         lines, self._lines = self._lines, []
         return lines
 
     def take(self) -> Report:
-        """Return all that came since the last call, as a report of its own."""
+        """Return everything since the last call as another report."""
         taken = Report(self._tool)
         taken.__dict__, self.__dict__ = self.__dict__, taken.__dict__
         return taken
 
     def merge(self, later: Report) -> None:
-        """Add what another report has, as if it had been noted here."""
+        """Add everything in a later report."""
         self.has_failed |= later.has_failed
         self.has_damage |= later.has_damage
         self.refused += later.refused
@@ -182,11 +182,11 @@ class Report:
 
 
 def _gap_lines(gaps: array[int]) -> Iterator[str]:
-    """Yield the lines of gaps, pairs of offsets: a compacted log has millions."""
+    """Yield the lines of gaps, which are pairs of offsets: a compacted log has millions."""
     if not all(map(lt, gaps[::2], gaps[2::2])):
-        # Of several that follow one offset, Kafka keeps the last.
+        # Kafka keeps the last gap after an offset.
         latest = dict(zip(gaps[::2], gaps[1::2], strict=True))
         gaps = array("q", chain.from_iterable(sorted(latest.items())))
-    for at in range(0, len(gaps), _LINES * 2):
-        some = gaps[at : at + _LINES * 2]
-        yield from map("  %d is followed by %d".__mod__, zip(some[::2], some[1::2], strict=True))
+    for start in range(0, len(gaps), _LINES * 2):
+        part = gaps[start : start + _LINES * 2]
+        yield from map("  %d is followed by %d".__mod__, zip(part[::2], part[1::2], strict=True))

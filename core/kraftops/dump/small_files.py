@@ -21,7 +21,7 @@ _INT32, _INT64 = 1 << 31, 1 << 63
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 SmallFile = dict[str, Any]
-"""`file`, `kind` (its name), `version` (None where the file has none), `data`, maybe `damage`."""
+"""`file`, `kind` (its name), `version` (or None), `data`, and `damage` if there is any."""
 
 
 def is_small_file(path: str) -> bool:
@@ -30,9 +30,9 @@ def is_small_file(path: str) -> bool:
 
 
 def small_file(path: str) -> SmallFile | None:
-    """Return what one of the small files says, in the form of JSON; None if its name is not theirs.
+    """Return the content of a small file as data for JSON; None for a file of another name.
 
-    Where the content is bad, `damage` says why, and `data` has what could be read before.
+    `damage` is the reason why the content is bad; `data` has the part that could be read before.
 
     Raises:
         SourceError: the file cannot be read.
@@ -65,7 +65,7 @@ def _quorum_state(text: str, found: SmallFile) -> None:
 
 
 def _clean_shutdown(text: str, found: SmallFile) -> None:
-    if text:  # earlier releases wrote nothing into it
+    if text:  # earlier releases write an empty file
         _object(text, found, "version", {0: {"brokerEpoch": (int,)}})
 
 
@@ -125,11 +125,11 @@ def _checkpoint(
     width: int,
     entry: Callable[[list[str], int], dict[str, object]],
 ) -> None:
-    """Read lines: a version, how many entries there are, and these, of *width* fields each."""
+    """Read lines: a version, the number of entries, and the entries with *width* fields each."""
     entries: list[dict[str, object]] = []
     found["data"] = {"entries": entries}
     lines = _lines(text)
-    if not lines:  # as it is made
+    if not lines:  # a new file
         return
     found["version"] = _number(lines[0], _INT32, 1)
     if found["version"] != 0:
@@ -158,7 +158,7 @@ def _number(text: str, limit: int, line: int) -> int:
 
 
 def _object(text: str, found: SmallFile, version_field: str, versions: Versions) -> None:
-    """Read a JSON object, which says what version it is."""
+    """Read a JSON object with a field for its version."""
     data = _json(text)
     found["data"] = data
     version = found["version"] = data.pop(version_field, None)
@@ -177,7 +177,7 @@ def _json(text: str) -> dict[str, Any]:
 
     try:
         data = json.loads(text, parse_constant=_refuse_constant)
-        # It must be possible to write what was read: half of a surrogate pair is no text.
+        # Half of a surrogate pair cannot be written again.
         json.dumps(data, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise DecodeError(f"no JSON: {error}") from None
@@ -197,7 +197,7 @@ def _shown(value: object) -> str:
 
 
 Versions = dict[int, dict[str, tuple[type, ...]]]
-"""Of a JSON object: by version, the fields that must be there, and their types."""
+"""The required fields of a JSON object and their types, by version."""
 
 _STATE_FIELDS = {"leaderId": (int,), "leaderEpoch": (int,), "votedId": (int,)}
 _QUORUM_STATE_FIELDS: Versions = {

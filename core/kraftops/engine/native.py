@@ -1,7 +1,7 @@
-"""The compiled engine: what it is told of messages, and its scans.
+"""The compiled engine: descriptions of decoders and queries for it, and its scans.
 
-`_native` knows no message. It is given the tables of `kraftops.schema.tables`, and what
-`kraftops.records` has as data beside them.
+`_native` contains no messages: it interprets the tables of `kraftops.schema.tables` and
+`kraftops.records`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def scan(request: Request) -> NativeScan:
 def count_framed(
     decoder: FramedDecoder, buffer: bytes, pos: int, count: int
 ) -> list[tuple[int | None, int | None, int, int]] | None:
-    """Count records of framed values; None where the reference is to say what is wrong."""
+    """Count records of framed values; None if the reference has to report damage."""
     return _decoder(decoder).count(buffer, pos, count)
 
 
@@ -42,7 +42,7 @@ class NativeScan:
     """Reads the batches of one file; a `kraftops.engine.scan_contract.Scan`."""
 
     def __init__(self, request: Request) -> None:
-        """Read as *request* says."""
+        """Open the engine's scan for a request."""
         query = request.query
         limit = query.max_inflated_bytes
 
@@ -50,9 +50,11 @@ class NativeScan:
             try:
                 return decompress(codec, data, limit)
             except (DecodeError, MemoryError):
-                return None  # the reference says why
+                return None  # the reference reports the reason
 
-        self._scan = _native.Scan(_decoder(query.reader), _control(), inflate, _described(request))
+        self._scan = _native.Scan(
+            _decoder(query.reader), _control(), inflate, _description(request)
+        )
 
     @property
     def first_offset(self) -> int | None:
@@ -93,7 +95,7 @@ class NativeScan:
         )
 
 
-def _described(request: Request) -> dict[str, Any]:
+def _description(request: Request) -> dict[str, Any]:
     query = request.query
     columns = COLUMNS if query.columns is None else query.columns
     return {
@@ -107,19 +109,20 @@ def _described(request: Request) -> dict[str, Any]:
         "file": file_column(request.path).encode(),
         "columns": [name for name in COLUMNS if name in columns],
         "secrets": None if query.show_secrets else (list(SECRET_WORDS), list(PUBLIC_SUFFIXES)),
-        **_selection(query.filter),
+        **_conditions(query.filter),
     }
 
 
-def _selection(asked: Filter) -> dict[str, Any]:
+def _conditions(filter_: Filter) -> dict[str, Any]:
+    until = None if filter_.until >= _NO_UNTIL else filter_.until
     return {
-        "types": list(asked.types),
-        "offsets": (asked.first_offset, asked.last_offset),
-        "times": (asked.since, None if asked.until >= _NO_UNTIL else asked.until),
-        "keys": list(map(_bytes, asked.keys)),
-        "topics": list(map(_bytes, asked.topics)),
-        "topic_ids": list(map(_bytes, asked.topic_ids)),
-        "where": [(_bytes(path), _bytes(text)) for path, text in asked.where],
+        "types": list(filter_.types),
+        "offsets": (filter_.first_offset, filter_.last_offset),
+        "times": (filter_.since, until),
+        "keys": list(map(_bytes, filter_.keys)),
+        "topics": list(map(_bytes, filter_.topics)),
+        "topic_ids": list(map(_bytes, filter_.topic_ids)),
+        "where": [(_bytes(path), _bytes(text)) for path, text in filter_.where],
     }
 
 

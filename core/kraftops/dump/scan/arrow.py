@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-_LARGE_BYTES = 8 << 20  # of a record batch, that is written at once
+_LARGE_BYTES = 8 << 20  # a record batch of this size is a row group of its own
 GROUP_ROWS = MAX_ROWS
-"""Rows of a Parquet file that are written together, about."""
+"""The approximate number of rows in a row group of a Parquet file."""
 
 
 def arrow_schema() -> pa.Schema:
@@ -47,7 +47,7 @@ def scan_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a byte range in record batches; damage is a row too.
 
-    *schema* may be that of some columns only.
+    *schema* may have only some of the columns.
 
     Raises:
         SourceError: the file cannot be read.
@@ -62,7 +62,7 @@ def scan_batches(
 def first_batches(
     part: ByteRange, query: Query, report: Report, most: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the first *most* rows of a byte range, and report no damage behind them.
+    """Yield the first *most* rows of a byte range; damage after them is not reported.
 
     Raises:
         SourceError: the file cannot be read.
@@ -82,10 +82,10 @@ def first_batches(
 
 
 def arrow_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield *rows* in record batches; *schema* may be that of some columns only."""
-    left = iter(rows)
-    while some := list(islice(left, GROUP_ROWS)):
-        yield record_batch(columns_of(some, schema.names), len(some), schema)
+    """Yield *rows* in record batches; *schema* may have only some of the columns."""
+    remaining = iter(rows)
+    while group := list(islice(remaining, GROUP_ROWS)):
+        yield record_batch(columns_of(group, schema.names), len(group), schema)
 
 
 def record_batch(columns: Columns, count: int, schema: pa.Schema) -> pa.RecordBatch:
@@ -118,7 +118,7 @@ def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Arr
 
 
 class ArrowReader:
-    """Reads byte ranges as record batches, which are results beside an empty output."""
+    """A task of `kraftops.parallel.ordered`: emits the record batches of byte ranges as results."""
 
     def __init__(self, query_of: Callable[[str], Query]) -> None:
         """Read each path by the query that *query_of* returns."""
@@ -139,9 +139,9 @@ class ArrowReader:
 
 
 class ParquetFile:
-    """A Parquet file of rows, in a file or descriptor that is not closed; a context manager.
+    """A Parquet file of rows, as a context manager; its target is not closed.
 
-    pyarrow is loaded when the first batch comes.
+    pyarrow is loaded with the first batch.
     """
 
     def __init__(self, target: int | BinaryIO) -> None:
@@ -163,10 +163,10 @@ class ParquetFile:
     def __exit__(self, *error: object) -> None:
         with self._opened:
             if error[0] is None:
-                self._write()  # no rows are a file, too
+                self._write()  # a file without rows is written too
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Write some rows, when there are enough of them.
+        """Add rows, and write a row group once there are enough.
 
         Raises:
             OSError: the file cannot be written.
@@ -196,14 +196,14 @@ class ParquetFile:
 
 
 def write_parquet(batches: Iterable[pa.RecordBatch], fd: int) -> None:
-    """Write a Parquet file of record batches; errors as those of `ParquetFile`."""
+    """Write a Parquet file of record batches; it raises the errors of `ParquetFile`."""
     with ParquetFile(fd) as file:
         for batch in batches:
             file.add(batch)
 
 
 def last_rows(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    """Yield the last *most* rows of record batches, when all are there."""
+    """Yield the last *most* rows of record batches, after reading all."""
     kept: deque[pa.RecordBatch] = deque()
     rows = 0
     for batch in batches:

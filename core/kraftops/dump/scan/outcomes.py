@@ -140,7 +140,7 @@ def require_records(part: ByteRange) -> None:
     """Refuse a file without records.
 
     Raises:
-        UsageError: it is an index, say, or has another file's name.
+        UsageError: its name is not the name of a log or snapshot.
     """
     name = file_name(part.path)
     if name is None:
@@ -153,7 +153,7 @@ def open_part(part: ByteRange) -> LogFile | LogStream:
     """Open the log of a byte range.
 
     Raises:
-        SourceError: it cannot be read, or another file has taken its place.
+        SourceError: it cannot be read, or another file has replaced it.
     """
     log = open_log(part.path)
     if part.file_id:

@@ -59,7 +59,7 @@ class PartPrinter:
         return PartResult(part, report.take(), first, last, size)
 
     def chunks(self, part: ByteRange, report: Report) -> Iterator[bytes]:
-        """Yield the output of a byte range, and add to *report* as damage is met."""
+        """Yield the output of a byte range, and add damage to *report*."""
         self._scan = None
         query = self._query
         try:
@@ -136,31 +136,31 @@ class PartPrinter:
 
     @contextmanager
     def _open(self, part: ByteRange) -> Iterator[LogFile | LogStream]:
-        """Give the log of a byte range, which stays open where another range of it may follow.
+        """Give the log of a byte range; it stays open if another range of it may follow.
 
         Raises:
-            SourceError: it cannot be read, or another file has taken its place.
+            SourceError: it cannot be read, or another file has replaced it.
         """
         if not self._log or (self._log.path, self._log_id) != (part.path, part.file_id):
             self.close()
             self._log, self._log_id = open_part(part), part.file_id
-        is_kept = False  # only where the part says which file it is
+        stays_open = False
         try:
             yield self._log
-            is_kept = part.file_id is not None and not part.is_last
+            stays_open = part.file_id is not None and not part.is_last
         finally:
-            if not is_kept:
+            if not stays_open:
                 self.close()
 
     def close(self) -> None:
-        """Close the file that was left open, if one was."""
+        """Close the file that is still open, if any."""
         if self._log:
             self._log.__exit__()
             self._log = None
 
 
 def file_head(part: ByteRange, report: Report) -> bytes:
-    """Return the lines about a file that come before its batches."""
+    """Return the lines about a file, before its batches."""
     first = f"Dumping {part.path}\n".encode("utf-8", "surrogateescape")
     name = file_name(part.path)
     if name is None or not name.has_records or name.is_stdin:
@@ -169,7 +169,7 @@ def file_head(part: ByteRange, report: Report) -> bytes:
 
 
 def text_chunks(path: str, query: Query, report: Report) -> Iterator[bytes]:
-    """Yield the output of a whole file, and add to *report* as damage is met."""
+    """Yield the output of a whole file, and add damage to *report*."""
     return PartPrinter(query).chunks(ByteRange(path_text(path)), report)
 
 
@@ -198,7 +198,7 @@ def _name_line(name: FileName, report: Report) -> bytes:
 
 
 def _end(name: FileName, end: LogEnd, query: Query, report: Report) -> bytes:
-    """Report the bytes behind the last batch, and return the line that Kafka's tool prints."""
+    """Report the bytes after the last batch, and return Kafka's line about them."""
     if end.reason is EndReason.PADDING:
         report.note(name.path, end.position, end.detail)
     elif end.reason is EndReason.DAMAGED_ARCHIVE:

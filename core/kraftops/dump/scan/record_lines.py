@@ -1,4 +1,4 @@
-"""The lines of single records, each with the lines that belong before it."""
+"""Lines of single records, each with the header lines of its file and batch."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kraftops.query.query import Query
 
 
 class RecordLine(NamedTuple):
-    """The line of a record with the lines that belong before it, or of a batch without records.
+    """The line of a record, or of a batch without shown records, with its header lines.
 
-    Lines of one file, or batch, share the same bytes objects.
+    Records of the same file, or batch, share the same bytes object.
     """
 
     file: bytes
@@ -27,9 +27,9 @@ class RecordLine(NamedTuple):
 def record_lines(
     part: ByteRange, query: Query, report: Report, head: bytes = b""
 ) -> Iterator[RecordLine]:
-    """Yield the line of each record, or batch, that is asked for, with *head* as the file's lines.
+    """Yield the lines of the records, or batches, that match; *head* is the header of the file.
 
-    Damage is added to *report* before the line that follows it.
+    Damage is added to *report* before the next line.
 
     Raises:
         SourceError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""The rows of logs, for programs."""
+"""Rows of logs, for Python programs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def scan(
     source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     query: Query | None = None,
 ) -> Iterator[Row]:
-    """Yield the records of logs as rows; what is damaged is a row of kind `damage`.
+    """Yield the records of logs as rows; damage is a row of kind `damage`.
 
     Args:
         source: a segment, a snapshot, a partition's directory, a log directory, a pattern, or
             several of these. Directories are read in offset order.
-        query: which decoder and filters; without a decoder, a directory's topic chooses it.
+        query: decoder and filters; without a decoder, the topic of a directory chooses it.
 
     Raises:
         SourceError: a file cannot be read.
         UsageError: a name stands for no log.
     """
-    given = [source] if isinstance(source, (str, os.PathLike)) else source
-    asked = query or Query()
-    types = parse_types(asked.filter.types)
-    asked = replace(asked, form="json", filter=replace(asked.filter, types=types))
-    for one in expand([os.fspath(name) for name in given]):
-        decoder = asked.decoder or one.decoder
-        wanted = replace(asked, decoder=decoder, deep_iteration=decoder is not None)
-        yield from part_rows(ByteRange(one.path), wanted, Report())
+    names = [source] if isinstance(source, (str, os.PathLike)) else source
+    query = query or Query()
+    types = parse_types(query.filter.types)
+    query = replace(query, form="json", filter=replace(query.filter, types=types))
+    for file in expand([os.fspath(name) for name in names]):
+        decoder = query.decoder or file.decoder
+        file_query = replace(query, decoder=decoder, deep_iteration=decoder is not None)
+        yield from part_rows(ByteRange(file.path), file_query, Report())

@@ -1,4 +1,4 @@
-"""The ids that topics have had, looked up in the metadata log itself."""
+"""Present and former ids of topics, by the records of the metadata log."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from kraftops.records.kinds import METADATA
 
 
 def with_topic_ids(query: Query, parts: Iterable[ByteRange]) -> Query:
-    """Return a query with the ids of the topics that it asks for, as *parts* tell them.
+    """Return a query with the ids of the topics in its filter, by the metadata logs in *parts*.
 
-    Parts are those of metadata logs. A name that was deleted and created again has had several ids.
+    A topic that was deleted and created again has several ids.
     """
-    asked = query.filter
-    if not asked.topics:
+    topics = query.filter.topics
+    if not topics:
         return query
-    named = Filter(types=frozenset({"topic"}), topics=asked.topics)
-    lookup = Query(decoder=METADATA, dialect=query.dialect, filter=named)
-    found = set(asked.topic_ids)
+    topic_records = Filter(types=frozenset({"topic"}), topics=topics)
+    lookup = Query(decoder=METADATA, dialect=query.dialect, filter=topic_records)
+    ids = set(query.filter.topic_ids)
     for part in parts:
         try:
             for row in part_rows(part, lookup, Report()):
-                if row.topic_id and row.value and _name(row.value) in asked.topics:
-                    found.add(row.topic_id)
+                if row.topic_id and row.value and _name(row.value) in topics:
+                    ids.add(row.topic_id)
         except SourceError:
-            continue  # the dump itself says so
-    return replace(query, filter=replace(asked, topic_ids=frozenset(found)))
+            continue  # the dump reports the error
+    return replace(query, filter=replace(query.filter, topic_ids=frozenset(ids)))
 
 
 def _name(value: str) -> object:

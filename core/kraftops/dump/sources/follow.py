@@ -1,4 +1,4 @@
-"""A log that grows: its new batches, part by part, across the rolls of its segments."""
+"""Following a growing log: its new batches, part by part, from segment to segment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftops.log.files import FileKind, file_name
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange
 
-_MOST_BYTES = 8 << 20  # of a part, so that what is there already comes out bit by bit
+_MOST_BYTES = 8 << 20  # of a part: an existing log is printed part by part
 
 
 def follow(
@@ -19,9 +19,9 @@ def follow(
 ) -> Iterator[ByteRange]:
     """Yield the parts of a log from byte *start* of the segment *path* on, for ever.
 
-    A part ends with a whole batch. When a later segment is there, nothing is appended to this one:
-    what is left of it is a part too, whatever it is, and that one follows. *wait* is called when
-    there is nothing new; *note* gets what is odd.
+    A part ends with a whole batch. Once a later segment exists, this one is complete: its remaining
+    bytes are a part too, batches or not, and then the later segment is read. *wait* is called when
+    there is nothing new; *note* gets lines about unusual events.
 
     Raises:
         SourceError: a segment cannot be read.
@@ -48,13 +48,13 @@ def follow(
 
 
 def _present(path: str) -> str:
-    """Return what a segment is called now: the server may have renamed it, to delete it later."""
+    """Return the present path of a segment: a server renames it before it deletes it."""
     renamed = f"{path}.deleted"
     return renamed if not os.path.exists(path) and os.path.exists(renamed) else path
 
 
 def next_segment(path: str) -> str | None:
-    """Return the segment of the same directory that comes next; None if there is none yet."""
+    """Return the next segment in the same directory; None if there is none yet."""
     name = file_name(path)
     if name is None or name.kind is not FileKind.LOG:
         return None
@@ -80,7 +80,7 @@ def _size(path: str) -> int:
 
 
 def _end_of_batches(path: str, position: int) -> int:
-    """Return where the last whole batch from *position* on ends, at most some MB further."""
+    """Return the end of the last whole batch from *position* on, at most some MB further."""
     with LogFile(path) as log:
         begun = last = position
         while position + LOG_OVERHEAD <= log.size and position - begun < _MOST_BYTES:
@@ -92,7 +92,7 @@ def _end_of_batches(path: str, position: int) -> int:
                 break
             last, position = position, position + size
         if position > begun and position == log.size and not _is_whole(log, last, position):
-            return last  # its bytes are there, but not all of them are written yet
+            return last  # the last batch is not completely written yet
         return position
 
 

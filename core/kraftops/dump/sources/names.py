@@ -22,8 +22,8 @@ from kraftops.uris import is_remote, local_path
 class Source:
     """A file to be read, or `-`, standard input.
 
-    *decoder*, *topic* and *partition* are None where no directory tells them. Sources of the same
-    *group* are pieces of one log, one behind the other.
+    *decoder*, *topic* and *partition* are by the name of the directory, or None. Sources with the
+    same *group* are consecutive parts of one log.
     """
 
     path: str
@@ -36,9 +36,9 @@ class Source:
 def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False) -> list[Source]:
     """Return the sources that *names* stand for, in their order.
 
-    The directory of a partition stands for its segments; that of the metadata log for its newest
-    snapshot and the segments that hold what came after it. A log directory stands for all its
-    partitions. A name that nothing has is a pattern, if it looks like one.
+    A partition's directory stands for its segments; the metadata log's directory for its newest
+    snapshot and the segments after it. A log directory stands for all its partitions. A name with a
+    wildcard is a pattern if no file has this name.
 
     Args:
         names: of files, which need not exist, and directories; patterns with `*`, `?`, `[…]` and
@@ -89,21 +89,21 @@ def _logs(name: str, *, from_start: bool) -> list[Log]:
 
 
 def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
-    """Yield what a pattern matches: directories with what they stand for, other files as they are.
+    """Yield the logs that a pattern matches: logs of directories, and single files.
 
-    `**` matches a directory and then all that is in it, which its log stands for already.
+    `**` matches a directory and then everything in it; its files must not come twice.
     """
     from glob import iglob
 
     done: set[str] = set()
     for path in sorted(iglob(pattern, recursive=True)):
-        place = os.path.normpath(path)
-        if not done.isdisjoint(_with_parents(place)):
+        normal = os.path.normpath(path)
+        if not done.isdisjoint(_with_parents(normal)):
             continue
         if not os.path.isdir(path):
             yield Log([path])
-        elif logs := _in_directory(path, _names_if_ours(path), from_start=from_start):
-            done.add(place)
+        elif logs := _in_directory(path, _readable_names(path), from_start=from_start):
+            done.add(normal)
             yield from logs
 
 
@@ -115,7 +115,7 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def _in_directory(path: str, names: list[str], *, from_start: bool) -> list[Log]:
-    """Return the log of a partition's directory, or those of a log directory, or none."""
+    """Return the log in a partition's directory, or the logs in a log directory."""
     log = partition_log(path, names, from_start=from_start)
     if log:
         return [log]
@@ -125,7 +125,7 @@ def _in_directory(path: str, names: list[str], *, from_start: bool) -> list[Log]
         match = PARTITION_NAME.fullmatch(name)
         if (match and match[3]) or not os.path.isdir(directory):
             continue
-        log = partition_log(directory, _names_if_ours(directory), from_start=from_start)
+        log = partition_log(directory, _readable_names(directory), from_start=from_start)
         if log:
             found.append((log.topic or name, log.partition or 0, log))
     found.sort(key=lambda entry: entry[:2])
@@ -139,11 +139,14 @@ def _names(directory: str) -> list[str]:
         raise SourceError(f"cannot read {directory}: {error.strerror}") from None
 
 
-def _names_if_ours(directory: str) -> list[str]:
-    """Return the names in a directory that nobody has named.
+def _readable_names(directory: str) -> list[str]:
+    """Return the names in a directory that was found, and not named by the user.
 
-    There are none in one that a server has deleted meanwhile, or that belongs to somebody else, as
-    `lost+found` does.
+    The list is empty if a server has just deleted it, or if it is unreadable and not named as a
+    partition, such as `lost+found`.
+
+    Raises:
+        SourceError: the directory of a partition cannot be read.
     """
     try:
         return _names(directory)

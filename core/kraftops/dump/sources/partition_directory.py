@@ -37,7 +37,7 @@ def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | Non
     ]
     chosen = segments = _segments(files)
     snapshots = _snapshots(files)
-    if snapshots and topic != METADATA_TOPIC:  # it is the only log that has them
+    if snapshots and topic != METADATA_TOPIC:  # no other log has snapshots
         topic, partition = METADATA_TOPIC, None
     if not from_start:
         chosen = _after_snapshot(snapshots, segments)
@@ -45,7 +45,7 @@ def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | Non
 
 
 def _segments(files: list[FileName]) -> list[FileName]:
-    """Return the segments by offset; a segment that is also in an archive comes once."""
+    """Return the segments by offset; a segment with an archived copy comes once."""
     found: dict[str, FileName] = {}
     for file in sorted(files, key=lambda file: file.archive):
         if file.kind is FileKind.LOG and _has(file, "base_offset"):

@@ -1,4 +1,4 @@
-"""Cut logs into byte ranges that are read on their own, and merge what is found in them."""
+"""Cut logs into byte ranges that are read separately, and merge the reports about them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
 
 PART_BYTES = 2 << 20
-"""Of a part, about: a tenth of a second of work, so that none waits long for the last one."""
+"""The approximate size of a part: a tenth of a second of work, so that all threads end together."""
 
 _WORTH_A_JOB = 4 << 20
 
 
 class PartResult(NamedTuple):
-    """The report about a byte range, or about some more of it.
+    """A report about a byte range, or about the bytes since the last report.
 
-    The offsets are the first and last of all its records so far; *size* is how many bytes more were
-    read.
+    The offsets are the first and last of all records in the range so far; *size* is the number of
+    bytes read since the last report.
     """
 
     part: ByteRange
@@ -39,9 +39,9 @@ class PartResult(NamedTuple):
 
 
 def job_count(size: int) -> int:
-    """Return how many threads should read *size* bytes of logs: at most one a core.
+    """Return the number of threads for *size* bytes of logs: at most one a core.
 
-    More than one is no quicker where the reference reads them: it holds Python's lock.
+    The reference engine gets one: it holds Python's lock.
 
     Raises:
         UsageError: see `kraftops.engine.choice.engine_name`.
@@ -80,7 +80,7 @@ def sizes_of(paths: Iterable[str]) -> list[int]:
 
 
 def whole_files(paths: Iterable[str]) -> Iterator[ByteRange]:
-    """Yield files as they are."""
+    """Yield files in one part each."""
     for path in paths:
         yield ByteRange(path_text(path))
 
@@ -92,10 +92,10 @@ def plan_parts(
     *,
     cut_remote: bool = False,
 ) -> Iterator[ByteRange]:
-    """Yield files, logs and snapshots in parts of about *part_bytes*, while they are asked for.
+    """Yield the parts of files: logs and snapshots are cut into about *part_bytes*.
 
-    *max_bytes* of a log are read, all with `NO_LIMIT`. What is on other machines must be read to be
-    cut, and is only where *cut_remote* says so.
+    *max_bytes* of each log are read. A remote log has to be read to be cut, and is cut only if
+    *cut_remote* is set.
     """
     for path in map(path_text, paths):
         name = file_name(path)
@@ -104,24 +104,24 @@ def plan_parts(
             yield ByteRange(path)
             continue
         try:
-            named = (
-                None if cut_remote and is_remote(path) else file_id(path)
-            )  # before it is opened, and by who reads it afterwards
+            # The reader of a part compares it, to notice another file of the same name.
+            identity = None if cut_remote and is_remote(path) else file_id(path)
             log = LogFile(path)
         except SourceError:
-            yield ByteRange(path)  # who reads it says so
+            yield ByteRange(path)  # its reader reports the error
             continue
         with log:
-            yield from cut_log(log, part_bytes, None if max_bytes == NO_LIMIT else max_bytes, named)
+            limit = None if max_bytes == NO_LIMIT else max_bytes
+            yield from cut_log(log, part_bytes, limit, identity)
 
 
 class ReportMerger:
-    """Merges the reports about byte ranges into one, as if each file had been read at one go."""
+    """Merges the reports about byte ranges into one, as if each file had been read in one part."""
 
     def __init__(self, report: Report) -> None:
         """Merge into *report*."""
         self._report = report
-        self._part: ByteRange | None = None  # of which the first offset is known
+        self._part: ByteRange | None = None  # its first offset is known
         self._last_offset: int | None = None
         self._lines: list[str] = []
 
@@ -135,10 +135,10 @@ class ReportMerger:
         if result.last_offset is not None or not part.start:
             self._last_offset = result.last_offset
         if part.start:
-            report.refused = 0  # not all of the file, or counted with its first part
+            report.refused = 0  # only the first part counts a file that cannot be read
         self._report.merge(report)
         lines = self._report.take_lines()
         if part.start and lines == self._lines:
-            return []  # the file cannot be read, which was said
+            return []  # the same error was reported for the part before
         self._lines = lines
         return lines

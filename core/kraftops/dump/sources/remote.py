@@ -10,12 +10,12 @@ from kraftops.errors import UsageError
 from kraftops.log.remote import Entry, list_directory
 
 WILD = re.compile(r"[*?[]")
-"""A wildcard: patterns have one, and few names do."""
+"""A wildcard of a pattern."""
 _GLOB = re.compile(r"(\*\*/?)|(\*)|(\?)|\[(!?)([^]]+)\]|(.)", re.DOTALL)
 
 
 def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
-    """Return the logs that a URI stands for, as a path of that form would.
+    """Return the logs that a URI stands for, by the same rules as for paths.
 
     Raises:
         UsageError: a directory holds no log, or nothing matches a pattern.
@@ -38,7 +38,7 @@ def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
 
 
 def _in_directory(uri: str, entries: list[Entry], *, from_start: bool) -> list[Log]:
-    """Return the log of a partition's directory, or those of a log directory, or none."""
+    """Return the log in a partition's directory, or the logs in a log directory."""
     log = _partition_log(uri, entries, from_start=from_start)
     if log:
         return [log]
@@ -51,7 +51,7 @@ def _in_directory(uri: str, entries: list[Entry], *, from_start: bool) -> list[L
         log = _partition_log(entry.uri, inner, from_start=from_start)
         if log:
             found.append((log.topic or entry.name, log.partition or 0, log))
-    found.sort(key=lambda one: one[:2])
+    found.sort(key=lambda entry: entry[:2])
     return [log for _, _, log in found]
 
 
@@ -61,9 +61,9 @@ def _partition_log(uri: str, entries: list[Entry], *, from_start: bool) -> Log |
 
 
 def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
-    """Yield what a pattern matches: directories with what they stand for, other files as they are.
+    """Yield the logs that a pattern matches: logs of directories, and single files.
 
-    All below the last directory without a wildcard is listed, which a store is quick at.
+    Everything below the last directory without a wildcard is listed: object stores do it fast.
     """
     wild = WILD.search(pattern)
     assert wild

@@ -1,4 +1,4 @@
-"""The records that are asked for, and their rows."""
+"""Rows of the records that match the filter of a query."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ _VALUE_COLUMNS = frozenset(COLUMNS[Row._fields.index("key") :])
 
 
 class RowBuilder:
-    """Makes the rows of one file's records."""
+    """Builds the rows of the matching records of one file."""
 
     def __init__(self, path: str, query: Query) -> None:
-        """Make rows of the file *path* as *query* asks for."""
+        """Build rows of the file *path* for a query."""
         self._file = file_column(path)
         self._filter = query.filter
         self._is_all = query.filter.is_empty
-        self._by_place = not (query.filter.types or query.filter.needs_rows)
-        self._mean = meaning_reader(query)
+        self._is_by_offset_and_time = not (query.filter.types or query.filter.needs_rows)
+        self._meaning_of = meaning_reader(query)
         self._type_of = query.reader.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
 
     def matches(self, batch: Batch, header: Header, record: Record) -> bool:
-        """Tell whether a record of magic 2 is asked for."""
-        if self._is_all or self._by_place:
+        """Tell whether a record of magic 2 matches."""
+        if self._is_all or self._is_by_offset_and_time:
             return self._may_match(header, record)
         return self.row(batch, header, record) is not None
 
     def row(self, batch: Batch, header: Header, record: Record) -> Row | None:
-        """Return the row of a record of magic 2, or None where it is not asked for."""
+        """Return the row of a record of magic 2; None if it does not match."""
         if not self._may_match(header, record):
             return None
         sequence = header.base_sequence
         if sequence >= 0:
             sequence = add_sequence(sequence, record.offset - header.base_offset)
-        meaning = control_meaning(record) if header.is_control else self._mean(record)
+        meaning = control_meaning(record) if header.is_control else self._meaning_of(record)
         if self._head[0] is not batch:
             self._head = batch, row_head(self._file, batch.position, header)
         row = record_row(self._head[1], header, record, sequence, meaning)
         return row if self._is_all or self._filter.matches(row) else None
 
     def legacy_row(self, batch: Batch, head: LegacyHeader, message: LegacyRecord) -> Row | None:
-        """Return the row of a message of magic 0 or 1, or None where it is not asked for."""
+        """Return the row of a message of magic 0 or 1; None if it does not match."""
         record = message.record
-        found = self._mean(record)
+        meaning = self._meaning_of(record)
         if message.overrun:
-            found = found._replace(value=None, error=message.overrun)
+            meaning = meaning._replace(value=None, error=message.overrun)
         row = Row(
             self._file,
             batch.position,
@@ -71,11 +71,11 @@ class RowBuilder:
             codec=CODECS[head.codec],
             key_size=None if record.key is None else len(record.key),
             value_size=None if record.value is None else len(record.value),
-        )._replace(**found._asdict())
+        )._replace(**meaning._asdict())
         return row if self._is_all or self._filter.matches(row) else None
 
     def _may_match(self, header: Header, record: Record) -> bool:
-        """Tell whether offset, time and, as far as few bytes tell it, the type fit."""
+        """Tell whether offset and time match, and the type, as far as few bytes show it."""
         if self._is_all:
             return True
         is_appended = header.attributes & v2.LOG_APPEND_TIME
@@ -88,7 +88,7 @@ class RowBuilder:
 
 
 def meaning_reader(query: Query) -> ReadMeaning:
-    """Return a function to the meaning of a record, of no control batch."""
+    """Return a function to the meaning of a data record."""
     if is_shallow(query):
         return query.reader.head_reader()
     whole = query.filter.needs_rows
@@ -96,7 +96,7 @@ def meaning_reader(query: Query) -> ReadMeaning:
 
 
 def is_shallow(query: Query) -> bool:
-    """Tell whether nobody looks at more of a record than its kind, type and version."""
+    """Tell whether only kind, type and version of a record are used."""
     return (
         query.columns is not None
         and query.columns.isdisjoint(_VALUE_COLUMNS)
