@@ -15,10 +15,10 @@ from kraftops_cli.dump_log.filters import FILTERS
 
 
 def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
-    """Return the filter that the options ask for; topics are not looked up yet.
+    """Return the filter of the options; topics are not looked up yet.
 
     Raises:
-        UsageError: one of them is none, or a type is none of *decoder*, or of any without one.
+        UsageError: a value is wrong, or a type is unknown to *decoder*, or without one to all.
     """
     now = int(time.time() * 1000)
     given = {name: options[name] for name in FILTERS if options[name]}
@@ -38,15 +38,15 @@ def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
     )
 
 
-def refuse_unknown_types(asked: Filter, decoders: AbstractSet[str | None]) -> None:
+def refuse_unknown_types(filter_: Filter, decoders: AbstractSet[str | None]) -> None:
     """Refuse types of records that no decoder reads.
 
     Raises:
         UsageError: there are some; only control records are read without a decoder.
     """
-    if not asked.types or decoders - {None, USER}:
+    if not filter_.types or decoders - {None, USER}:
         return
-    if not asked.types <= parse_types(CONTROL_TYPES):
+    if not filter_.types <= parse_types(CONTROL_TYPES):
         raise UsageError(
             "--type asks for records of a decoder, and none is chosen",
             hint="as --cluster-metadata-decoder; the directory of a partition chooses its own",

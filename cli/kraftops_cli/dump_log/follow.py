@@ -47,8 +47,8 @@ def run_follow(run: Run, fd: int) -> None:
             terminal.line(line)
 
     for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
-        if (known := with_topics_of(part, query)) != query:
-            query = known
+        if (changed := with_topics_of(part, query)) != query:
+            query = changed
             printer = PartPrinter(query)
         for chunk in printer(part, emit):
             write_all(fd, chunk)

@@ -15,16 +15,16 @@ from kraftops_cli.dump_log.plan import Plan, Run
 
 
 def write_limited(plan: Plan, fd: int, lines: Iterator[RecordLine]) -> None:
-    """Write the first or last records of *lines*, each with the lines that belong before it."""
+    """Write the first or last records of *lines*, with the header lines of files and batches."""
     chunks = Chunks(lambda data: write_all(fd, data))
-    chosen = deque(lines, plan.tail) if plan.limit is None else islice(lines, plan.limit)
-    last = RecordLine(b"", b"", b"")
-    for record in chosen:
-        for line, before in zip(record[:2], last[:2], strict=True):
-            if line is not before:
-                chunks.add(line)
+    records = deque(lines, plan.tail) if plan.limit is None else islice(lines, plan.limit)
+    previous = RecordLine(b"", b"", b"")
+    for record in records:
+        for head, previous_head in zip(record[:2], previous[:2], strict=True):
+            if head is not previous_head:
+                chunks.add(head)
         chunks.add(record.line)
-        last = record
+        previous = record
     chunks.flush()
 
 

@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from kraftops.wire.quorum.quorum_target import QuorumTarget
 
 
-class _Asked(NamedTuple):
-    """A part, and what is to be shown of it; where it *begins_anew*, what came before is void."""
+class _LivePart(NamedTuple):
+    """A part of the log and its query; *is_restart*: it replaces all parts before."""
 
     part: ByteRange
     query: Query
-    begins_anew: bool
+    is_restart: bool
 
 
 def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
-    """Dump what controllers have; return the exit code.
+    """Dump the metadata log of controllers; return the exit code.
 
     Raises:
-        UsageError: the options make no sense, or there is no such engine.
-        ConfigError: a file makes no sense.
-        WireError: nobody leads, or answers; AnswerError: it is not permitted to read the log.
+        UsageError: options contradict each other, or the engine does not exist.
+        ConfigError: a configuration file is wrong.
+        WireError: no controller answers or leads; AnswerError: the log may not be read.
     """
     engine_name()
     terminal.flush()
@@ -56,7 +56,7 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     if plan.summary:
         return _run_summary(plan, target, terminal)
     run = Run(plan, terminal, Report())
-    parts = _asked(plan, target, terminal)
+    parts = _live_parts(plan, target, terminal)
     if plan.query.format.is_columns:
         return _write_parquet(run, parts)
     with open_target(plan, terminal) as fd:
@@ -68,18 +68,18 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
     return end(run)
 
 
-def _asked(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_Asked]:
-    """Yield the parts of the log as they come, with the ids of the topics that are asked for."""
+def _live_parts(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_LivePart]:
+    """Yield the parts of the log as they come; each query has the topic ids known so far."""
     query = plan.query_of(plan.sources[0].path)
     with LiveLog(target, note=lambda line: terminal.error(f"note: {line}")) as log:
-        for part, begins_anew in live_parts(log.read(follow=plan.follow)):
-            # A topic comes before all that is about it.
+        for part, is_restart in live_parts(log.read(follow=plan.follow)):
+            # The record of a topic precedes all other records about it.
             query = with_topics_of(part, query)
-            yield _Asked(part, query, begins_anew)
+            yield _LivePart(part, query, is_restart)
 
 
-def _write(run: Run, parts: Iterator[_Asked], fd: int) -> None:
-    """Write the output of parts, each as soon as it is there."""
+def _write(run: Run, parts: Iterator[_LivePart], fd: int) -> None:
+    """Write the output of parts, each as soon as it comes."""
     merger = ReportMerger(run.report)
     query = printer = None
 
@@ -87,14 +87,14 @@ def _write(run: Run, parts: Iterator[_Asked], fd: int) -> None:
         for line in merger.add(result):
             run.terminal.line(line)
 
-    for part, asked, _ in parts:
-        if printer is None or query != asked:
-            query, printer = asked, PartPrinter(asked)
+    for part, part_query, _ in parts:
+        if printer is None or query != part_query:
+            query, printer = part_query, PartPrinter(part_query)
         for chunk in printer(part, emit):
             write_all(fd, chunk)
 
 
-def _lines(run: Run, parts: Iterator[_Asked]) -> Iterator[RecordLine]:
+def _lines(run: Run, parts: Iterator[_LivePart]) -> Iterator[RecordLine]:
     """Yield the line of each record that matches."""
     head = b""
     for part, query, _ in parts:
@@ -104,7 +104,7 @@ def _lines(run: Run, parts: Iterator[_Asked]) -> Iterator[RecordLine]:
         run.flush_report()
 
 
-def _write_parquet(run: Run, parts: Iterator[_Asked]) -> int:
+def _write_parquet(run: Run, parts: Iterator[_LivePart]) -> int:
     from kraftops_cli.dump_log.parquet import LimitedBatches, write_parquet_file
 
     limited = LimitedBatches(run.plan)
@@ -122,14 +122,15 @@ def _write_parquet(run: Run, parts: Iterator[_Asked]) -> int:
 
 
 def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
-    """Print the summary of all that there is."""
+    """Print the summary of the whole log."""
     summary: Summary | None = None
-    for part, query, begins_anew in _asked(plan, target, terminal):
-        found = summarise(part.path, query, start=part.start)
-        if summary is None or begins_anew:
-            summary = found
+    for part, query, is_restart in _live_parts(plan, target, terminal):
+        part_summary = summarise(part.path, query, start=part.start)
+        if summary is None or is_restart:
+            summary = part_summary
         else:
-            summary.merge(found)
-    found = summary or Summary(plan.query_of(plan.sources[0].path).reader.name)
-    print_summaries(replace(plan, follow=False), terminal, [found.as_dict()])
+            summary.merge(part_summary)
+    if summary is None:
+        summary = Summary(plan.query_of(plan.sources[0].path).reader.name)
+    print_summaries(replace(plan, follow=False), terminal, [summary.as_dict()])
     return 0

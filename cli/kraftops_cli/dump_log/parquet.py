@@ -39,7 +39,7 @@ def run_parquet(run: Run) -> int:
 
 
 def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write the last rows of *batches*, where they are asked for, or all, to the output file."""
+    """Write *batches*, or with `--tail` their last rows, to the output file."""
     if plan.limit is None and plan.tail is not None:
         batches = last_rows(batches, plan.tail)
     assert plan.output is not None
@@ -60,7 +60,7 @@ def _limited_batches(run: Run) -> Iterator[pa.RecordBatch]:
 
 
 class LimitedBatches:
-    """Record batches of byte ranges, up to the limit of rows, if there is one."""
+    """Record batches of byte ranges, up to the limit of rows."""
 
     def __init__(self, plan: Plan) -> None:
         """Read up to the limit of *plan*."""

@@ -54,8 +54,8 @@ def run_parts(
     Args:
         run: the plan, the terminal and the report.
         fd: the output.
-        open_producer: opens what reads the parts; None prints them.
-        on_batch: takes its results that are no reports.
+        open_producer: opens a reader of parts; None stands for a printer.
+        on_batch: takes the reader's results that are no reports.
     """
     plan = run.plan
     size = total_size(plan.paths)

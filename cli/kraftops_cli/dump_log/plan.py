@@ -1,4 +1,4 @@
-"""The plan of a dump: its sources, query and output, and what all its forms share."""
+"""The plan of a dump: its sources, query and output, and functions for all modes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAMAGED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The sources, the query, and the options that say where and how much is written."""
+    """The sources, the query, and the options about the output."""
 
     sources: tuple[Source, ...]
     query: Query
@@ -38,21 +38,21 @@ class Plan:
         return [source.path for source in self.sources]
 
     def query_of(self, path: str) -> Query:
-        """Return the query of a source: with the decoder of its directory, if it has one."""
-        decoder = next((one.decoder for one in self.sources if one.path == path), None)
+        """Return the query of a source, with the decoder of its directory by default."""
+        decoder = next((source.decoder for source in self.sources if source.path == path), None)
         return self.query.for_source(decoder)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A plan that is carried out: its terminal, and the report that grows."""
+    """A running plan, with its terminal and report."""
 
     plan: Plan
     terminal: Terminal
     report: Report
 
     def flush_report(self) -> None:
-        """Write the lines of the report that came since the last call."""
+        """Write the lines of the report since the last call."""
         for line in self.report.take_lines():
             self.terminal.line(line)
 
@@ -80,5 +80,5 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
 
 
 def write_head(plan: Plan, fd: int) -> None:
-    """Write the line that a file begins with, if the format has one."""
+    """Write the first line of the output, if the format has one."""
     write_all(fd, plan.query.format.head.encode())

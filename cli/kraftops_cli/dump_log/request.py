@@ -20,7 +20,7 @@ from kraftops_cli.live.request import is_live, live_source
 from kraftops_cli.spark.options import spark_request
 from kraftops_cli.terminal.streams import Terminal
 
-_OF_PLAN = ("output", "jobs", "limit", "tail", "summary", "follow")
+_PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow")
 _CONTRADICTIONS = (
     ("limit", "tail"),
     ("summary", "follow"),
@@ -36,7 +36,7 @@ _CONTRADICTIONS = (
 
 
 def run_request(ctx: click.Context, options: dict[str, object]) -> int:
-    """Run what the options ask for; return the exit code."""
+    """Run the request of the options; return the exit code."""
     terminal: Terminal = ctx.obj
     if is_live(ctx, options):
         return _run_live(ctx, options, terminal)
@@ -48,8 +48,8 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     _refuse_repeated(ctx, names, terminal)
     on_spark = spark_request(ctx, options)
     _refuse_contradictions(ctx, query, options)
-    found = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
-    plan = _plan(found, query, options)
+    sources = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+    plan = _plan(sources, query, options)
     if on_spark:
         from kraftops_cli.dump_log.on_spark.run import run_spark
 
@@ -62,7 +62,7 @@ def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal
 
     query = _query(ctx, options)
     _refuse_repeated(ctx, [live_source(options).path], terminal)
-    spark_request(ctx, options)  # which refuses what is for Spark alone
+    spark_request(ctx, options)  # refuses options of Spark
     _refuse_contradictions(ctx, query, options)
     return run_live(_plan([live_source(options)], query, options), options, terminal)
 
@@ -81,17 +81,17 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
         raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
 
 
-def _plan(found: list[Source], query: Query, options: dict[str, object]) -> Plan:
-    sources = [replace(source, path=path_text(source.path)) for source in found]
+def _plan(sources: list[Source], query: Query, options: dict[str, object]) -> Plan:
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
-    known: dict[str, Any] = {name: options[name] for name in _OF_PLAN}
-    return Plan(sources=tuple(sources), query=query, **known)
+    shown = tuple(replace(source, path=path_text(source.path)) for source in sources)
+    values: dict[str, Any] = {name: options[name] for name in _PLAN_OPTIONS}
+    return Plan(sources=shown, query=query, **values)
 
 
 def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
     for name in ctx.meta["repeated"]:
         if name in ("--max-bytes", "--max-message-size"):
-            # Kafka looks at numbers when a file first needs them, after this line.
+            # Kafka parses numbers when a file first needs them, after this line.
             terminal.write(f"Dumping {path_text(paths[0])}\n")
         raise click.UsageError(f"{name} is given more than once", ctx)
 
@@ -105,7 +105,7 @@ def _decoder_class(ctx: click.Context, parameter: str, value: object) -> str:
     """Return the class of an option, or the default.
 
     Raises:
-        click.BadParameter: Kafka does not have it.
+        click.BadParameter: Kafka has no such class.
     """
     if value is None:
         return DEFAULT_CLASS
@@ -131,14 +131,14 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
     if options["print_data_log"] or any(options[name] for name in classes):
         decoders.append(USER)
     given = {name: options.get(name) for name in Query.__slots__}
-    known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    known["filter"] = asked = parsed_filter(options, decoders[0] if decoders else None)
-    # What chooses records by what is in them shows records, not batches.
+    values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    values["filter"] = filter_ = parsed_filter(options, decoders[0] if decoders else None)
+    # A filter on the contents of records shows records, not batches.
     is_deep = options["deep_iteration"] or decoders or options["types"]
-    known["deep_iteration"] = bool(is_deep or asked.needs_rows)
+    values["deep_iteration"] = bool(is_deep or filter_.needs_rows)
     return Query(
         decoder=decoders[0] if decoders else None,
         key_decoder=classes["key_decoder_class"],
         value_decoder=classes["value_decoder_class"],
-        **known,
+        **values,
     )

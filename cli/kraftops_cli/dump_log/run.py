@@ -1,4 +1,4 @@
-"""Run a dump of files in the form that is asked for."""
+"""Run a dump of files, in the mode of its plan."""
 
 from __future__ import annotations
 

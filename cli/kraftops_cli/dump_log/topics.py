@@ -1,4 +1,4 @@
-"""Topics that are asked for by name: their ids, looked up before a dump or as it goes on."""
+"""Topics in a filter: their ids are looked up before a dump, or during it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kraftops_cli.dump_log.plan import Plan
 
 
 def with_topics(plan: Plan) -> Plan:
-    """Return the plan with the ids of the topics that are asked for.
+    """Return the plan with the ids of the topics in its filter.
 
     Raises:
-        UsageError: a name would have to be looked up in standard input.
+        UsageError: a name cannot be looked up in standard input.
     """
     paths = [path for path in plan.paths if plan.query_of(path).reader.has_topics]
     if STANDARD_INPUT in paths and not all(map(_is_id, plan.query.filter.topics)):

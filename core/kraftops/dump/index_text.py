@@ -251,7 +251,7 @@ def _batch_at(log: LogFile, position: int, max_size: int) -> Batch | None:
     """Return the batch at *position* if *max_size* bytes hold it: only its header.
 
     Raises:
-        DecodeError: where Kafka's tool dies.
+        DecodeError: Kafka's tool fails there.
     """
     if position < 0 or position > log.size:
         raise DecodeError(f"position {position} lies outside of {log.path}, of {log.size} bytes")

@@ -31,7 +31,7 @@ class SparkJob:
         return time.monotonic() - self.start
 
     def report(self, what: str, damaged: int = 0, more_offsets: int = 0) -> None:
-        """Print the line about what was done, the time, and the number of unlisted offsets."""
+        """Print the result, the time, and the number of unlisted offsets, on one line."""
         self.progress.erase()
         note = f", {damaged} of them damaged" if damaged else ""
         note += f", {more_offsets:,} more offsets not listed" if more_offsets else ""

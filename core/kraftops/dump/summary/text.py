@@ -21,7 +21,7 @@ def summary_text(summary: Fields, width: int = 80, *, unicode: bool = True) -> s
     """Return what `Summary.as_dict` gave as tables and a chart.
 
     Args:
-        summary: as it was given, or as JSON has it.
+        summary: the dict, or its JSON parsed.
         width: of the terminal; only numbers go beyond.
         unicode: whether blocks and ellipses can be shown; all else is ASCII but the names.
     """
@@ -78,13 +78,14 @@ def _damage_text(damage: Fields) -> str:
     return f"{_count(damage['count'], 'place')}, {size_text(damage['bytes'])}"
 
 
-def _places(name: str) -> Callable[[Fields, Page], Iterator[str]]:
+def _damage_sites(name: str) -> Callable[[Fields, Page], Iterator[str]]:
     def lines(summary: Fields, page: Page) -> Iterator[str]:
         first = summary[name]["first"]
         if not first:
             return
         rows = [
-            [basename(one["file"]), one["position"], one["bytes"], one["reason"]] for one in first
+            [basename(site["file"]), site["position"], site["bytes"], site["reason"]]
+            for site in first
         ]
         yield from page.table([name.upper(), "POSITION", "BYTES", "REASON"], rows)
         if summary[name]["count"] > len(first):
@@ -111,28 +112,28 @@ def _types(summary: Fields, page: Page) -> Iterator[str]:
     total = summary["records"]["count"] or 1
     rows = [
         [
-            one["type"],
-            one["version"],
-            one["count"],
-            f"{100 * one['count'] / total:.1f}%".rjust(6),
-            size_text(one["bytes"]).rjust(10),
+            entry["type"],
+            entry["version"],
+            entry["count"],
+            f"{100 * entry['count'] / total:.1f}%".rjust(6),
+            size_text(entry["bytes"]).rjust(10),
         ]
-        for one in summary["types"]
+        for entry in summary["types"]
     ]
     yield from page.table(["TYPE", "VERSION", "RECORDS", "     %", "      SIZE"], rows)
 
 
 def _control(summary: Fields, page: Page) -> Iterator[str]:
     if summary["control"]:
-        rows = [[one["type"], one["count"]] for one in summary["control"]]
+        rows = [[entry["type"], entry["count"]] for entry in summary["control"]]
         yield from page.table(["CONTROL", "RECORDS"], rows)
 
 
 def _epochs(summary: Fields, page: Page) -> Iterator[str]:
     if summary["leaderEpochs"]:
         rows = [
-            [one["epoch"], one["firstOffset"], one["batches"], one["records"]]
-            for one in summary["leaderEpochs"]
+            [entry["epoch"], entry["firstOffset"], entry["batches"], entry["records"]]
+            for entry in summary["leaderEpochs"]
         ]
         yield from page.table(["EPOCH", "FIRST OFFSET", "BATCHES", "RECORDS"], rows)
 
@@ -141,13 +142,13 @@ def _codecs(summary: Fields, page: Page) -> Iterator[str]:
     if summary["codecs"]:
         rows = [
             [
-                one["codec"],
-                one["batches"],
-                size_text(one["compressedBytes"]).rjust(10),
-                size_text(one["uncompressedBytes"]).rjust(12),
-                "-" if one["ratio"] is None else f"{one['ratio']:.2f}".rjust(5),
+                entry["codec"],
+                entry["batches"],
+                size_text(entry["compressedBytes"]).rjust(10),
+                size_text(entry["uncompressedBytes"]).rjust(12),
+                "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}".rjust(5),
             ]
-            for one in summary["codecs"]
+            for entry in summary["codecs"]
         ]
         yield from page.table(["CODEC", "BATCHES", "COMPRESSED", "UNCOMPRESSED", "RATIO"], rows)
 
@@ -169,31 +170,32 @@ def _history(summary: Fields, page: Page) -> Iterator[str]:
 
 
 def _transactions(summary: Fields, page: Page) -> Iterator[str]:
-    found, producers = summary["transactions"], summary["producers"]
+    transactions, producers = summary["transactions"], summary["producers"]
     if producers["idempotent"]:
         yield _line("producers", f"{number_text(producers['idempotent'])} idempotent")
-    if not (found["committed"] or found["aborted"] or found["open"]):
+    if not (transactions["committed"] or transactions["aborted"] or transactions["open"]):
         return
     yield _line(
         "transactions",
-        f"{number_text(found['committed'])} committed, {number_text(found['aborted'])} aborted, "
-        f"{number_text(len(found['open']))} open",
+        f"{number_text(transactions['committed'])} committed, "
+        f"{number_text(transactions['aborted'])} aborted, "
+        f"{number_text(len(transactions['open']))} open",
     )
-    took = found["durationMs"]
-    if took["min"] is not None:
-        spans = [span_text(took[name]) for name in ("min", "median", "max")]
+    durations = transactions["durationMs"]
+    if durations["min"] is not None:
+        spans = [span_text(durations[name]) for name in ("min", "median", "max")]
         yield _line("duration", "min {}, median {}, max {}".format(*spans))
-    if found["open"]:
+    if transactions["open"]:
         yield ""
         rows = [
             [
-                one["transactionalId"] or f"producer {one['producerId']}",
-                one["producerId"],
-                one["producerEpoch"],
-                one["firstOffset"],
-                one["since"] or one["sinceMs"],
+                entry["transactionalId"] or f"producer {entry['producerId']}",
+                entry["producerId"],
+                entry["producerEpoch"],
+                entry["firstOffset"],
+                entry["since"] or entry["sinceMs"],
             ]
-            for one in found["open"]
+            for entry in transactions["open"]
         ]
         header = ["OPEN TRANSACTION", "PRODUCER", "EPOCH", "FIRST OFFSET", "SINCE"]
         yield from page.table(header, rows)
@@ -203,7 +205,7 @@ def _producers(summary: Fields, page: Page) -> Iterator[str]:
     producers = summary["producers"]
     names = ("producerId", "producerEpoch", "batches", "records", "committed", "aborted")
     header = ["PRODUCER", "EPOCH", "BATCHES", "RECORDS", "COMMITTED", "ABORTED"]
-    rows = ([one[name] for name in names] for one in producers["producers"])
+    rows = ([producer[name] for name in names] for producer in producers["producers"])
     yield from page.table(header, rows, is_whole=producers["exact"])
 
 
@@ -220,7 +222,7 @@ def _transactional_ids(summary: Fields, page: Page) -> Iterator[str]:
         "updated",
     )
     header = ["TRANSACTIONAL ID", "STATE", "PRODUCER", "EPOCH", "PARTITIONS", "UPDATED"]
-    rows = ([one[name] for name in names] for one in ids["transactionalIds"])
+    rows = ([entry[name] for name in names] for entry in ids["transactionalIds"])
     yield from page.table(header, rows, is_whole=ids["exact"])
 
 
@@ -230,14 +232,14 @@ def _groups(summary: Fields, page: Page) -> Iterator[str]:
         return
     rows = (
         [
-            one["group"],
-            one["kind"],
-            one["state"],
-            one["members"],
-            len(one["offsets"]),
-            max((offset["committed"] or "" for offset in one["offsets"]), default=None),
+            group["group"],
+            group["kind"],
+            group["state"],
+            group["members"],
+            len(group["offsets"]),
+            max((offset["committed"] or "" for offset in group["offsets"]), default=None),
         ]
-        for one in groups["groups"]
+        for group in groups["groups"]
     )
     header = ["GROUP", "KIND", "STATE", "MEMBERS", "OFFSETS", "LAST COMMIT"]
     yield from page.table(header, rows, is_whole=groups["exact"])
@@ -246,21 +248,21 @@ def _groups(summary: Fields, page: Page) -> Iterator[str]:
 def _committed(summary: Fields, page: Page) -> Iterator[str]:
     rows = (
         [
-            one["group"],
+            group["group"],
             f"{offset['topic']}-{offset['partition']}",
             offset["offset"],
             offset["committed"],
         ]
-        for one in summary.get("groups", {}).get("groups", ())
-        for offset in one["offsets"]
+        for group in summary.get("groups", {}).get("groups", ())
+        for offset in group["offsets"]
     )
     yield from page.table(["GROUP", "PARTITION", "OFFSET", "COMMITTED"], rows)
 
 
 _SECTIONS: tuple[Callable[[Fields, Page], Iterable[str]], ...] = (
     _overview,
-    _places("damage"),
-    _places("undecodable"),
+    _damage_sites("damage"),
+    _damage_sites("undecodable"),
     _distributions,
     _types,
     _control,
