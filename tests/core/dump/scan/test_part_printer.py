@@ -7,11 +7,9 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
-from kraftops.dump.scan.record_lines import record_lines
 from kraftops.log.batch import Record, batch_bytes
-from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.segments import IN
 from tests.helpers.tools.dump_file import LOG_NAME, QUERIES, dump, dump_bytes
 
 ONE = batch_bytes([Record(0, 10, b"k", b"first")])
@@ -246,42 +244,3 @@ def test_real_files_without_damage_have_nothing_to_report() -> None:
         found = dump(path, QUERIES["text"])
 
         assert (found.notes, found.has_failed) == ([], False)
-
-
-# Units
-
-
-def test_what_is_wrong_is_reported_where_its_line_is(tmp_path: Path) -> None:
-    """A reader with a limit gets no lines about bytes after the limit."""
-    bad = Record(2, 0, None, b"no frame")
-    good = [Record(n, 0, None, b"\1\x14\0\0") for n in range(5)]
-    path = tmp_path / LOG_NAME
-    path.write_bytes(batch_bytes([*good[:2], bad, *good[3:]]))
-    for form in ("text", "json", "csv"):
-        query = Query(decoder="metadata", form=form, deep_iteration=True, check=True)
-        report = Report()
-        told = [report.has_damage for _ in record_lines(ByteRange(str(path)), query, report)]
-
-        assert told == [False, False, True, True, True], form
-
-
-def test_damage_behind_the_last_record_is_not_reported_with_it(tmp_path: Path) -> None:
-    path = tmp_path / LOG_NAME
-    path.write_bytes(patched(ONE, 57, b"\0\0\0\x09") + TWO)
-    query = Query(decoder="user", deep_iteration=True)
-    report = Report()
-    told = [report.has_failed for _ in record_lines(ByteRange(str(path)), query, report)]
-
-    assert told == [False, True, True]
-
-
-def test_units_of_batches_alone_are_their_lines(tmp_path: Path) -> None:
-    path = tmp_path / LOG_NAME
-    path.write_bytes(ONE + TWO)
-
-    found = list(record_lines(ByteRange(str(path)), Query(), Report()))
-
-    assert [(unit.batch, unit.line[:13]) for unit in found] == [
-        (b"", b"baseOffset: 0"),
-        (b"", b"baseOffset: 1"),
-    ]

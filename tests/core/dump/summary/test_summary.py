@@ -8,7 +8,6 @@ import pytest
 
 from kraftops.dump.summary import summary as module
 from kraftops.dump.summary.amounts import Amount
-from kraftops.dump.summary.damage_sites import DamageSite, DamageSites
 from kraftops.dump.summary.summary import Summary
 from kraftops.log.batch import (
     DELETE_HORIZON,
@@ -149,20 +148,6 @@ def test_types_are_ordered_by_number_and_bounded(monkeypatch: pytest.MonkeyPatch
         {"type": "a", "version": 0, "count": 6, "bytes": 60},
         {"type": "OTHER", "version": None, "count": 2, "bytes": 20},
     ]
-
-
-def test_only_the_first_damage_sites_are_reported() -> None:
-    ours, later = DamageSites(), DamageSites()
-    for number in range(15):
-        ours.add(DamageSite("a", number, 2, "bad"))
-        later.add(DamageSite("b", number, 3, "bad"))
-    ours.merge(later)
-
-    found = ours.as_dict()
-
-    assert (found["count"], found["bytes"], len(found["first"])) == (30, 75, 20)
-    assert found["first"][0] == {"file": "a", "position": 0, "bytes": 2, "reason": "bad"}
-    assert found["first"][-1]["file"] == "b"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,37 @@
+"""The details of a summary, by decoder."""
+
+import pytest
+
+from kraftops.dump.summary.details import details_for
+from kraftops.log.batch import Record
+
+
+@pytest.mark.parametrize(
+    ("decoder", "names"),
+    [
+        ("offsets", {"groups"}),
+        ("transaction", {"transactions", "transactionalIds"}),
+        ("metadata", set()),
+        ("user", set()),
+    ],
+)
+def test_decoder_adds_its_fields_to_a_summary(decoder: str, names: set[str]) -> None:
+    assert set(details_for(decoder).fields()) == names
+
+
+def test_decoder_without_details_counts_nothing() -> None:
+    details, later = details_for("user"), details_for("user")
+    details.add_record(Record(0, 0, b"not a key of a coordinator", None), -1)
+    details.add_marker(7, is_commit=True)
+    details.merge(later)
+
+    assert details.fields() == {}
+
+
+def test_details_of_two_summaries_are_separate() -> None:
+    first, second = details_for("offsets"), details_for("offsets")
+    key = b"\0\x02\0\x01g"
+    first.add_record(Record(0, 0, key, None), 7)
+
+    assert first.fields()["groups"]["pendingOffsets"] == 1
+    assert second.fields()["groups"]["pendingOffsets"] == 0
