@@ -304,7 +304,7 @@ def test_half_a_batch_at_the_end_has_the_same_code_in_every_form(
     assert done.code == code
 
 
-def test_batches_that_are_asked_for_are_checked_with_their_records(tmp_path: Path) -> None:
+def test_filtered_batches_are_checked_with_their_records(tmp_path: Path) -> None:
     """Also if only the lines of batches are printed."""
     bad = batch_around(b"\xff" * 9, 1)
     (tmp_path / "0.log").write_bytes(GOOD + NEXT + patched(bad, 0, (2).to_bytes(8)))

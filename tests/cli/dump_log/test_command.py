@@ -137,7 +137,7 @@ def test_batch_that_inflates_too_far_is_refused_within_bounded_memory(tmp_path: 
     assert peak <= max(before, 600_000)  # KiB
 
 
-def test_count_that_promises_2_billion_costs_nothing(tmp_path: Path) -> None:
+def test_record_count_of_2_billion_costs_no_memory(tmp_path: Path) -> None:
     body = compress(1, plain_record(0, b"only"))
     write(tmp_path, _0=batch_around(body, (1 << 31) - 1, attributes=1) + LAST)
 

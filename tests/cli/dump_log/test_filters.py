@@ -345,7 +345,7 @@ def test_control_records_need_no_decoder() -> None:
         ["what.txt"],
     ],
 )
-def test_what_does_not_grow_as_one_log_cannot_be_followed(names: list[str], tmp_path: Path) -> None:
+def test_only_one_segment_or_partition_can_be_followed(names: list[str], tmp_path: Path) -> None:
     for name in names:
         (tmp_path / name).touch()
 

@@ -218,7 +218,9 @@ def test_server_says_where_controllers_are(
         (("--type", "nonsense"), "nonsense"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options: tuple[str, ...], reason: str) -> None:
+def test_contradictory_options_of_live_dumps_are_refused(
+    options: tuple[str, ...], reason: str
+) -> None:
     done = run_here("--controllers", "localhost:1", *options)
 
     assert (done.code, done.out) == (1, b"")

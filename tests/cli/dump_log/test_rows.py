@@ -606,9 +606,7 @@ def test_nothing_is_read_of_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("arguments", [[], ["--print-data-log"], ["--format", "json"]])
-def test_what_comes_by_a_pipe_or_in_an_archive_is_salvaged_too(
-    arguments: list[str], tmp_path: Path
-) -> None:
+def test_pipe_and_archive_are_salvaged_too(arguments: list[str], tmp_path: Path) -> None:
     data = (IN / "dmg/hole/00000000000000000000.log").read_bytes()
     (tmp_path / "0.log").write_bytes(data)
     (tmp_path / "0.log.gz").write_bytes(gzip.compress(data))

@@ -155,7 +155,7 @@ def test_index_without_its_log_is_an_error(segment: Segment) -> None:
     assert found.has_failed
 
 
-def test_sanity_of_an_offset_index(segment: Segment) -> None:
+def test_sanity_check_reports_a_damaged_offset_index(segment: Segment) -> None:
     path = segment.path(".index")
 
     assert body(segment.dump(".index", index(OFFSETS), SANITY)) == [f"{path} passed sanity check."]

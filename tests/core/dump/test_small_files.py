@@ -118,7 +118,7 @@ def test_all_that_kafka_wrote_is_undamaged() -> None:
 @pytest.mark.parametrize(
     "name", ["0.log", "quorum-state.tmp", "checkpoint", "partition.metadata.bak", "", "-"]
 )
-def test_other_names_are_not_theirs(name: str) -> None:
+def test_file_of_another_name_is_no_small_file(name: str) -> None:
     assert small_file(f"quorum-state/{name}") is None
 
 
@@ -136,7 +136,7 @@ STATE = '"leaderId":1,"leaderEpoch":2,"votedId":-1'
         pytest.param(OFFSETS, "0\n1\nü 2 -1\n", entry("ü", 2, -1), id="text"),
     ],
 )
-def test_checkpoint_may_be_written_otherwise(
+def test_checkpoint_with_other_white_space_is_read(
     name: str, content: str, found: dict[str, object], tmp_path: Path
 ) -> None:
     assert read(tmp_path, name, content) == {"version": 0, "data": {"entries": [found]}}

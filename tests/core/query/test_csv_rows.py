@@ -65,7 +65,7 @@ def test_line_of_names_is_first_and_lines_end_in_a_newline() -> None:
     assert "\r" not in text_of(row("v"))
 
 
-def test_what_is_not_there_is_empty_and_truth_is_lower_case() -> None:
+def test_null_is_empty_and_booleans_are_lower_case() -> None:
     text = text_of(row(None, transactional=True, control=False))
 
     (found,) = csv.DictReader(io.StringIO(text))

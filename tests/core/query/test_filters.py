@@ -216,7 +216,7 @@ def filters(draw: st.DrawFn, rows: tuple[Json, ...], decoder: str) -> dict[str, 
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=name_of(path)) for path in ASKED])
-def test_filters_give_what_all_rows_hold_of_it(path: Path) -> None:
+def test_filters_find_every_matching_row(path: Path) -> None:
     rows, decoder = every_row(path), decoder_of(path)
     if not rows:
         pytest.skip("it has no records")
@@ -385,7 +385,7 @@ def test_unknown_type_is_refused(text: str) -> None:
         ("0", (0, 0)),
     ],
 )
-def test_offsets(text: str, expected: tuple[int, int]) -> None:
+def test_ranges_of_offsets_are_parsed(text: str, expected: tuple[int, int]) -> None:
     assert parse_offsets(text) == expected
 
 
@@ -416,7 +416,7 @@ NOW = 1_800_000_000_000
         ("1w", NOW - 604_800_000),
     ],
 )
-def test_times(text: str, expected: int) -> None:
+def test_times_and_durations_are_parsed(text: str, expected: int) -> None:
     assert parse_time(text, NOW) == expected
 
 

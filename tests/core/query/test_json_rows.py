@@ -199,7 +199,7 @@ def test_text_is_shown_and_other_bytes_are_base64(tmp_path: Path) -> None:
     assert (found["value"], found["valueEncoding"], found["valueSize"]) == ("/wA=", "base64", 2)
 
 
-def test_what_is_not_there_is_null(tmp_path: Path) -> None:
+def test_absent_column_is_null(tmp_path: Path) -> None:
     path = write(tmp_path, batch_bytes([Record(0, 5, None, None)], leader_epoch=-1))
 
     found = one(path)
@@ -317,7 +317,7 @@ def test_tombstone_of_an_offset_has_a_type_and_no_value() -> None:
     assert all(row["type"] and row["key"] and row["version"] is None for row in gone)
 
 
-def test_record_that_nobody_can_read_is_shown_as_base64_with_the_reason() -> None:
+def test_row_of_an_unreadable_record_has_base64_and_the_reason() -> None:
     path = IN / "craft/meta-bad/00000000000000000000.log"
 
     found = [row for row in parsed(engine_json(path, query_of(path))) if row["error"]]

@@ -58,7 +58,7 @@ def asks(path: Path) -> list[tuple[str, str]]:
 
 
 @each_log
-def test_json_of_what_is_asked_for_is_that_of_its_rows(path: Path) -> None:
+def test_filtered_json_has_the_matching_rows(path: Path) -> None:
     for one in asks(path):
         asked = where(path, one)
 
@@ -66,7 +66,7 @@ def test_json_of_what_is_asked_for_is_that_of_its_rows(path: Path) -> None:
 
 
 @each_log
-def test_text_of_what_is_asked_for_has_its_records(path: Path) -> None:
+def test_filtered_text_has_the_matching_records(path: Path) -> None:
     for one in asks(path):
         asked = where(path, one, form="text")
         expected = [row.offset for row in rows(path, asked) if row.offset is not None]

@@ -66,7 +66,7 @@ def test_partition_changes_of_the_published_kip_have_tags() -> None:
         ("kip-631-draft", b"\x05\0rest", Frame(5, 0, 2)),
     ],
 )
-def test_frames(name: str, value: bytes, frame: Frame) -> None:
+def test_frame_has_type_version_and_body(name: str, value: bytes, frame: Frame) -> None:
     assert dialect(name).read_frame(value) == frame
 
 
@@ -93,7 +93,7 @@ def test_unknown_type_of_a_dialect_is_a_value() -> None:
     assert (found.type, found.version) == (9, 0)
 
 
-def test_dialect_that_is_none_is_a_usage_error() -> None:
+def test_unknown_dialect_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="kip-631-draft"):
         dialect("klingon")
 

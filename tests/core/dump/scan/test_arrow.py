@@ -46,7 +46,7 @@ def test_types_of_the_columns_are_those_of_the_design() -> None:
     )
 
 
-def test_parquet_is_read_by_others(tmp_path: Path) -> None:
+def test_parquet_file_is_read_by_duckdb(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     asked = query_of(LOG)
     with path.open("wb") as file:

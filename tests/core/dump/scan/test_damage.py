@@ -110,7 +110,7 @@ def test_flipped_bit_of_a_payload_shows_in_the_batch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 13, -1, -5, -(1 << 31)])
-def test_length_that_cannot_be_ends_the_file_with_a_note(length: int, tmp_path: Path) -> None:
+def test_impossible_length_ends_the_file_with_a_note(length: int, tmp_path: Path) -> None:
     bad = patched(LAST, 8, struct.pack(">i", length))
 
     found = dump_bytes(GOOD + bad + LAST, tmp_path)
@@ -182,7 +182,7 @@ BAD_RECORDS = [
 
 @pytest.mark.parametrize("codec", range(len(CODECS)), ids=CODECS)
 @pytest.mark.parametrize("bad", BAD_RECORDS)
-def test_record_that_cannot_be_loses_only_the_rest_of_its_batch(
+def test_impossible_record_loses_only_the_rest_of_its_batch(
     bad: bytes, codec: int, tmp_path: Path
 ) -> None:
     """The records before it and the batches after it are printed; one line gives the reason."""
@@ -209,7 +209,7 @@ def test_record_that_cannot_be_loses_only_the_rest_of_its_batch(
 
 @pytest.mark.parametrize("count", [1, 3, 1_000, (1 << 31) - 1, -1, -(1 << 31)])
 @pytest.mark.parametrize("codec", [0, 1], ids=["none", "gzip"])
-def test_count_that_is_wrong_is_reported(count: int, codec: int, tmp_path: Path) -> None:
+def test_wrong_record_count_is_reported(count: int, codec: int, tmp_path: Path) -> None:
     two = batch_bytes([Record(0, 0, None, b"a"), Record(1, 0, None, b"b")], attributes=codec)
     data = resealed(patched(two, COUNT_AT, struct.pack(">i", count))) + LAST
     for name in ("text", "metadata", "records"):
@@ -234,7 +234,7 @@ def test_unknown_codec_loses_one_batch(codec: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("codec", range(1, len(CODECS)), ids=CODECS[1:])
-def test_codec_that_lies_loses_one_batchs_records(codec: int, tmp_path: Path) -> None:
+def test_wrong_codec_loses_one_batchs_records(codec: int, tmp_path: Path) -> None:
     data = resealed(patched(GOOD, ATTRIBUTES_AT, struct.pack(">h", codec))) + LAST
 
     found = dump_bytes(data, tmp_path)

@@ -35,7 +35,7 @@ def test_file_begins_with_its_path_and_offset(tmp_path: Path) -> None:
         ("bootstrap.checkpoint", "KRaft bootstrap snapshot"),
     ],
 )
-def test_snapshots_begin_with_what_they_are(name: str, line: str, tmp_path: Path) -> None:
+def test_snapshots_begin_with_their_kind(name: str, line: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(ONE)
 
     assert dump(tmp_path / name).text.splitlines()[1] == line

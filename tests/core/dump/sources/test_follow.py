@@ -100,7 +100,9 @@ def nothing(_: Log) -> None:
         pytest.param([both(*[append] * 50, roll, *[append] * 50)], id="many"),
     ],
 )
-def test_nothing_is_lost_or_repeated(changes: list[Callable[[Log], None]], tmp_path: Path) -> None:
+def test_followed_log_has_every_batch_once(
+    changes: list[Callable[[Log], None]], tmp_path: Path
+) -> None:
     log = Log(tmp_path, *changes)
 
     parts = log.parts()
@@ -109,7 +111,7 @@ def test_nothing_is_lost_or_repeated(changes: list[Callable[[Log], None]], tmp_p
     assert log.notes == []
 
 
-def test_what_is_there_already_comes_first(tmp_path: Path) -> None:
+def test_existing_batches_of_a_followed_log_come_first(tmp_path: Path) -> None:
     log = Log(tmp_path, append)
     log.append(3)
 
@@ -119,7 +121,7 @@ def test_what_is_there_already_comes_first(tmp_path: Path) -> None:
     assert [part.start for part in parts] == [0, parts[0].stop]
 
 
-def test_it_may_begin_anywhere(tmp_path: Path) -> None:
+def test_following_starts_at_any_batch(tmp_path: Path) -> None:
     log = Log(tmp_path, append)
     log.append()
     start = log.path.stat().st_size
@@ -190,7 +192,7 @@ def test_messages_of_older_formats_are_followed(magic: int, tmp_path: Path) -> N
     assert offsets(log.parts()) == [0]
 
 
-def test_damage_at_the_end_of_a_segment_is_left_to_who_reads_it(tmp_path: Path) -> None:
+def test_damage_at_the_end_of_a_segment_is_a_part(tmp_path: Path) -> None:
     log = Log(
         tmp_path, both(append, lambda log: log.write(b"garbage"), nothing), both(roll, append)
     )

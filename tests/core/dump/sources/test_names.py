@@ -184,7 +184,7 @@ def test_directory_that_cannot_be_read_is_an_error(
 
 
 @pytest.mark.parametrize("pattern", ["", "*"])
-def test_what_is_nobodys_partition_need_not_be_readable(
+def test_unreadable_directory_that_is_no_partition_is_skipped(
     log_directory: Path, unreadable: Callable[[Path, OSError], None], pattern: str
 ) -> None:
     unreadable(log_directory / "lost+found", DENIED)
@@ -232,7 +232,9 @@ def test_partition_that_is_deleted_meanwhile_is_left_out(
         (".l*", [".lock"]),
     ],
 )
-def test_pattern_is_what_it_matches(pattern: str, found: list[str], log_directory: Path) -> None:
+def test_pattern_stands_for_the_files_that_it_matches(
+    pattern: str, found: list[str], log_directory: Path
+) -> None:
     """Files themselves, directories with their logs."""
     future = f"t-2.{'0a' * 16}-future"
     for path in sorted((log_directory / future).iterdir()):

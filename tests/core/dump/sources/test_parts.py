@@ -93,7 +93,7 @@ def test_threads_make_the_text_of_one(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["batches", "text", "metadata"])
-def test_all_files_at_once(name: str, tmp_path: Path) -> None:
+def test_several_files_have_the_output_of_each(name: str, tmp_path: Path) -> None:
     expected = whole(FILES, QUERIES[name])
 
     for jobs, size in ((1, 1), (2, 1000), (4, 100)):
@@ -208,7 +208,7 @@ def test_files_do_not_follow_each_other(tmp_path: Path) -> None:
     assert found.summary == []
 
 
-def test_what_is_found_on_the_way_is_reported_on_the_way(tmp_path: Path) -> None:
+def test_damage_is_reported_before_the_file_ends(tmp_path: Path) -> None:
     """Lines are printed before a large file ends, and gaps are the same."""
     path = tmp_path / LOG_NAME
     bad = patched(batch(0), 57, b"\0\0\0\x09")

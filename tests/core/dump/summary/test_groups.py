@@ -222,7 +222,9 @@ CURRENT = {"memberEpoch": 3, "state": 0}
         ),
     ],
 )
-def test_state_is_that_of_kafka(records: list[Record], expected: tuple[Any, ...]) -> None:
+def test_group_has_the_state_that_kafka_reports(
+    records: list[Record], expected: tuple[Any, ...]
+) -> None:
     (found,) = groups_of(*records)
 
     names = ("kind", "state", "epoch", "members", "protocolType")
@@ -327,7 +329,7 @@ def test_pending_offsets_are_counted() -> None:
 
 
 @given(events=EVENTS, cuts=st.lists(st.integers(0, 30), max_size=4))
-def test_groups_are_those_of_the_parts(events: list[Event], cuts: list[int]) -> None:
+def test_merged_groups_equal_those_of_the_whole_log(events: list[Event], cuts: list[int]) -> None:
     ends = [*sorted(cuts), len(events)]
     together = Groups()
     for begin, end in zip([0, *sorted(cuts)], ends, strict=True):

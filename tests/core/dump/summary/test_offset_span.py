@@ -38,7 +38,7 @@ def test_gaps_are_reported() -> None:
     }
 
 
-def test_nothing_has_no_offsets() -> None:
+def test_span_without_batches_has_no_offsets() -> None:
     found = span([]).as_dict()
 
     assert (found["first"], found["last"], found["gaps"]["count"]) == (None, None, 0)
@@ -51,7 +51,7 @@ def test_few_gaps_are_reported_one_by_one() -> None:
 
 
 @given(batches=BATCHES, cut=st.integers(0, 30), second=st.integers(0, 30))
-def test_span_is_that_of_its_parts(batches: Batches, cut: int, second: int) -> None:
+def test_merged_spans_equal_one_of_all_batches(batches: Batches, cut: int, second: int) -> None:
     first, second = sorted((cut, second))
     together = span(batches[:first])
     together.merge(span(batches[first:second]))

@@ -41,7 +41,7 @@ def exact_quantile(values: Sequence[int], part: float) -> int:
 
 
 @given(data=st.data(), values=VALUES, most=st.sampled_from([1, 5, 4096]))
-def test_distribution_is_that_of_its_parts(
+def test_merged_distributions_equal_one_of_all_values(
     data: st.DataObject, values: list[int], most: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -84,7 +84,7 @@ def test_distribution_takes_little_memory() -> None:
     assert len(found.counts) < 128 * 42
 
 
-def test_distribution_of_nothing() -> None:
+def test_empty_distribution_has_no_quantiles() -> None:
     assert Distribution().as_dict() == {
         "min": None,
         "p50": None,
@@ -102,7 +102,7 @@ def histogram(entries: Sequence[tuple[int, int]]) -> TimeHistogram:
 
 
 @given(data=st.data(), entries=TIMES)
-def test_histogram_is_that_of_its_parts(
+def test_merged_histograms_equal_one_of_all_times(
     data: st.DataObject, entries: list[tuple[int, int]]
 ) -> None:
     whole, together = histogram(entries), TimeHistogram()
@@ -130,7 +130,7 @@ def test_histogram_counts_what_is_in_each_bucket(entries: list[tuple[int, int]])
     assert width & (width - 1) == 0
 
 
-def test_histogram_of_nothing() -> None:
+def test_empty_histogram_has_no_buckets() -> None:
     assert TimeHistogram().as_dict() == {"widthMs": 1, "startMs": None, "counts": []}
 
 
@@ -159,7 +159,7 @@ def kept(
     | st.lists(st.tuples(st.binary(max_size=1), st.integers(0, 9)), max_size=60),
     limit=st.sampled_from([1, 7, 20, 1000]),
 )
-def test_what_is_kept_is_complete_and_does_not_depend_on_the_cuts(
+def test_sample_of_keys_is_complete_and_does_not_depend_on_the_parts(
     by_size: bool, data: st.DataObject, entries: list[Any], limit: int
 ) -> None:
     whole = kept(entries, limit, by_size=by_size)
@@ -192,7 +192,7 @@ def test_number_of_keys_is_estimated() -> None:
     assert few.estimate() == 7
 
 
-def test_memory_of_what_is_kept_is_bounded() -> None:
+def test_memory_of_a_sample_is_bounded() -> None:
     found: SampledDict[int, list[int]] = SampledDict(100)
 
     sizes = []

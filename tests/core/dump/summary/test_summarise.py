@@ -216,7 +216,7 @@ def whole(path: Path, *, salvage: bool = False) -> dict[str, Any]:
 
 @given(data=st.data())
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: "/".join(path.parts[-3:]))
-def test_summary_is_that_of_its_parts(path: Path, data: st.DataObject) -> None:
+def test_merged_summaries_equal_one_of_the_whole_log(path: Path, data: st.DataObject) -> None:
     starts = sorted({0, *(batch.position for batch in batches_of(path.read_bytes()))})
     cuts = sorted(data.draw(st.lists(st.sampled_from(starts), max_size=5)))
 
@@ -342,7 +342,7 @@ def test_records_that_do_not_fill_their_batch_are_damage(decoder: str, tmp_path:
     assert sum(one["count"] for one in found["types"]) == 2
 
 
-def test_what_lies_behind_the_last_batch_is_damage_or_padding(tmp_path: Path) -> None:
+def test_bytes_after_the_last_batch_are_damage_or_padding(tmp_path: Path) -> None:
     cut = summary_of(ONE + TWO[:50], tmp_path)
     garbage = summary_of(ONE + bytes(8) + b"\0\0\0\1" + b"?" * 30, tmp_path)
     zeros = summary_of(ONE + bytes(4_000), tmp_path)

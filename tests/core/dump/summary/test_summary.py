@@ -36,7 +36,7 @@ def counted(*batches: bytes, in_log: bool = True) -> dict[str, Any]:
     return found.as_dict()
 
 
-def test_fields_are_these() -> None:
+def test_no_field_of_a_summary_is_removed() -> None:
     """Programs read them: fields may be added, none removed."""
     found = Summary("user").as_dict()
 

@@ -16,7 +16,7 @@ def text_of(path: str, decoder: str, width: int = 80, *, unicode: bool = True) -
     return summary_text(summarised(str(IN / path), decoder).as_dict(), width, unicode=unicode)
 
 
-def test_text_of_a_metadata_log() -> None:
+def test_summary_of_a_metadata_log_has_a_text() -> None:
     text = text_of("meta/00000000000000000000.log", "metadata")
 
     assert text.startswith(
@@ -90,7 +90,7 @@ def test_text_of_offsets_that_are_missing() -> None:
     assert "offsets      0 to 11, 1 gap with 24 offsets, 1 step backward\n" in text
 
 
-def test_text_of_nothing() -> None:
+def test_summary_of_an_empty_log_has_a_text() -> None:
     assert summary_text(Summary().as_dict()) == (
         "decoder      user\nfiles        0, 0 B\nbatches      0\n"
         "records      0, 0 B uncompressed\ndamage       none\n"

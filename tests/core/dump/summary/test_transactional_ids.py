@@ -139,7 +139,7 @@ EVENTS = st.lists(
 
 @pytest.mark.parametrize("limit", [3, 1000])
 @given(events=EVENTS, cuts=st.lists(st.integers(0, 40), max_size=4))
-def test_ids_are_those_of_the_parts(
+def test_ids_of_merged_parts_are_those_of_the_whole_log(
     limit: int, events: list[tuple[str, int | None, int]], cuts: list[int]
 ) -> None:
     records = [record(name, status, updated=time) for name, status, time in events]

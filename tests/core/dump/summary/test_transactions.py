@@ -72,7 +72,7 @@ def by_hand(events: list[Event]) -> dict[str, Any]:
 
 
 @given(events=EVENTS)
-def test_transactions_are_those_of_the_events(events: list[Event]) -> None:
+def test_transactions_are_counted_from_batches_and_markers(events: list[Event]) -> None:
     found, expected = counted(events).as_dict(), by_hand(events)
 
     assert (found["committed"], found["aborted"]) == (expected["committed"], expected["aborted"])

@@ -110,7 +110,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("key", "value", "reason"), ERRORS)
-def test_trouble_takes_the_place_of_the_key(key: bytes, value: bytes, reason: str) -> None:
+def test_error_is_printed_in_place_of_the_key(key: bytes, value: bytes, reason: str) -> None:
     """In Kafka's words; and is a value to those who decode."""
     assert COORDINATORS["offsets"].texts(key, value, 7) == (SKIPPED + reason, None)
     meanings = COORDINATORS["offsets"].decode(key, value)
@@ -283,7 +283,7 @@ def test_bytes_behind_a_subscription_do_not_count() -> None:
         pytest.param(b"", id="empty"),
     ],
 )
-def test_subscription_nobody_can_read_stays_base64(raw: bytes) -> None:
+def test_unreadable_subscription_stays_base64(raw: bytes) -> None:
     assert shown(raw)["subscription"] == base64(raw)
 
 

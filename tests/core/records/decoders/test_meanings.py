@@ -52,7 +52,7 @@ def every_record(decoder: str) -> list[Record]:
     ]
 
 
-def test_metadata_means_what_the_record_holds() -> None:
+def test_metadata_record_has_its_fields_in_the_row() -> None:
     seen = set()
     for one in every_record("metadata"):
         found = mean("metadata", one.key, one.value, show_secrets=True)
@@ -75,7 +75,7 @@ def test_metadata_means_what_the_record_holds() -> None:
 
 
 @pytest.mark.parametrize("decoder", ["offsets", "transaction", "share"])
-def test_coordinators_mean_what_key_and_value_hold(decoder: str) -> None:
+def test_coordinators_record_has_its_fields_in_the_row(decoder: str) -> None:
     known = 0
     for one in every_record(decoder):
         found = mean(decoder, one.key, one.value)
@@ -127,7 +127,7 @@ def test_ids_have_columns(column: str, message: str, field: str) -> None:
         (b"k", None),
     ],
 )
-def test_what_cannot_be_read_is_base64_with_the_reason(
+def test_unreadable_record_is_base64_with_the_reason(
     decoder: str, key: bytes | None, value: bytes | None
 ) -> None:
     found = mean(decoder, key, value)
@@ -178,7 +178,7 @@ def test_decoders_of_keys_and_values_hold_for_rows_too() -> None:
     assert (found.value, found.value_encoding) == ("c2hvcnQ=", "base64")
 
 
-def test_control_records_mean_what_they_hold() -> None:
+def test_control_record_has_its_fields_in_the_row() -> None:
     types = set()
     for path in LOGS:
         for batch in walk(path):

@@ -23,7 +23,7 @@ PACKAGE = "org.apache.kafka.tools.api."
         ("Default", b"\x00\xff", "00ff"),
     ],
 )
-def test_decoders(name: str, raw: bytes, text: str) -> None:
+def test_decoder_class_has_kafkas_text(name: str, raw: bytes, text: str) -> None:
     assert DECODERS[f"{PACKAGE}{name}Decoder"](raw) == text
 
 
