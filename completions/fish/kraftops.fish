@@ -14,7 +14,7 @@ function __kraftops_paths
 end
 
 complete -c kraftops -f
-complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a dump-log -d 'Print log segments, snapshots and indexes: batches, records and what is in them'
+complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a dump-log -d 'Print log segments, snapshots and indexes: batches, and records with their contents'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a storage -d 'Format and inspect the log directories of KRaft nodes'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a metadata-shell -d 'Browse the metadata of a cluster as a tree of files'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a cluster -d 'Show the id, the nodes and the state of a running cluster, and unregister brokers'
@@ -46,7 +46,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l timeout -x -d 
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l expect-cluster-id -x -d 'With --controllers: refuse a cluster with another id'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l type -x -d 'Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l topic -x -d 'Only records about this topic; a name is looked up in the log itself'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l key -x -d 'Only records with this key, or whose key holds it: a group, a transactional id'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l key -x -d 'Only records with this key, or with it in a field: a group, a transactional id'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l offset -x -d 'Only these offsets, both included'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l since -x -d 'Only records from this time on: ISO 8601 (UTC), or a duration before now, as 2h'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l until -x -d 'Only records before this time'
@@ -57,7 +57,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l format -x -a '
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l output -x -d 'Write to this file, whole or not at all'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l show-secrets -d 'Show credentials and secret configuration values in rows'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l summary -d 'Count instead of printing; --format json is for programs'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l follow -d 'Go on with what is appended, until Ctrl-C'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l follow -d 'Continue with appended batches, until Ctrl-C'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l salvage -d 'After damage, search for the next whole batch'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l check -d 'Exit with 2 if anything is damaged, with a line for each'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l jobs -x -d 'Threads'

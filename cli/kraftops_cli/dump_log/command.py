@@ -27,7 +27,10 @@ def _decoder_options(command: F) -> F:
 
 
 EXAMPLES = (
-    ("what is in a log", "kafka-dump-log --cluster-metadata-decoder --summary 0.log"),
+    (
+        "the contents of a log, in numbers",
+        "kafka-dump-log --cluster-metadata-decoder --summary 0.log",
+    ),
     (
         "the records of a metadata log",
         "kafka-dump-log --cluster-metadata-decoder --files 00000000000000000000.log",
@@ -41,7 +44,7 @@ EXAMPLES = (
     ),
     ("is anything damaged", "kafka-dump-log --check /var/kafka >/dev/null"),
     (
-        "what is written to a running cluster's metadata log",
+        "new records of a running cluster's metadata log",
         "kafka-dump-log --controllers localhost:9093 --follow --format json",
     ),
 )
@@ -155,7 +158,7 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     name="dump-log",
     examples=EXAMPLES,
     sections=SECTIONS,
-    help="Print log segments, snapshots and indexes: batches, records and what is in them.",
+    help="Print log segments, snapshots and indexes: batches, and records with their contents.",
 )
 @click.option(
     "--files",
@@ -239,7 +242,7 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
 @click.option(
     "--summary", is_flag=True, help="Count instead of printing; --format json is for programs."
 )
-@click.option("--follow", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Continue with appended batches, until Ctrl-C.")
 @click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch.")
 @click.option(
     "--check", is_flag=True, help="Exit with 2 if anything is damaged, with a line for each."

@@ -29,7 +29,7 @@ _OPTIONS = (
         "keys",
         metavar="TEXT",
         multiple=True,
-        help="Only records with this key, or whose key holds it: a group, a transactional id.",
+        help="Only records with this key, or with it in a field: a group, a transactional id.",
     ),
     click.option("--offset", "offsets", metavar="A..B", help="Only these offsets, both included."),
     click.option(

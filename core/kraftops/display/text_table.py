@@ -45,7 +45,7 @@ class Page:
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[Cell]], *, is_whole: bool = True
     ) -> Iterator[str]:
-        """Yield the lines of a table: its first rows, and the number of those that follow."""
+        """Yield the lines of a table: its first rows, and the number of the others."""
         rest = iter(rows)
         shown = list(islice(rest, MOST_ROWS))
         if shown:
