@@ -57,7 +57,7 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
         return _run_summary(plan, target, terminal)
     run = Run(plan, terminal, Report())
     parts = _live_parts(plan, target, terminal)
-    if plan.query.format.is_columns:
+    if plan.query.output_format.is_columns:
         return _write_parquet(run, parts)
     with open_target(plan, terminal) as fd:
         write_head(plan, fd)
@@ -98,7 +98,7 @@ def _lines(run: Run, parts: Iterator[_LivePart]) -> Iterator[RecordLine]:
     """Yield the line of each record that matches."""
     head = b""
     for part, query, _ in parts:
-        if query.format.is_text and not part.start:
+        if query.output_format.is_text and not part.start:
             head = file_head(part, run.report)
         yield from record_lines(part, query, run.report, head)
         run.flush_report()
@@ -131,6 +131,6 @@ def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
         else:
             summary.merge(part_summary)
     if summary is None:
-        summary = Summary(plan.query_of(plan.sources[0].path).reader.name)
+        summary = Summary(plan.query_of(plan.sources[0].path).record_decoder.name)
     print_summaries(replace(plan, follow=False), terminal, [summary.as_dict()])
     return 0

@@ -81,4 +81,4 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
 
 def write_head(plan: Plan, fd: int) -> None:
     """Write the first line of the output, if the format has one."""
-    write_all(fd, plan.query.format.head.encode())
+    write_all(fd, plan.query.output_format.head.encode())

@@ -75,9 +75,9 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
     for one, other in _CONTRADICTIONS:
         if {one, other} <= given:
             raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
-    if query.format.is_columns and options["output"] is None:
+    if query.output_format.is_columns and options["output"] is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
-    if options["summary"] and not (query.format.is_text or query.format.has_objects):
+    if options["summary"] and not (query.output_format.is_text or query.output_format.has_objects):
         raise click.UsageError(f"--summary and --format {query.form} do not go together", ctx)
 
 

@@ -27,12 +27,12 @@ def run_dump(plan: Plan, terminal: Terminal) -> int:
     run = Run(plan, terminal, Report())
     if plan.follow:
         return _follow(run)
-    if plan.query.format.has_objects:
+    if plan.query.output_format.has_objects:
         from kraftops_cli.dump_log.small_files import run_small_files, small_files
 
         if small := small_files(plan):
             return run_small_files(run, small)
-    if plan.query.format.is_columns:
+    if plan.query.output_format.is_columns:
         from kraftops_cli.dump_log.parquet import run_parquet
 
         return run_parquet(run)
@@ -60,6 +60,6 @@ def _follow(run: Run) -> int:
 def end(run: Run) -> int:
     """Write the lines about the whole dump; return the exit code."""
     run.flush_report()
-    if run.plan.query.format.is_text:
+    if run.plan.query.output_format.is_text:
         run.terminal.lines(run.report.summary())
     return run.exit_code()

@@ -85,7 +85,7 @@ def _count(plan: Plan, part: ByteRange) -> _Counted:
 
 def print_summaries(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
     """Print summaries as text or JSON, to the output that is asked for."""
-    if plan.query.format.has_objects:
+    if plan.query.output_format.has_objects:
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found)
     else:
         text = "\n".join(summary_text(one, _columns(terminal)) for one in found)

@@ -19,7 +19,7 @@ def with_topics(plan: Plan) -> Plan:
     Raises:
         UsageError: a name cannot be looked up in standard input.
     """
-    paths = [path for path in plan.paths if plan.query_of(path).reader.has_topics]
+    paths = [path for path in plan.paths if plan.query_of(path).record_decoder.has_topics]
     if STANDARD_INPUT in paths and not all(map(_is_id, plan.query.filter.topics)):
         raise UsageError(
             "topics cannot be looked up in standard input, which is read only once",
@@ -31,7 +31,7 @@ def with_topics(plan: Plan) -> Plan:
 
 def with_topics_of(part: ByteRange, query: Query) -> Query:
     """Return the query with the ids of topics that were created in a byte range."""
-    if not query.filter.topics or not query.reader.has_topics:
+    if not query.filter.topics or not query.record_decoder.has_topics:
         return query
     return with_topic_ids(query, [part])
 

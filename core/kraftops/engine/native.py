@@ -53,7 +53,7 @@ class NativeScan:
                 return None  # the reference reports the reason
 
         self._scan = _native.Scan(
-            _decoder(query.reader), _control(), inflate, _description(request)
+            _decoder(query.record_decoder), _control(), inflate, _description(request)
         )
 
     @property
@@ -99,7 +99,7 @@ def _description(request: Request) -> dict[str, Any]:
     query = request.query
     columns = COLUMNS if query.columns is None else query.columns
     return {
-        "form": query.format.layout,
+        "form": query.output_format.layout,
         "deep": query.deep_iteration,
         "skip_metadata": query.skip_record_metadata,
         "payload": query.decoder is not None,

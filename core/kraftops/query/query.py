@@ -44,7 +44,7 @@ class Query:
     columns: frozenset[str] | None = None
 
     @property
-    def reader(self) -> Decoder:
+    def record_decoder(self) -> Decoder:
         """The decoder of the records; without a name, the decoder of user topics.
 
         Raises `UsageError` for an unknown dialect.
@@ -53,7 +53,7 @@ class Query:
         return decoder_named(self.decoder or USER, options)
 
     @property
-    def format(self) -> Format:
+    def output_format(self) -> Format:
         """The format of the output."""
         return FORMATS[self.form]
 
@@ -61,7 +61,7 @@ class Query:
     def max_inflated_bytes(self) -> int:
         """The limit of a batch's inflated bytes."""
         limit = self.inflation_limit
-        return self.reader.max_inflated_bytes if limit is None else limit
+        return self.record_decoder.max_inflated_bytes if limit is None else limit
 
     def for_source(self, decoder: str | None) -> Query:
         """Return the query of a source: *decoder*, of its directory, is the default decoder."""

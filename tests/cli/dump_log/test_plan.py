@@ -62,4 +62,4 @@ def test_output_file_is_complete_and_has_the_head_of_the_format(tmp_path: Path) 
         os.write(fd, b"1\n")
         assert not output.exists()
 
-    assert output.read_text() == asked.query.format.head + "1\n"
+    assert output.read_text() == asked.query.output_format.head + "1\n"

@@ -206,7 +206,7 @@ def counted(trial: Trial) -> str:
             continue
         if header.record_count > len(buffer):
             continue
-        decoder, found = query.reader, []
+        decoder, found = query.record_decoder, []
         assert isinstance(decoder, FramedDecoder)
         for engine in ("reference", "native"):
             with using(engine):

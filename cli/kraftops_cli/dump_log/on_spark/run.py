@@ -88,11 +88,11 @@ def _refuse(plan: Plan, request: SparkRequest) -> None:
     needs_output = not (plan.summary or plan.query.check or request.sql or request.explain)
     if plan.output is None and needs_output:
         raise UsageError("--spark needs --output DIR", hint="a directory for the parts")
-    if plan.query.format.is_text and request.partition_by:
+    if plan.query.output_format.is_text and request.partition_by:
         raise UsageError("--partition-by needs --format json, csv or parquet")
     if request.partition_by and request.single_file:
         raise UsageError("--partition-by and --single-file do not go together")
-    if plan.query.format.has_objects:
+    if plan.query.output_format.has_objects:
         _refuse_small_files(plan, request)
 
 
@@ -132,14 +132,14 @@ def _dump(job: SparkJob) -> int:
     job.progress.erase()
     for line in _lines(job.plan, outcome):
         job.terminal.line(line)
-    noun = "lines" if job.plan.query.format.is_text else "records"
+    noun = "lines" if job.plan.query.output_format.is_text else "records"
     job.report(f"{outcome.records:,} {noun}", outcome.damaged, outcome.more_offsets)
     return exit_code(job.plan, outcome.report)
 
 
 def _lines(plan: Plan, outcome: Outcome) -> Iterator[str]:
     yield from outcome.lines
-    if plan.query.format.is_text:
+    if plan.query.output_format.is_text:
         yield from outcome.report.summary()
 
 
@@ -159,7 +159,7 @@ def _check(job: SparkJob) -> int:
     """Print a row for each damage."""
     found = check(job.session, job.splits, job.plan.query, job.progress.show)
     job.progress.erase()
-    form = job.plan.query.format
+    form = job.plan.query.output_format
     job.terminal.write(form.head)
     line = _damage_line if form.is_text else lines_of(form).line
     for row in found.rows:

@@ -28,16 +28,16 @@ def run_sql(job: SparkJob, sql: str) -> int:
     log_table(job.session, plan.sources, plan.query)
     table = answer(job.session, sql)
     if plan.output is not None:
-        form = JSON.name if plan.query.format.is_text else plan.query.form
+        form = JSON.name if plan.query.output_format.is_text else plan.query.form
         start = time.monotonic()
         _write(job, lambda target: write_table(table, target, form))
         progress.erase()
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {plan.output}")
         return 0
-    if plan.query.format.has_objects:
+    if plan.query.output_format.has_objects:
         _refuse_equal_names(table.columns)
     rows = rows_of(table)
-    if plan.query.format.is_text:
+    if plan.query.output_format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
         progress.erase()
         terminal.write(_table_text(table.columns, some[:MOST_SHOWN]))
@@ -46,7 +46,7 @@ def run_sql(job: SparkJob, sql: str) -> int:
         return 0
     first = list(islice(rows, 1))
     progress.erase()
-    _print_rows(table.columns, chain(first, rows), plan.query.format, terminal)
+    _print_rows(table.columns, chain(first, rows), plan.query.output_format, terminal)
     return 0
 
 

@@ -110,20 +110,20 @@ def _damage_outcome(
     note(request.path, position, detail)
     row = damage_row(file_column(request.path), position, None, f"position {position}: {detail}")
     query = request.query
-    if not query.format.is_text and query.filter.matches(row):
+    if not query.output_format.is_text and query.filter.matches(row):
         yield _row_outcome(row, query)
 
 
 def _row_outcome(row: Row, query: Query) -> Outcome:
     """Return a row in the format of a query, as an outcome of an engine."""
-    if query.format.is_columns:
+    if query.output_format.is_columns:
         names = [name for name in COLUMNS if query.columns is None or name in query.columns]
         from kraftops.engine.columns import columns_of
 
         return Outcome(b"", 0, Why.MORE, [], rows=1, columns=columns_of([row], names))
     from kraftops.query.row_lines import lines_of
 
-    out = lines_of(query.format).line(row).encode()
+    out = lines_of(query.output_format).line(row).encode()
     return Outcome(out, 0, Why.MORE, [], marks=array("i", [len(out)]).tobytes())
 
 

@@ -63,7 +63,7 @@ class PartPrinter:
         self._scan = None
         query = self._query
         try:
-            if not query.format.is_text:
+            if not query.output_format.is_text:
                 yield from self._chosen(part, report)
             elif Request(part.path, query).is_chosen:
                 if not part.start:

@@ -57,7 +57,7 @@ def summarise(
     query = query or Query()
     summary = Summary(query.decoder or USER)
     with open_log(source) if isinstance(source, str) else nullcontext(source) as log:
-        counter = _FileCounter(summary, log.path, query.reader, query.max_inflated_bytes)
+        counter = _FileCounter(summary, log.path, query.record_decoder, query.max_inflated_bytes)
         if not query.salvage:
             _add_batches(counter, log, start, stop)
         elif isinstance(log, LogStream):

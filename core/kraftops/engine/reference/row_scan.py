@@ -141,7 +141,7 @@ class ColumnWriter:
 
 def row_scan(request: Request, output: Output) -> tuple[RowScan, ColumnWriter | None]:
     """Return a scan in the format of the request, and its writer of columns, if it has one."""
-    form = request.query.format
+    form = request.query.output_format
     if form.is_columns:
         columns = ColumnWriter(request.query.columns, output)
         return RowScan(request, output, columns), columns

@@ -24,7 +24,7 @@ class ReferenceScan:
         """Begin a scan of a file."""
         self._out = Output(marks=request.marks)
         self._columns: ColumnWriter | None = None
-        if request.query.format.is_text:
+        if request.query.output_format.is_text:
             self._form: TextScan | RowScan = TextScan(request, self._out)
         else:
             from kraftops.engine.reference.row_scan import row_scan  # with the module json

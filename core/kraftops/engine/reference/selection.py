@@ -31,7 +31,7 @@ class RowBuilder:
         self._is_all = query.filter.is_empty
         self._is_by_offset_and_time = not (query.filter.types or query.filter.needs_rows)
         self._meaning_of = meaning_reader(query)
-        self._type_of = query.reader.type_reader() if query.filter.types else None
+        self._type_of = query.record_decoder.type_reader() if query.filter.types else None
         self._head: tuple[Batch | None, RowHead] = None, RowHead((), (), ())
 
     def matches(self, batch: Batch, header: Header, record: Record) -> bool:
@@ -90,9 +90,9 @@ class RowBuilder:
 def meaning_reader(query: Query) -> ReadMeaning:
     """Return a function to the meaning of a data record."""
     if is_shallow(query):
-        return query.reader.head_reader()
+        return query.record_decoder.head_reader()
     whole = query.filter.needs_rows
-    return query.reader.meaning_reader(show_secrets=query.show_secrets, whole=whole)
+    return query.record_decoder.meaning_reader(show_secrets=query.show_secrets, whole=whole)
 
 
 def is_shallow(query: Query) -> bool:

@@ -40,10 +40,10 @@ class TextScan:
         self._query = query = request.query
         self._out = output
         self._is_chosen = request.is_chosen
-        self._texts_of = query.reader.text_reader() if query.decoder is not None else None
+        self._texts_of = query.record_decoder.text_reader() if query.decoder is not None else None
         if request.is_chosen:
             self._rows = RowBuilder(request.path, replace(query, check=False, columns=None))
-        self._notes_undecoded = query.check and query.reader.has_types
+        self._notes_undecoded = query.check and query.record_decoder.has_types
         self.first_offset: int | None = None
         self.last_offset: int | None = None
         self._last_gap: tuple[int, int] | None = None

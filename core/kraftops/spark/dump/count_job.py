@@ -48,7 +48,7 @@ class CountWork:
     def _count(self, labelled: LabelledRange) -> Summary:
         part, query = labelled.range, self.query.for_source(labelled.decoder)
         if is_last_try(self.tries):
-            summary = Summary(query.reader.name)
+            summary = Summary(query.record_decoder.name)
             size = 0 if part.stop is None else part.size
             summary.add_damage(part.path, part.start, size, crash_text(part, self.tries - 1))
             return summary
@@ -84,5 +84,5 @@ def _add(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:
 
 
 def _log(labelled: LabelledRange, query: Query) -> Log:
-    decoder = query.for_source(labelled.decoder).reader.name
+    decoder = query.for_source(labelled.decoder).record_decoder.name
     return decoder, labelled.topic, labelled.partition

@@ -85,7 +85,7 @@ class DumpWork:
         name = self.target.attempt_name(part_name(split.number, self.splits), ending, attempt)
         findings = _SplitFindings()
         with self.target.writing(name) as file:
-            write = self._parquet if self.query.format.is_columns else self._text
+            write = self._parquet if self.query.output_format.is_columns else self._text
             records = write(split, file, findings, is_last=is_last)
         self.counters.records.add(records)
         if findings.has_damage:
@@ -107,7 +107,7 @@ class DumpWork:
             lines += data.count(b"\n")
 
         chunks = Chunks(sink)
-        if head := self.query.format.head:
+        if head := self.query.output_format.head:
             chunks.add(head)
             lines -= 1
         printers: dict[str | None, PartPrinter] = {}
@@ -116,7 +116,7 @@ class DumpWork:
                 query = self.query.for_source(decoder)
                 if is_last:
                     text: Iterable[str | bytes] = self._crash_chunks(part, query, findings)
-                elif query.format.has_objects and is_small_file(part.path):
+                elif query.output_format.has_objects and is_small_file(part.path):
                     text = _small_text(part, findings)
                 else:
                     printer = printers.get(decoder)
@@ -135,12 +135,12 @@ class DumpWork:
     ) -> Iterator[str]:
         report = Report()
         rows = crash_rows(part, query, report, self.tries - 1)
-        if query.format.is_text:
+        if query.output_format.is_text:
             deque(rows, 0)
             if not part.start:
                 yield f"Dumping {part.path}\n"
         else:
-            yield from map(lines_of(query.format).line, rows)
+            yield from map(lines_of(query.output_format).line, rows)
         findings.add(PartResult(part, report, None, None, 0))
 
     def _parquet(

@@ -53,6 +53,6 @@ def _found(ranges: Iterable[LabelledRange], query: Query) -> Filter:
     parts = [
         labelled.range
         for labelled in ranges
-        if query.for_source(labelled.decoder).reader.has_topics
+        if query.for_source(labelled.decoder).record_decoder.has_topics
     ]
     return with_topic_ids(query, parts).filter
