@@ -56,6 +56,8 @@ complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l config -s 
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l cluster-id -s t -x -d 'The new cluster id'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l node-id -x -d 'The new node id'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l to-v1 -d 'Make version 1 of version 0'
+complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l metadata -x -a '(__kraftops_paths \'.\')' -d 'A directory with a metadata log, to check partitions against; may be given more than once. Logs in the node\'s own directories are found'
+complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l force -d 'Change the node id although the metadata has partitions on other brokers'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l dry-run -s n -d 'Check and show everything, write nothing'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l override -x -d 'A configuration key that replaces the file\'s; may be given more than once'
 complete -c kafka-storage -n '__fish_seen_subcommand_from rewrite' -l format -x -a 'text json' -d 'The form of the output'

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -23,6 +24,29 @@ EXAMPLES = (
     ("before a start", "kafka-storage verify -c server.properties"),
     ("the nodes of a cluster", "kafka-storage verify -c n1.properties -c n2.properties"),
 )
+SECTIONS = (
+    (
+        "Disk against metadata",
+        """\
+The partitions in the log directories of a broker are compared with the metadata: with the newest
+log of all nodes that are given, or with the broker's own copy of it. A broker renames a partition
+to …-stray at its start if the metadata does not have its topic id, or has it on other brokers only.
+A partition that is missing is made anew, without records; if the metadata has this broker in sync,
+the others may follow the empty one. A partition in another directory of the same broker stays where
+it is. Findings have the records, by offsets, and the bytes of the segments.""",
+    ),
+    (
+        "Codes of findings in JSON",
+        "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
+    ),
+    (
+        "Exit status",
+        """\
+0: the servers would start.
+1: bad arguments, or a file cannot be read.
+2: there are findings.""",
+    ),
+)
 
 
 @click.command(
@@ -30,13 +54,14 @@ EXAMPLES = (
     syntax=Argparse4j(ours=frozenset({"configs", "cluster_id", "overrides", "form"})),
     name="verify",
     examples=EXAMPLES,
+    sections=SECTIONS,
     help="""\
 Check whether a server with this configuration would start on its directories, and have a quorum.
 
 One line for each finding, with its cure: a problem that keeps a server from starting, makes it wait
-for ever, or makes it lose data. Lesser problems are notes on standard error. Several configurations
-are the nodes of one cluster, and are also checked against each other. Nothing is locked or
-written.""",
+for ever, or makes it lose data. Lesser problems are notes on standard error. The partitions on disk
+are compared with the metadata. Several configurations are the nodes of one cluster, and are also
+checked against each other. Nothing is locked or written.""",
 )
 @click.option(
     "--config",
@@ -61,6 +86,7 @@ def verify(
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import ConfigError
+    from kraftops.image.verify.assignments import without_wrong_rewrites
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.inspector import Finding
     from kraftops.storage.logdirs.node import read_node
@@ -73,11 +99,19 @@ def verify(
         try:
             nodes.append(read_node(load_config(path, overrides, os.environ)))
         except ConfigError as error:
-            found.append(Finding("", error.message, error.hint or "mend the configuration"))
+            found.append(
+                Finding(
+                    "",
+                    error.message,
+                    error.hint or "mend the configuration",
+                    code="bad-configuration",
+                )
+            )
         else:
             found += verify_node(nodes[-1], cluster_id)
     if len(nodes) > 1:
         found += verify_cluster(nodes)
+    found = without_wrong_rewrites([*found, *_assignments(nodes)])
     stopping = [finding for finding in found if finding.stops]
     notes = [finding for finding in found if not finding.stops]
     if form == "text":
@@ -91,6 +125,17 @@ def verify(
         lambda: _as_text(nodes, stopping),
     )
     return HAS_FINDINGS if stopping else 0
+
+
+def _assignments(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield the differences between disks and metadata."""
+    from kraftops.image.verify.assignments import assignment_findings, newest_images
+
+    images = newest_images(nodes)
+    for node in nodes:
+        image = images.get(node.cluster_id)
+        if image and node.is_broker:
+            yield from assignment_findings(node, image)
 
 
 def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:

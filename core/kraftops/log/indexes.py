@@ -84,6 +84,18 @@ class OffsetIndex(_Entries):
         relative, position = self._at(len(self) - 1)
         return OffsetEntry(self.base_offset + relative, position)
 
+    def last_used(self) -> OffsetEntry:
+        """Return the last entry before the zeros of a preallocated file; zeros without one."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._at(middle)[0] > 0:
+                low = middle + 1
+            else:
+                high = middle
+        relative, position = self._at(low - 1) if low else (0, 0)
+        return OffsetEntry(self.base_offset + relative, position)
+
     def position_below(self, offset: int) -> int:
         """Return the position in the log to search *offset* from (`OffsetIndex.lookup`)."""
         count = len(self)

@@ -1,11 +1,28 @@
 """`kafka-storage verify` by its streams, exit codes and JSON."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kraftops.image.verify import assignments, directories
+from kraftops.storage.logdirs import inspector
+from kraftops.storage.verify import cluster, partitions, quorum, start
+from kraftops.storage.verify.codes import CODES
+from kraftops_cli.storage import verify as verifying
+from tests.helpers.nodes.assigned_partitions import (
+    D1,
+    D2,
+    D9,
+    assigned,
+    broker,
+    partition,
+    partition_change,
+    topic,
+    write_meta,
+)
 from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
@@ -19,6 +36,8 @@ from tests.helpers.nodes.node_directories import (
     storage,
 )
 from tests.helpers.tools.console import Done
+
+NO_PARTITION = {"partition": None, "records": None, "bytes": None}
 
 
 @pytest.fixture
@@ -113,6 +132,8 @@ def test_json_of_findings(node: Path) -> None:
             "problem": "a directory that is no partition, which stops a broker",
             "cure": "move it, or use a directory below the mount point",
             "stops": True,
+            "code": "no-partition",
+            **NO_PARTITION,
         }
     ]
     assert told(done)["notes"] == [
@@ -121,6 +142,8 @@ def test_json_of_findings(node: Path) -> None:
             "problem": "zookeeper.connect is ignored: KRaft needs no ZooKeeper",
             "cure": "take it out",
             "stops": False,
+            "code": "ignored-key",
+            **NO_PARTITION,
         }
     ]
 
@@ -202,3 +225,58 @@ def test_config_is_needed(node: Path) -> None:
 
     assert done.code == 1
     assert "--config" in done.err
+
+
+def test_partition_that_the_metadata_has_elsewhere_is_a_finding(tmp_path: Path) -> None:
+    records = (topic(), assigned(0, {1: D1}), assigned(1, {9: D9}), assigned(2, {1: D2, 9: D9}))
+    node = broker(tmp_path / "node", 9, {"e": D9, "d2": D2}, *records)
+    write_meta(node / "d2", 1, D2)
+    partition(node / "e", "t-1")
+    folder = partition(node / "d2", "t-0", records=300)
+    size = sum(path.stat().st_size for path in folder.glob("*.log"))
+
+    done = verify(node)
+
+    assert done.code == 2
+    lines = done.text.splitlines()
+    assert lines[0] == (
+        "d2: it is of node 1, the configuration of node 9; take it out of log.dirs: the metadata "
+        f"has t-0 (300 records, {size} bytes) elsewhere"
+    )
+    assert lines[1] == (
+        f"d2/t-0: node 9 is not among the replicas [1] of t (300 records, {size} bytes); a broker "
+        "sets it aside as a stray; move it to a replica, with the broker stopped, or copy it"
+    )
+    assert lines[2].startswith("e/t-2: it is missing: the metadata has it here, in sync; ")
+    found = told(verify(node, "--format", "json"))["findings"]
+    assert [(one["code"], one["partition"], one["records"]) for one in found] == [
+        ("other-node-id", None, None),
+        ("other-broker", "t-0", 300),
+        ("missing-partition", "t-2", None),
+    ]
+
+
+def test_newest_log_of_several_nodes_says_where_partitions_belong(tmp_path: Path) -> None:
+    """A broker that was down has not read that its replica was moved."""
+    records = (topic(), assigned(0, {2: D2}))
+    old = broker(tmp_path / "old", 2, {"d2": D2}, *records)
+    partition(old / "d2", "t-0")
+    broker(old, 2, {str(old / "d2"): D2})
+    (old / PROPERTIES).rename(old / "2.properties")
+    broker(old, 9, {str(old / "d9"): D9}, *records, partition_change(0, {9: D9}))
+
+    assert storage(old, "verify", "-c", "2.properties").code == 0
+    done = storage(old, "verify", "-c", "2.properties", "-c", PROPERTIES)
+
+    assert done.code == 2
+    assert f"{old}/d2/t-0: node 2 is not among the replicas [9] of t" in done.text
+
+
+def test_codes_have_meanings() -> None:
+    modules = [verifying, cluster, partitions, quorum, start, inspector, assignments, directories]
+    sources = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in modules]
+
+    used = {code for source in sources for code in re.findall(r'code="([a-z-]+)"', source)}
+
+    assert used <= CODES.keys()
+    assert len(used) > 30

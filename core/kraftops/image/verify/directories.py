@@ -25,20 +25,36 @@ _SUFFIXES = re.compile(r"(.+)-(\d+)(?:\.[0-9a-f]+-(delete|future|stray))?", re.D
 _SET_ASIDE = {"stray": "set aside as a stray already", "delete": "about to be deleted"}
 
 
-class _LogDirectory(NamedTuple):
-    """A log directory, and the ids in its meta.properties."""
+class LogDirectory(NamedTuple):
+    """A log directory by its node and, if known, its id."""
 
     node_id: int
     directory_id: bytes | None
 
 
-class _PartitionDirectory(NamedTuple):
-    """A directory of a partition; one that is set aside has a *suffix*."""
+class PartitionDirectory(NamedTuple):
+    """A directory of a partition; one that is renamed has a *suffix*."""
 
     path: str
     topic_name: str
     number: int
     suffix: str | None
+
+
+class Misplacement(NamedTuple):
+    """Reason why a partition does not belong into its directory, with a code that stays the same.
+
+    *entry* is the entry of the state that says so, where there is one.
+    """
+
+    code: str
+    reason: str
+    entry: EntryKey | None = None
+
+
+OTHER_BROKER, OTHER_DIRECTORY, OTHER_NAME = "other-broker", "other-directory", "other-name"
+SET_ASIDE, WITHOUT_TOPIC_ID = "set-aside", "without-topic-id"
+UNKNOWN_TOPIC, UNKNOWN_PARTITION = "unknown-topic", "unknown-partition"
 
 
 def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
@@ -53,19 +69,18 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
     """
     for path in directories:
         log_directory = _log_directory(path)
-        for partition in _partitions(path):
-            problem = _problem(image, log_directory, partition)
-            if problem is None:
+        for partition in partition_directories(path):
+            found = misplacement(image, log_directory, partition)
+            if found is None:
                 continue
-            reason, entry = problem
-            finding = Finding(FindingKind.STRAY, reason)
-            if entry is not None:
-                finding = state_finding(image, FindingKind.STRAY, reason, entry)
+            finding = Finding(FindingKind.STRAY, found.reason)
+            if found.entry is not None:
+                finding = state_finding(image, FindingKind.STRAY, found.reason, found.entry)
             cure = "a broker sets it aside; copy it first if it is wanted"
             yield finding._replace(source=partition.path, position=None, cure=cure)
 
 
-def _log_directory(directory: str) -> _LogDirectory:
+def _log_directory(directory: str) -> LogDirectory:
     path = os.path.join(directory, meta_properties.FILE_NAME)
     try:
         meta = meta_properties.read(properties(read_file(path)))
@@ -75,10 +90,15 @@ def _log_directory(directory: str) -> _LogDirectory:
         raise SourceError(f"cannot read {path}: {error.message}") from None
     if meta.node_id is None:
         raise SourceError(f"{path} has no node id")
-    return _LogDirectory(meta.node_id, meta.directory_id)
+    return LogDirectory(meta.node_id, meta.directory_id)
 
 
-def _partitions(directory: str) -> Iterator[_PartitionDirectory]:
+def partition_directories(directory: str) -> Iterator[PartitionDirectory]:
+    """Yield the partitions in a log directory, by name.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
     try:
         with os.scandir(directory) as entries:
             names = [entry.name for entry in entries if entry.is_dir()]
@@ -88,10 +108,10 @@ def _partitions(directory: str) -> Iterator[_PartitionDirectory]:
         match = _SUFFIXES.fullmatch(name)
         if match and name != METADATA_PARTITION and is_partition(name):
             path = os.path.join(directory, name)
-            yield _PartitionDirectory(path, match[1], int(match[2]), match[3])
+            yield PartitionDirectory(path, match[1], int(match[2]), match[3])
 
 
-def _topic_id(path: str) -> bytes | None:
+def topic_id_of(path: str) -> bytes | None:
     """Return the topic id in a partition's directory; None if there is none."""
     try:
         lines = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()
@@ -100,44 +120,52 @@ def _topic_id(path: str) -> bytes | None:
         return None
 
 
-def _problem(
-    image: MetadataImage, log_directory: _LogDirectory, partition: _PartitionDirectory
-) -> tuple[str, EntryKey | None] | None:
-    """Return why a partition does not belong into its directory, and the entry of the state."""
+def misplacement(
+    image: MetadataImage, log_directory: LogDirectory, partition: PartitionDirectory
+) -> Misplacement | None:
+    """Return why a partition does not belong into its directory; None if it does.
+
+    Raises:
+        KraftopsError: a source of the image cannot be read any more.
+    """
     if partition.suffix in _SET_ASIDE:
-        return _SET_ASIDE[partition.suffix], None
-    topic_id = _topic_id(partition.path)
+        return Misplacement(SET_ASIDE, _SET_ASIDE[partition.suffix])
+    topic_id = topic_id_of(partition.path)
     if topic_id is None:
-        return "it has no topic id", None
+        return Misplacement(WITHOUT_TOPIC_ID, "it has no topic id")
     topic = image.topics.get(topic_id)
     if topic is None:
         return _unknown(image, partition.topic_name, topic_id)
     entry = EntryKey("topics", (topic_id,))
     if topic.name != partition.topic_name:
-        return f"its topic id {to_text(topic_id)} is that of {topic.name}", entry
+        reason = f"its topic id {to_text(topic_id)} is that of {topic.name}"
+        return Misplacement(OTHER_NAME, reason, entry)
     state = image.partition(topic_id, partition.number)
     if state is None:
-        return f"the topic {topic.name} has no partition {partition.number}", entry
-    reason = _misplaced(state, topic.name, log_directory)
-    return (
-        None if reason is None else (reason, EntryKey("partitions", (topic_id, partition.number)))
-    )
+        reason = f"the topic {topic.name} has no partition {partition.number}"
+        return Misplacement(UNKNOWN_PARTITION, reason, entry)
+    entry = EntryKey("partitions", (topic_id, partition.number))
+    return _misplaced(state, topic.name, log_directory, entry)
 
 
-def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> tuple[str, EntryKey | None]:
+def _unknown(image: MetadataImage, name: str, topic_id: bytes) -> Misplacement:
     newer = image.topic_ids.get(name)
     text = to_text(topic_id)
     if newer is None:
-        return f"there is no topic {name} with the id {text}", None
+        return Misplacement(UNKNOWN_TOPIC, f"there is no topic {name} with the id {text}")
     reason = f"the topic {name} is another one now: {to_text(newer)}, not {text}"
-    return reason, EntryKey("topics", (newer,))
+    return Misplacement(UNKNOWN_TOPIC, reason, EntryKey("topics", (newer,)))
 
 
-def _misplaced(state: PartitionState, topic_name: str, log_directory: _LogDirectory) -> str | None:
+def _misplaced(
+    state: PartitionState, topic_name: str, log_directory: LogDirectory, entry: EntryKey
+) -> Misplacement | None:
     node_id, replicas = log_directory.node_id, state.replicas
     if node_id not in replicas:
-        return f"node {node_id} is not among the replicas {replicas} of {topic_name}"
+        reason = f"node {node_id} is not among the replicas {replicas} of {topic_name}"
+        return Misplacement(OTHER_BROKER, reason, entry)
     assigned = state.directories[replicas.index(node_id)]
     if is_reserved(assigned) or log_directory.directory_id in (None, assigned):
         return None
-    return f"it is assigned to directory {to_text(assigned)}, not to this one"
+    reason = f"it is assigned to directory {to_text(assigned)}, not to this one"
+    return Misplacement(OTHER_DIRECTORY, reason, entry)

@@ -56,7 +56,14 @@ def describe_state(state: DirectoryState) -> dict[str, object]:
 
 def describe_finding(finding: Finding) -> dict[str, object]:
     """Return a finding as plain data; its path is null where it concerns the whole node."""
-    return {**finding._asdict(), "path": finding.path or None}
+    data, fields = finding.data, finding._asdict()
+    del fields["data"]
+    return {
+        **fields,
+        "path": finding.path or None,
+        "records": data and data.records,
+        "bytes": data and data.bytes,
+    }
 
 
 def _user_name(number: int) -> str:

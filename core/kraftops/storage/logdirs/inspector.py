@@ -23,6 +23,7 @@ from kraftops.storage.logdirs.metadata_log import (
     read_bootstrap,
     read_metadata_log,
 )
+from kraftops.storage.logdirs.partition_data import PartitionData
 from kraftops.uuids import is_reserved, to_text
 
 LEGACY_PROBLEM = (
@@ -35,16 +36,26 @@ FORMAT_ANEW = f"remove meta.properties and {METADATA_PARTITION}, and kafka-stora
 """Cure of a metadata directory that no server has written to."""
 
 
+OTHER_NODE_ID = "other-node-id"
+"""Code of a directory with another node id than the configuration."""
+
+
 class Finding(NamedTuple):
     """A problem of a directory, or of the node where *path* is empty, and its cure.
 
     One that *stops* keeps a server from starting or from a quorum, or costs data; others are notes.
+    The *code* is one of `kraftops.storage.verify.codes.CODES`.
     """
 
     path: str
     problem: str
     cure: str
     stops: bool = True
+    code: str = ""
+    partition: str | None = None
+    """The partition that it is about."""
+    data: PartitionData | None = None
+    """The data at stake, where that is known."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.problem}" if self.path else self.problem
@@ -153,7 +164,12 @@ def findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterat
     """Yield the problems of directories that Kafka's `info` does not see, from small files only."""
     for state in states:
         if state.problem and not state.directory.problem:
-            yield Finding(state.path, state.problem, "mend it, or give the permission to read it")
+            yield Finding(
+                state.path,
+                state.problem,
+                "mend it, or give the permission to read it",
+                code="unreadable",
+            )
     yield from _id_findings(config, states)
     for state in states:
         if state.directory.is_metadata:
@@ -165,7 +181,9 @@ def damage_findings(states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
     for state in states:
         for damage in state.log.damage if state.log else ():
             cure = "kafka-storage verify tells what a server makes of it"
-            yield Finding(damage.path, damage.reason, cure, stops=not damage.is_harmless)
+            yield Finding(
+                damage.path, damage.reason, cure, stops=not damage.is_harmless, code="damage"
+            )
 
 
 def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> Iterator[Finding]:
@@ -179,6 +197,7 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
                 path,
                 f"it is of node {meta.node_id}, the configuration of node {config.node_id}",
                 f"set node.id={meta.node_id}, or kafka-storage rewrite --node-id {config.node_id}",
+                code=OTHER_NODE_ID,
             )
         if meta.directory_id is None:
             continue
@@ -188,16 +207,23 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
                 path,
                 f"its directory id {shown} is a reserved one",
                 "take directory.id out of its meta.properties: a server makes a new one",
+                code="reserved-directory-id",
             )
         owner = owners.setdefault(meta.directory_id, path)
         if owner != path and os.path.samefile(owner, path):
-            yield Finding(path, f"it is {owner} under another name", "name it once in log.dirs")
+            yield Finding(
+                path,
+                f"it is {owner} under another name",
+                "name it once in log.dirs",
+                code="directory-twice",
+            )
         elif owner != path:
             yield Finding(
                 path,
                 f"its directory id {shown} is also the id of {owner}",
                 "if it is a copy, take it out of log.dirs; "
                 "else take directory.id out of its meta.properties",
+                code="directory-id-twice",
             )
 
 
@@ -208,11 +234,18 @@ def _bootstrap_findings(config: ServerConfig, state: DirectoryState) -> Iterator
         cure = "remove it: a cluster that has begun needs it no more"
         if not is_used:
             cure = FORMAT_ANEW
-        yield Finding(bootstrap.path, bootstrap.damage, cure, stops=not bootstrap.is_usable)
+        yield Finding(
+            bootstrap.path,
+            bootstrap.damage,
+            cure,
+            stops=not bootstrap.is_usable,
+            code="bad-bootstrap",
+        )
     elif state.meta and not bootstrap and not is_used and "controller" in config.roles:
         yield Finding(
             state.path,
             "it has no bootstrap.checkpoint, so that a new cluster begins without features",
             f"{FORMAT_ANEW}, or raise the features with kafka-features once it runs",
             stops=False,
+            code="no-bootstrap",
         )

@@ -38,6 +38,7 @@ class LogContent:
 
     Attributes:
         end_offset: the offset after the last record; None without a record.
+        epoch: the epoch of the last batch, or of the snapshot where that is newer.
         quorum: the voters.
         damage: the damage, in the order of the files.
         missing: the offsets between snapshot and log that neither has.
@@ -51,6 +52,12 @@ class LogContent:
     missing: range = range(0)
     features: dict[str, int] = field(default_factory=dict)
     directories: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
+    epoch: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Epoch and end: an election is won by a log that is not below most others."""
+        return self.epoch, self.end_offset or 0
 
 
 def read_content(
@@ -70,9 +77,20 @@ def read_content(
     damage += log.damage
     if snapshot and (snapshot.epoch, snapshot.end_offset) > (log.epoch, log.end or 0):
         # The log is behind the snapshot, or of an earlier epoch: a server drops it.
-        return replace(snapshot_content, end_offset=snapshot.end_offset, damage=tuple(damage))
+        return replace(
+            snapshot_content,
+            end_offset=snapshot.end_offset,
+            epoch=snapshot.epoch,
+            damage=tuple(damage),
+        )
     end = snapshot.end_offset if snapshot and log.end is None else log.end
-    return replace(reader.content(), end_offset=end, damage=tuple(damage), missing=log.missing)
+    return replace(
+        reader.content(),
+        end_offset=end,
+        epoch=max(log.epoch, snapshot.epoch if snapshot else 0),
+        damage=tuple(damage),
+        missing=log.missing,
+    )
 
 
 class _RecordReader:

@@ -30,6 +30,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
                 config.path,
                 f"its node id {config.node_id} is also the id of {other.config.path}",
                 "give each node an id of its own, and its directories by rewrite --node-id",
+                code="node-id-twice",
             )
         if node.cluster_id not in (None, first.cluster_id):
             yield Finding(
@@ -37,6 +38,7 @@ def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its cluster id is {node.cluster_id}, and {first.config.path} has "
                 f"{first.cluster_id}",
                 "kafka-storage rewrite --cluster-id in the one that is wrong",
+                code="other-cluster",
             )
 
 
@@ -50,7 +52,12 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
             owner = owners.setdefault(os.path.realpath(state.directory.path), path)
             if owner != path:
                 problem = f"{owner} and {path} both have it"
-                yield Finding(state.path, problem, "give each node directories of its own")
+                yield Finding(
+                    state.path,
+                    problem,
+                    "give each node directories of its own",
+                    code="shared-directory",
+                )
             elif state.meta and state.meta.directory_id:
                 identity = state.meta.directory_id
                 other, other_path = identities.setdefault(identity, (node, state.path))
@@ -60,6 +67,7 @@ def _shared_directories(nodes: Sequence[Node]) -> Iterator[Finding]:
                         f"its directory id {to_text(identity)} is also the id of {other_path}",
                         "one is a copy: format it anew, or take directory.id out of its "
                         "meta.properties",
+                        code="directory-id-twice",
                     )
 
 
@@ -73,6 +81,7 @@ def _static_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its controller.quorum.voters are {_shown(config.voters)}, and {first.path} "
                 f"has {_shown(first.voters)}",
                 "set the same static voters on all nodes, or none on all",
+                code="static-voters-differ",
             )
 
 
@@ -91,6 +100,7 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its voters are {shown_voters(node.voters)}, and {newest.metadata.path} has "
                 f"{shown_voters(newest.voters)}",
                 f"{FORMAT_ANEW}: with the voters of the other, or with -N",
+                code="voters-differ",
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
     for voter in newest.voters:
@@ -100,7 +110,12 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
         meta = known.metadata.meta
         if not known.is_controller:
             problem = f"it is the voter {voter}, but no controller"
-            yield Finding(known.config.path, problem, "give it the role of a controller")
+            yield Finding(
+                known.config.path,
+                problem,
+                "give it the role of a controller",
+                code="not-a-controller",
+            )
         elif meta and meta.directory_id != voter.directory_id:
             own = to_text(meta.directory_id) if meta.directory_id else "none"
             yield Finding(
@@ -108,6 +123,7 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
                 f"its directory id is {own}, {newest.metadata.path} has it as {voter}",
                 "no directory has the id that the quorum knows: remove that voter, and let this "
                 "one join",
+                code="other-directory-id",
             )
 
 
@@ -126,6 +142,7 @@ def _all_waiting(controllers: Sequence[Node]) -> Iterator[Finding]:
             "",
             "no controller has voters: each would wait for the others",
             "format one with --standalone, or all with the same --initial-controllers",
+            code="all-wait",
         )
 
 

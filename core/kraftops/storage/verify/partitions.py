@@ -58,7 +58,7 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
         file = os.path.join(state.directory.path, name)
         if os.path.isfile(file) and (problem := _checkpoint_problem(file, fields=3)):
             cure = "remove it: a server finds out what it says"
-            yield Finding(os.path.join(state.path, name), problem, cure)
+            yield Finding(os.path.join(state.path, name), problem, cure, code="bad-checkpoint")
     with os.scandir(state.directory.path) as entries:
         is_directory = {entry.name: entry.is_dir() for entry in entries}
     known = {METADATA_PARTITION, _INDEX_CACHE, meta_properties.FILE_NAME}
@@ -68,12 +68,18 @@ def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -
         shown = os.path.join(state.path, name)
         if not is_directory[name]:
             if is_partition(name):
-                yield Finding(shown, "a file where a partition's directory belongs", "move it away")
+                yield Finding(
+                    shown,
+                    "a file where a partition's directory belongs",
+                    "move it away",
+                    code="file-for-partition",
+                )
         elif not is_partition(name):
             yield Finding(
                 shown,
                 "a directory that is no partition, which stops a broker",
                 "move it, or use a directory below the mount point",
+                code="no-partition",
             )
         else:
             yield from _partition_findings(state, name, owners)
@@ -88,7 +94,12 @@ def _partition_findings(
     topic_id = _topic_id(path)
     owner = owners.setdefault((name, topic_id), state.path) if topic_id else state.path
     if owner != state.path:
-        yield Finding(shown, f"the partition is in {owner} too", "move one of them away")
+        yield Finding(
+            shown,
+            f"the partition is in {owner} too",
+            "move one of them away",
+            code="partition-twice",
+        )
 
 
 def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> Iterator[Finding]:
@@ -100,7 +111,12 @@ def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> 
         with os.scandir(path) as entries:
             names = sorted(entry.name for entry in entries if entry.is_file())
     except OSError as error:
-        yield Finding(shown, f"cannot read it: {error.strerror}", "give the permission to read it")
+        yield Finding(
+            shown,
+            f"cannot read it: {error.strerror}",
+            "give the permission to read it",
+            code="unreadable",
+        )
         return
     for name in names:
         problem, cure = None, "remove it: a server makes a new one"
@@ -112,7 +128,7 @@ def partition_findings(path: str, shown: str, topic_id: bytes | None = None) -> 
         elif not _has_offset(name):
             problem, cure = "its name has no offset, which stops a server", "move it away"
         if problem:
-            yield Finding(os.path.join(shown, name), problem, cure)
+            yield Finding(os.path.join(shown, name), problem, cure, code="bad-partition-file")
 
 
 def _has_offset(name: str) -> bool:

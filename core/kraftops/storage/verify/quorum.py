@@ -45,7 +45,10 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
     state_file = os.path.join(folder, quorum_state.FILE_NAME)
     if problem := quorum_state.problem(state_file):
         yield Finding(
-            state_file, problem, "remove it: the epoch is found again, only the last vote is lost"
+            state_file,
+            problem,
+            "remove it: the epoch is found again, only the last vote is lost",
+            code="bad-quorum-state",
         )
     for damage in content.damage:
         yield _damaged(node, damage)
@@ -55,6 +58,7 @@ def _metadata_log(node: Node) -> Iterator[Finding]:
             f"offsets {content.missing[0]} to {content.missing[-1]} are neither in the log nor in "
             "a snapshot",
             _recover(node),
+            code="missing-offsets",
         )
     if node.is_controller and node.metadata.meta and not node.log.is_used:
         yield from _forgotten_topics(node)
@@ -71,21 +75,22 @@ def _forgotten_topics(node: Node) -> Iterator[Finding]:
             "a new cluster sets them aside",
             "restore the metadata directory from a copy, if no other controller has the metadata",
             stops=node.is_only_voter,
+            code="metadata-lost",
         )
 
 
 def _damaged(node: Node, damage: Damage) -> Finding:
     if damage.is_harmless:
         cure = "leave it: a server does not read that far"
-        return Finding(damage.path, damage.reason, cure, stops=False)
+        return Finding(damage.path, damage.reason, cure, stops=False, code="harmless-damage")
     if damage.lost is None:
-        return Finding(damage.path, damage.reason, _recover(node))
+        return Finding(damage.path, damage.reason, _recover(node), code="damage")
     problem = f"{damage.reason}; a server drops the log from there up to offset {damage.lost}"
     if node.is_only_voter:
         cure = f"{_recover(node)}, or start the server all the same, without these records"
-        return Finding(damage.path, problem, cure)
+        return Finding(damage.path, problem, cure, code="damage")
     cure = "leave it: the server fetches the rest from the other controllers"
-    return Finding(damage.path, problem, cure, stops=False)
+    return Finding(damage.path, problem, cure, stops=False, code="damage")
 
 
 def _recover(node: Node) -> str:
@@ -110,7 +115,12 @@ def _features(node: Node) -> Iterator[Finding]:
     for source, name, level in levels:
         if not _is_known(node.config, name, level):
             release = LATEST_PRODUCTION.release
-            yield Finding(source, f"{name}={level} is not what Kafka {release} knows", cure)
+            yield Finding(
+                source,
+                f"{name}={level} is not what Kafka {release} knows",
+                cure,
+                code="newer-feature",
+            )
 
 
 def _is_known(config: ServerConfig, name: str, level: int) -> bool:
@@ -138,6 +148,7 @@ def _registration(node: Node) -> Iterator[Finding]:
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
                 f"give the node its id again: node.id={other}, and kafka-storage rewrite "
                 f"--node-id {other}",
+                code="registered-elsewhere",
             )
             return
 
@@ -154,6 +165,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
             "it has voters of its own: controller.quorum.voters is ignored",
             "set controller.quorum.bootstrap.servers in its place",
             stops=False,
+            code="static-voters-ignored",
         )
     own = next((voter for voter in voters if voter.node_id == config.node_id), None)
     is_alone = len(voters) < 2 if own else node.asks_itself
@@ -168,13 +180,14 @@ def _quorum(node: Node) -> Iterator[Finding]:
         problem = (
             f"its directory id is {present}, the voters have node {own.node_id} with {expected}"
         )
-        yield Finding(path, f"{problem}: it would not vote", cure, stops=is_alone)
+        yield Finding(path, f"{problem}: it would not vote", cure, stops=is_alone, code="no-vote")
     elif voters and not own and is_alone:
         yield Finding(
             path,
             f"this node is none of its voters {shown_voters(voters)}, and controller.quorum."
             "bootstrap.servers names no other controller: it would wait for ever",
             "name the controllers that it is to join",
+            code="not-a-voter",
         )
     elif not voters and not config.voters and is_alone and is_whole:
         cure = f"{FORMAT_ANEW} with --standalone"
@@ -185,6 +198,7 @@ def _quorum(node: Node) -> Iterator[Finding]:
             "it has no voters, and controller.quorum.bootstrap.servers names no other "
             "controller: it would wait for ever",
             f"{cure}; or name the controllers that it is to join",
+            code="no-voters",
         )
 
 

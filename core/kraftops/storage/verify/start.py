@@ -39,12 +39,15 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     yield from findings(node.config, node.states)
     for state in node.states:
         if state.holder:
-            yield Finding(state.path, f"{state.holder} holds its lock", "stop it first")
+            yield Finding(
+                state.path, f"{state.holder} holds its lock", "stop it first", code="running"
+            )
         if state.status and not _is_writable(state.directory.path):
             yield Finding(
                 state.path,
                 f"user {os.geteuid()} cannot write to it",
                 "give it to Kafka's user, or mount it for writing",
+                code="not-writable",
             )
     yield from _contents(node)
     if node.metadata.status and not node.metadata.problem:
@@ -60,7 +63,9 @@ def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
         for retired, reason in RETIRED.items():
             if key == retired or (retired.endswith(".") and key.startswith(retired)):
                 problem = f"{key} is ignored: {reason}"
-                yield Finding(config.place(key), problem, "take it out", stops=False)
+                yield Finding(
+                    config.place(key), problem, "take it out", stops=False, code="ignored-key"
+                )
 
 
 def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
@@ -69,13 +74,13 @@ def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
         meta = state.meta
         if state.exists and state.status is None:
             cure = f"move the file out of the way, then {_format(node, state, cluster_id)}"
-            yield Finding(state.path, "it is not a directory", cure)
+            yield Finding(state.path, "it is not a directory", cure, code="not-a-directory")
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
-            yield Finding(state.path, problem, _restore(node, state, cluster_id))
+            yield Finding(state.path, problem, _restore(node, state, cluster_id), code="bad-meta")
         elif meta is None:
             what = "it is not formatted" if state.status else "it does not exist"
-            yield Finding(state.path, what, _format(node, state, cluster_id))
+            yield Finding(state.path, what, _format(node, state, cluster_id), code="not-formatted")
         elif meta.node_id is None or meta.cluster_id is None:
             lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             shown = " and no ".join(name for name, value in lacks.items() if value is None)
@@ -83,7 +88,9 @@ def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
                 f"kafka-storage rewrite --to-v1 --cluster-id {cluster_id} "
                 f"--node-id {node.config.node_id}"
             )
-            yield Finding(state.path, f"its meta.properties has no {shown}", cure)
+            yield Finding(
+                state.path, f"its meta.properties has no {shown}", cure, code="incomplete-meta"
+            )
 
 
 def _format(node: Node, state: DirectoryState, cluster_id: str) -> str:
@@ -119,6 +126,7 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
                 f"its cluster id is {present}, not {expected}",
                 "take it out of log.dirs if it is another cluster's, else "
                 f"kafka-storage rewrite --cluster-id {expected}",
+                code="other-cluster",
             )
 
 
@@ -135,6 +143,7 @@ def _contents(node: Node) -> Iterator[Finding]:
                 os.path.join(state.path, METADATA_PARTITION),
                 f"a metadata log outside of the metadata directory {node.metadata.path}",
                 f"set metadata.log.dir={state.path}, or remove it if it is a leftover",
+                code="stray-metadata-log",
             )
         if node.is_broker and path in node.config.log_dirs:
             yield from partitions.data_findings(state, owners)

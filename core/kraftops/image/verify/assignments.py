@@ -1,0 +1,169 @@
+"""Comparison of a node's log directories with the partitions that the metadata assigns to it.
+
+The rules are those of Kafka's `LogManager.isStrayReplica` and of KIP-858: at its start a broker
+renames strays, and makes missing partitions anew. It keeps a partition in another directory than
+the assigned one, and tells the controller.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from kraftops.engine.metadata_state import PartitionState
+from kraftops.errors import KraftopsError
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.directories import (
+    OTHER_BROKER,
+    OTHER_DIRECTORY,
+    OTHER_NAME,
+    SET_ASIDE,
+    LogDirectory,
+    Misplacement,
+    PartitionDirectory,
+    misplacement,
+    partition_directories,
+    topic_id_of,
+)
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState, Finding
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.uuids import is_reserved, to_text
+
+MISSING = "missing-partition"
+_NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
+
+
+def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
+    """Return the newest metadata of each cluster, by the cluster ids of the nodes.
+
+    Logs that cannot be read, or begin late, are left out.
+    """
+    images: dict[str | None, MetadataImage] = {}
+    for node in sorted(nodes, key=lambda each: each.content.rank, reverse=True):
+        if node.cluster_id not in images and (image := image_of(node)):
+            images[node.cluster_id] = image
+    return images
+
+
+def image_of(node: Node) -> MetadataImage | None:
+    """Return the metadata in the log of a node; None if it has none that is whole."""
+    if not node.log.is_used:
+        return None
+    try:
+        image = load(os.path.join(node.metadata.directory.path, METADATA_PARTITION))
+    except KraftopsError:
+        return None  # verify tells why from the log itself
+    begins_late = any(each.kind is FindingKind.START for each in image.log_findings)
+    return None if begins_late else image
+
+
+def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
+    """Yield the partitions of a broker that are not where the metadata has them.
+
+    Raises:
+        KraftopsError: a directory, or a source of the image, cannot be read any more.
+    """
+    states = [state for state in node.states if state.status and not state.problem]
+    states = [state for state in states if state.directory.path in node.config.log_dirs]
+    present: set[tuple[bytes, int]] = set()
+    for state in states:
+        for partition in partition_directories(state.directory.path):
+            topic_id = topic_id_of(partition.path)
+            if topic_id and partition.suffix is None:
+                present.add((topic_id, partition.number))
+            log_directory = LogDirectory(
+                node.config.node_id, state.meta.directory_id if state.meta else None
+            )
+            if found := misplacement(image, log_directory, partition):
+                yield from _misplaced(state, partition, found)
+    yield from _missing(node, image, states, present)
+
+
+def _misplaced(
+    state: DirectoryState, partition: PartitionDirectory, found: Misplacement
+) -> Iterator[Finding]:
+    if found.code == SET_ASIDE or (partition.suffix and found.code in _NO_STRAYS):
+        return
+    shown = os.path.join(state.path, os.path.basename(partition.path))
+    name = f"{partition.topic_name}-{partition.number}"
+    data = partition_data_of(partition.path)
+    problem = f"{found.reason} ({data})"
+    if found.code == OTHER_DIRECTORY:
+        cure = "leave it: the broker tells the controller where it is"
+    elif found.code == OTHER_NAME:
+        cure = "give it its name again, if no other directory has it; no broker uses this one"
+    else:
+        problem += "; a broker sets it aside as a stray"
+        cure = "copy it, if the records are wanted"
+        if found.code == OTHER_BROKER:
+            cure = "move it to a replica, with the broker stopped, or copy it"
+    stops = found.code != OTHER_DIRECTORY and bool(data.bytes or data.records is None)
+    yield Finding(shown, problem, cure, stops=stops, code=found.code, partition=name, data=data)
+
+
+def _missing(
+    node: Node,
+    image: MetadataImage,
+    states: Sequence[DirectoryState],
+    present: set[tuple[bytes, int]],
+) -> Iterator[Finding]:
+    own = node.config.node_id
+    paths = {state.meta.directory_id: state.path for state in states if state.meta}
+    topics = image.fold.replica_counts().get(own, {})
+    wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
+    for (topic_id, number), partition in zip(wanted, image.fold.states(wanted), strict=True):
+        if partition and own in partition.replicas and (topic_id, number) not in present:
+            name = f"{image.topics[topic_id].name}-{number}"
+            yield _missing_partition(own, name, partition, paths)
+
+
+def _missing_partition(
+    own: int, name: str, partition: PartitionState, paths: Mapping[bytes | None, str]
+) -> Finding:
+    assigned = partition.directories[partition.replicas.index(own)]
+    path = paths.get(assigned, "")
+    place = "on this node" if is_reserved(assigned) else "here"
+    if not path and not is_reserved(assigned):
+        place = f"in directory {to_text(assigned)}, which is none of this node's"
+    problem = f"it is missing: the metadata has it {place}"
+    shown = os.path.join(path, name)
+    if own not in partition.isr:
+        problem += f"; the broker fetches it from the in-sync replicas {partition.isr}"
+        return Finding(shown, problem, "leave it", stops=False, code=MISSING, partition=name)
+    others = [broker for broker in partition.isr if broker != own]
+    problem += ", in sync; the broker makes it anew and empty"
+    cure = "put its directory back, or restore it from a copy"
+    if others:
+        problem += f", and may lead the other in-sync replicas {others}"
+        cure += f"; or start the brokers {others} first"
+    return Finding(shown, problem, cure, code=MISSING, partition=name)
+
+
+def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings, with no rewrite for directories that have partitions of other brokers."""
+    return [_without_wrong_rewrite(finding, findings) for finding in findings]
+
+
+def _without_wrong_rewrite(finding: Finding, findings: Sequence[Finding]) -> Finding:
+    if finding.code != OTHER_NODE_ID:
+        return finding
+    strays = [
+        each
+        for each in findings
+        if each.code == OTHER_BROKER and os.path.dirname(each.path) == finding.path
+    ]
+    cure = f"take it out of log.dirs: the metadata has {lost_text(strays)} elsewhere"
+    return finding._replace(cure=cure) if strays else finding
+
+
+def lost_text(findings: Sequence[Finding]) -> str:
+    """Return the partitions of findings with the sums of their records and bytes."""
+    names = [finding.partition or "" for finding in findings]
+    data = [finding.data for finding in findings if finding.data]
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    records = sum(each.records or 0 for each in data)
+    return f"{shown} ({records} records, {sum(each.bytes for each in data)} bytes)"

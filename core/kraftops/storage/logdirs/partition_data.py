@@ -1,0 +1,89 @@
+"""Records and bytes in the directory of a partition, from file names and the last segment."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.log.batch import Batch
+from kraftops.log.files import FileKind, file_name
+from kraftops.log.indexes import OffsetIndex
+from kraftops.log.log_file import LogFile
+from kraftops.storage.logdirs.log_files import Segment
+
+
+class PartitionData(NamedTuple):
+    """Records, by offsets, and bytes of the segments of a partition; None: cannot be read."""
+
+    records: int | None
+    bytes: int
+
+    def __str__(self) -> str:
+        records = "records that cannot be counted" if self.records is None else _count(self.records)
+        return f"{records}, {self.bytes} bytes"
+
+
+def _count(records: int) -> str:
+    return f"{records} record" if records == 1 else f"{records} records"
+
+
+def partition_data_of(folder: str) -> PartitionData:
+    """Return the amount of data in the directory of a partition."""
+    try:
+        segments = _segments(folder)
+    except OSError:
+        return PartitionData(None, 0)
+    if not segments:
+        return PartitionData(0, 0)
+    size = sum(segment.size for segment in segments)
+    try:
+        return PartitionData(max(0, _end_offset(segments[-1]) - segments[0].base_offset), size)
+    except KraftopsError:
+        return PartitionData(None, size)
+
+
+def _segments(folder: str) -> list[Segment]:
+    segments = []
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        file = file_name(path)
+        if file is None or file.kind is not FileKind.LOG or file.renamed:
+            continue
+        try:
+            segments.append(Segment(file.base_offset, path, os.path.getsize(path)))
+        except UsageError:
+            continue  # digits that are no offset
+    return sorted(segments)
+
+
+def _end_offset(segment: Segment) -> int:
+    """Return the offset after the last whole batch of a segment.
+
+    Raises:
+        KraftopsError: it cannot be read.
+    """
+    end = segment.base_offset
+    with LogFile(segment.path) as log:
+        for batch in log.batches(_position_near_end(log, segment)):
+            end = max(end, _last_offset(batch) + 1)
+    return end
+
+
+def _position_near_end(log: LogFile, segment: Segment) -> int:
+    """Return the position of the last batch that the offset index has; 0 without one."""
+    try:
+        with LogFile(f"{segment.path.removesuffix('.log')}.index") as file:
+            entry = OffsetIndex(file, segment.base_offset).last_used()
+    except KraftopsError:
+        return 0
+    if not 0 < entry.position < segment.size:
+        return 0
+    # An index that was not flushed may be one of other batches.
+    batch = next(iter(log.batches(entry.position)), None)
+    return entry.position if batch and _last_offset(batch) == entry.offset else 0
+
+
+def _last_offset(batch: Batch) -> int:
+    """Return the last offset of a batch; a message of magic 0 or 1 begins with its last offset."""
+    return int.from_bytes(batch.data[:8]) if batch.is_legacy else batch.header.last_offset

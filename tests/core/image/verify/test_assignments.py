@@ -1,0 +1,188 @@
+"""Partitions that are not where the metadata has them are found."""
+
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from kraftops.image.verify.assignments import (
+    assignment_findings,
+    image_of,
+    lost_text,
+    newest_images,
+    without_wrong_rewrites,
+)
+from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, Finding
+from kraftops.storage.logdirs.partition_data import PartitionData
+from kraftops.uuids import to_text
+from tests.helpers.logs.random_logs import MetadataRecord, uuid
+from tests.helpers.nodes.assigned_partitions import (
+    D1,
+    D2,
+    TOPIC,
+    assigned,
+    broker,
+    partition,
+    read,
+    topic,
+)
+from tests.helpers.nodes.node_directories import CLUSTER_ID
+
+OTHER = uuid(1 << 99)
+
+
+def found_by(node: Path) -> list[Finding]:
+    with chdir(node):
+        return [
+            finding
+            for one in [read(node)]
+            for image in newest_images([one]).values()
+            for finding in assignment_findings(one, image)
+        ]
+
+
+def two_directories(tmp_path: Path, *records: MetadataRecord) -> Path:
+    """Make broker 1 with t-0 in d1, in sync with nobody else."""
+    records = (topic(), assigned(0, {1: D1}), *records)
+    node = broker(tmp_path / "node", 1, {"d1": D1, "d2": D2}, *records)
+    partition(node / "d1", "t-0")
+    return node
+
+
+def test_partitions_where_they_belong_are_no_findings(tmp_path: Path) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: D2, 2: OTHER}), assigned(2, {2: OTHER}))
+    partition(node / "d2", "t-1")
+    partition(node / "d1", f"gone-0.{'a' * 32}-stray", topic_id=OTHER)
+    partition(node / "d1", f"gone-0.{'a' * 32}-delete", topic_id=OTHER)
+    partition(node / "d1", f"t-1.{'a' * 32}-future")
+
+    assert found_by(node) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "topic_id", "code", "reason"),
+    [
+        ("gone-0", OTHER, "unknown-topic", f"there is no topic gone with the id {to_text(OTHER)}"),
+        ("t-0", OTHER, "unknown-topic", "the topic t is another one now"),
+        ("t-7", TOPIC, "unknown-partition", "the topic t has no partition 7"),
+        ("t-1", TOPIC, "other-broker", "node 1 is not among the replicas [2] of t"),
+        ("t-1", None, "without-topic-id", "it has no topic id"),
+        ("other-1", TOPIC, "other-name", f"its topic id {to_text(TOPIC)} is that of t"),
+    ],
+)
+def test_partition_that_a_broker_would_not_use_is_found(
+    tmp_path: Path, name: str, topic_id: bytes | None, code: str, reason: str
+) -> None:
+    node = two_directories(tmp_path, assigned(1, {2: OTHER}))
+    folder = partition(node / "d2", name, records=5, topic_id=topic_id)
+    size = sum(path.stat().st_size for path in folder.glob("*.log"))
+
+    (finding,) = found_by(node)
+
+    assert finding.stops
+    assert (finding.path, finding.code, finding.partition) == (f"d2/{name}", code, name)
+    assert finding.data == PartitionData(5, size)
+    assert finding.problem.startswith(reason)
+    assert f"(5 records, {size} bytes)" in finding.problem
+
+
+def test_stray_without_data_costs_nothing(tmp_path: Path) -> None:
+    node = two_directories(tmp_path)
+    partition(node / "d2", "gone-0", records=0, topic_id=OTHER)
+
+    (finding,) = found_by(node)
+
+    assert (finding.code, finding.stops, finding.data) == (
+        "unknown-topic",
+        False,
+        PartitionData(0, 0),
+    )
+
+
+def test_partition_in_another_directory_of_the_node_is_a_note(tmp_path: Path) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    partition(node / "d1", "t-1")
+
+    (finding,) = found_by(node)
+
+    assert (finding.code, finding.path, finding.stops) == ("other-directory", "d1/t-1", False)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "isr", "stops", "path", "says"),
+    [
+        ({1: D2}, [1], True, "d2/t-1", "the metadata has it here, in sync; the broker makes it"),
+        ({1: D2, 2: OTHER}, [1, 2], True, "d2/t-1", "may lead the other in-sync replicas [2]"),
+        ({1: D2, 2: OTHER}, [2], False, "d2/t-1", "fetches it from the in-sync replicas [2]"),
+        ({1: OTHER}, [1], True, "t-1", f"in directory {to_text(OTHER)}, which is none of this"),
+        ({1: bytes(16)}, [1], True, "t-1", "the metadata has it on this node"),
+    ],
+)
+def test_missing_partition_is_found(
+    tmp_path: Path,
+    replicas: dict[int, bytes],
+    isr: list[int],
+    stops: bool,
+    path: str,
+    says: str,
+) -> None:
+    node = two_directories(tmp_path, assigned(1, replicas, isr))
+
+    (finding,) = found_by(node)
+
+    assert (finding.code, finding.partition) == ("missing-partition", "t-1")
+    assert (finding.path, finding.stops) == (path, stops)
+    assert says in finding.problem
+
+
+def test_partition_of_another_topic_with_the_same_name_is_no_replacement(tmp_path: Path) -> None:
+    node = two_directories(tmp_path, assigned(1, {1: D2}))
+    partition(node / "d2", "t-1", topic_id=OTHER)
+
+    assert [finding.code for finding in found_by(node)] == ["unknown-topic", "missing-partition"]
+
+
+def test_node_without_metadata_is_not_compared(tmp_path: Path) -> None:
+    node = broker(tmp_path / "node", 1, {"d1": D1})
+    partition(node / "d1", "t-0")
+
+    assert image_of(read(node)) is None
+    assert found_by(node) == []
+
+
+def test_newest_metadata_of_a_cluster_counts(tmp_path: Path) -> None:
+    old = broker(tmp_path / "old", 1, {"d1": D1}, topic())
+    new = broker(tmp_path / "new", 2, {"d1": D2}, topic(), assigned(0, {2: D2}))
+    nodes = []
+    images = {}
+    for folder in (old, new):
+        with chdir(folder):
+            nodes.append(read(folder))
+            _ = nodes[-1].content
+    with chdir(new):
+        images = newest_images(nodes)
+
+    assert [(name, image.offset) for name, image in images.items()] == [(CLUSTER_ID, 1)]
+
+
+def test_no_rewrite_is_proposed_for_partitions_of_another_broker() -> None:
+    data = PartitionData(300, 1000)
+    other = Finding("d2", "it is of node 1", "kafka-storage rewrite", code=OTHER_NODE_ID)
+    strays = [
+        Finding("d2/t-0", "", "", code="other-broker", partition="t-0", data=data),
+        Finding("d2/t-2", "", "", code="other-broker", partition="t-2", data=data),
+    ]
+
+    found = without_wrong_rewrites([other, *strays])
+
+    assert found[0].cure == (
+        "take it out of log.dirs: the metadata has t-0, t-2 (600 records, 2000 bytes) elsewhere"
+    )
+    assert found[1:] == strays
+    assert without_wrong_rewrites([other]) == [other]
+
+
+def test_long_lists_of_lost_partitions_are_cut() -> None:
+    findings = [Finding("", "", "", partition=f"t-{number}") for number in range(7)]
+
+    assert lost_text(findings) == "t-0, t-1, t-2, t-3, t-4 and 2 more (0 records, 0 bytes)"
