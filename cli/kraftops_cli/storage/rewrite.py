@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, refuse, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -30,7 +30,18 @@ EXAMPLES = (
 @click.command(
     cls=ToolCommand,
     syntax=Argparse4j(
-        ours=frozenset({"overrides", "cluster_id", "node_id", "to_v1", "dry_run", "form"})
+        ours=frozenset(
+            {
+                "overrides",
+                "cluster_id",
+                "node_id",
+                "to_v1",
+                "metadata",
+                "force",
+                "dry_run",
+                "form",
+            }
+        )
     ),
     name="rewrite",
     examples=EXAMPLES,
@@ -38,48 +49,66 @@ EXAMPLES = (
 Change the ids in the meta.properties of all formatted directories of a stopped node.
 
 The old file stays beside the new one as meta.properties.before-rewrite. What a server has written
-into its logs is not changed: the voters of a dynamic quorum keep their node ids.""",
+into its logs is not changed: the voters of a dynamic quorum keep their node ids. A directory with
+partitions that the metadata has on other brokers gets no other node id: the new broker would set
+them aside.""",
 )
 @CONFIG
 @click.option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")
 @click.option("--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id.")
 @click.option("--to-v1", is_flag=True, help="Make version 1 of version 0.")
+@click.option(
+    "--metadata",
+    metavar="DIR",
+    type=click.Path(),
+    multiple=True,
+    help="A directory with a metadata log, to check partitions against; may be given more than "
+    "once. Logs in the node's own directories are found.",
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Change the node id although the metadata has partitions on other brokers.",
+)
 @DRY_RUN
 @OVERRIDE
 @FORM
 @click.pass_obj
 def rewrite(
-    terminal: Terminal,
-    /,
-    config: str,
-    overrides: tuple[str, ...],
-    *,
-    dry_run: bool,
-    form: str,
-    **options: Any,
-) -> None:
-    """Run the subcommand."""
+    terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.image.verify.takeover import lost_by_rewrites, refusal
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.format.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
     from kraftops.storage.format.rewrite import rewrite as rewrite_all
 
-    request = RewriteRequest(**options)
+    is_dry = bool(options["dry_run"])
+    request = RewriteRequest(
+        cluster_id=options["cluster_id"], node_id=options["node_id"], to_v1=options["to_v1"]
+    )
     if request.cluster_id is not None:
         warn_of_id(terminal, request.cluster_id, strict=False)
     loaded = load_config(config, overrides, os.environ)
     planned = plan_rewrite(loaded, request)
+    if lost := lost_by_rewrites(planned, options["metadata"]):
+        refused = refusal(lost)
+        if not options["force"]:
+            return refuse(terminal, refused, form, "rewrite")
+        terminal.error(f"warning: {refused.message}")
     for message, hint in warnings(loaded, planned):
         terminal.error(f"warning: {message}", hint)
-    if not dry_run:
+    if not is_dry:
         rewrite_all(planned)
     print_answer(
         terminal,
         form,
         "rewrite",
-        lambda: describe_rewrites(planned, is_dry=dry_run),
-        lambda: _lines(planned, "would change" if dry_run else "changed"),
+        lambda: describe_rewrites(planned, is_dry=is_dry),
+        lambda: _lines(planned, "would change" if is_dry else "changed"),
     )
+    return 0
 
 
 def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:

@@ -5,12 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.nodes.assigned_partitions import (
+    D2,
+    D9,
+    assigned,
+    broker,
+    partition,
+    topic,
+    write_meta,
+)
 from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
     DYNAMIC,
     META,
     OTHER_ID,
     PROPERTIES,
+    entries,
     format_node,
     locked,
     make_node,
@@ -143,3 +153,45 @@ def test_doubtful_ids_are_warned_of(tmp_path: Path) -> None:
         "kafka-storage: warning: the voters in d1 name node 1",
     ]
     assert b"cluster.id=k\\u00F6ln\n" in (node / "d1" / META).read_bytes()
+
+
+@pytest.fixture
+def taken(tmp_path: Path) -> Path:
+    """Return broker 9 with a directory of broker 1, which has 300 records of t-0."""
+    records = (topic(), assigned(0, {1: D2}))
+    node = broker(tmp_path / "node", 9, {"e": D9, "d2": D2}, *records)
+    write_meta(node / "d2", 1, D2)
+    partition(node / "d2", "t-0", records=300)
+    return node
+
+
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
+def test_directory_of_another_broker_is_refused(taken: Path, dry_run: list[str]) -> None:
+    before = entries(taken)
+
+    done = storage(taken, "rewrite", "-c", PROPERTIES, "--node-id", "9", *dry_run)
+
+    assert (done.code, done.text) == (3, "")
+    message, hint = done.errors
+    assert "partitions in d2 on other brokers" in message
+    assert "t-0 (300 records, " in message
+    assert "--force" in hint
+    assert entries(taken) == before
+
+
+def test_refusal_is_json_with_what_would_be_lost(taken: Path) -> None:
+    done = storage(taken, "rewrite", "-c", PROPERTIES, "--node-id", "9", "--format", "json")
+
+    answer = json.loads(done.text)
+    assert (done.code, answer["error"], answer["changed"]) == (3, "other-broker", False)
+    (lost,) = answer["lost"]
+    assert (lost["partition"], lost["records"]) == ("t-0", 300)
+    assert lost["bytes"] > 0
+
+
+def test_force_takes_the_directory_of_another_broker(taken: Path) -> None:
+    done = storage(taken, "rewrite", "-c", PROPERTIES, "--node-id", "9", "--force")
+
+    assert done.code == 0
+    assert done.errors[0].startswith("kafka-storage: warning: the metadata has partitions in d2 on")
+    assert "d2/meta.properties: changed node.id: 1 -> 9\n" in done.text

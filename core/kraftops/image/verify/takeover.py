@@ -1,0 +1,112 @@
+"""Refusal to give a node the directories of other brokers: their partitions would be lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from kraftops.errors import KraftopsError, StorageError
+from kraftops.image.load.loading import load
+from kraftops.image.state.findings import FindingKind
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import lost_text
+from kraftops.image.verify.directories import (
+    OTHER_BROKER,
+    LogDirectory,
+    misplacement,
+    partition_directories,
+)
+from kraftops.storage.format.rewrite import Rewrite
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.inspector import Finding
+from kraftops.storage.logdirs.partition_data import partition_data_of
+
+
+class TakeoverRefused(StorageError):
+    """Partitions of other brokers would be lost to a node; a person must decide."""
+
+    exit_code = 3
+    code = OTHER_BROKER
+
+    def __init__(self, message: str, hint: str, findings: Sequence[Finding]) -> None:
+        super().__init__(message, hint)
+        self.findings = findings
+
+
+def lost_by_rewrites(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> list[Finding]:
+    """Return the partitions that a change of node ids takes from other brokers.
+
+    Args:
+        rewrites: the rewrites; those that keep the node id are passed over.
+        metadata: more directories with a metadata log; the newest of all logs counts.
+
+    Raises:
+        KraftopsError: a directory of *metadata* has no metadata log, or a file cannot be read.
+    """
+    changed = {
+        rewrite.directory.path: rewrite.meta.node_id
+        for rewrite in rewrites
+        if rewrite.directory.meta and rewrite.directory.meta.node_id != rewrite.meta.node_id
+    }
+    if not changed:
+        return []
+    image = _newest([*map(load, metadata), *_found(each.directory.path for each in rewrites)])
+    if image is None:
+        return []
+    return [
+        finding
+        for path, node_id in changed.items()
+        if node_id is not None
+        for finding in partitions_of_others(image, path, node_id)
+    ]
+
+
+def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Iterator[Finding]:
+    """Yield the partitions in a log directory that the metadata has on other brokers only.
+
+    Raises:
+        KraftopsError: the directory, or a source of the image, cannot be read.
+    """
+    for partition in partition_directories(path):
+        found = misplacement(image, LogDirectory(node_id, None), partition)
+        if found and found.code == OTHER_BROKER:
+            yield Finding(
+                partition.path,
+                found.reason,
+                "move it to a replica, or copy it",
+                code=OTHER_BROKER,
+                partition=f"{partition.topic_name}-{partition.number}",
+                data=partition_data_of(partition.path),
+            )
+
+
+def refusal(findings: Sequence[Finding]) -> TakeoverRefused:
+    """Return the refusal that names the partitions that would be lost."""
+    (directory, *more) = dict.fromkeys(os.path.dirname(finding.path) for finding in findings)
+    where = directory if not more else f"{directory} and {len(more)} more"
+    return TakeoverRefused(
+        f"the metadata has partitions in {where} on other brokers: a broker with the new id sets "
+        f"them aside: {lost_text(findings)}",
+        "give the directory to the broker that it belongs to, or copy the partitions; --force "
+        "gives them up",
+        findings,
+    )
+
+
+def _found(paths: Iterable[str]) -> Iterator[MetadataImage]:
+    """Yield the metadata in log directories, as far as there is any that can be read."""
+    for path in paths:
+        if os.path.isdir(os.path.join(path, METADATA_PARTITION)):
+            try:
+                yield load(path)
+            except KraftopsError:
+                continue
+
+
+def _newest(images: Sequence[MetadataImage]) -> MetadataImage | None:
+    whole = [
+        image
+        for image in images
+        if all(finding.kind is not FindingKind.START for finding in image.log_findings)
+    ]
+    return max(whole, key=lambda image: (image.provenance.epoch, image.offset), default=None)
