@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kraftops.records import metadata_numbers as types
+from kraftops.records.kip_631 import record_reader
 from tests.helpers.logs.random_logs import MetadataRecord, new_record, uuid
 
 T, U, V = uuid(1), uuid(2), uuid(3)
@@ -83,3 +84,10 @@ def scram(salt: bytes = b"x") -> MetadataRecord:
 
 def token() -> MetadataRecord:
     return new_record("DelegationTokenRecord", tokenId="t")
+
+
+def fields_of(record: MetadataRecord, dialect: str = "kafka") -> Any:
+    """Return the fields of a record as the rules of a fold take them."""
+    found = record_reader(dialect)(record.value)
+    assert isinstance(found, tuple)
+    return found[1]
