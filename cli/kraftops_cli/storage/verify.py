@@ -36,6 +36,16 @@ the others may follow the empty one. A partition in another directory of the sam
 it is. Findings have the records, by offsets, and the bytes of the segments.""",
     ),
     (
+        "Controllers against each other",
+        """\
+The metadata logs of all nodes that are given are compared by epoch and end. A majority of voters
+whose logs are empty, or end before a snapshot of another node, could elect a leader that lacks
+committed records: none of them must start before the newest log goes on. If too few voters have the
+directories that the quorum knows, the quorum is lost. Both findings come with the command of
+kafka-storage recover. It is a note only if a shorter log cannot win, or if the end that it lacks
+may never have been committed.""",
+    ),
+    (
         "Codes of findings in JSON",
         "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
     ),

@@ -15,6 +15,7 @@ from kraftops.java.properties import properties
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.meta_properties import MetaProperties
+from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.uuids import from_text, is_reserved, to_text
 
 METADATA_PARTITION = "__cluster_metadata-0"
@@ -128,10 +129,13 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
 def _cluster_hint(present: str, requested: str) -> str:
     with suppress(DecodeError):
         if from_text(present) == from_text(requested):
-            return f"both are texts of the same 16 bytes: format with -t {present}"
+            return (
+                f"both are texts of the same 16 bytes: format with {cluster_id_argument(present)}"
+            )
     return (
-        f"if the data is wanted, format with -t {present}; if it is the other cluster's all the "
-        "same, see kafka-storage rewrite --cluster-id; if it is not wanted, empty the directory"
+        f"if the data is wanted, format with {cluster_id_argument(present)}; if it is the other "
+        "cluster's all the same, see kafka-storage rewrite --cluster-id; if it is not wanted, "
+        "empty the directory"
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.quorum import shown_voters
+from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
 
 
@@ -17,6 +18,7 @@ def verify_cluster(nodes: Sequence[Node]) -> Iterator[Finding]:
     yield from _shared_directories(nodes)
     yield from _static_voters(nodes)
     yield from _dynamic_voters(nodes)
+    yield from voter_log_findings(nodes)
 
 
 def _identities(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -91,8 +93,8 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     if not with_voters:
         yield from _all_waiting(controllers)
         return
-    # The voters change in the log: the longest one is the newest.
-    newest = max(with_voters, key=lambda node: node.content.end_offset or 0)
+    # The voters change in the log.
+    newest = max(with_voters, key=lambda node: node.content.rank)
     for node in with_voters:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
             yield Finding(

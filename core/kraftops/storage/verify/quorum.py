@@ -146,8 +146,12 @@ def _registration(node: Node) -> Iterator[Finding]:
             yield Finding(
                 state.path,
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
-                f"give the node its id again: node.id={other}, and kafka-storage rewrite "
-                f"--node-id {other}",
+                "give the node its id again"
+                + (
+                    f": node.id={other}, and kafka-storage rewrite --node-id {other}"
+                    if other >= 0
+                    else ""
+                ),
                 code="registered-elsewhere",
             )
             return

@@ -12,6 +12,11 @@ from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import DirectoryState, Finding, findings
 from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.proposals import (
+    cluster_id_argument,
+    rewrite_to_cluster,
+    shown_cluster_id,
+)
 from kraftops.storage.verify import partitions
 from kraftops.storage.verify.quorum import quorum_findings
 from kraftops.uuids import to_text
@@ -34,7 +39,7 @@ def verify_node(node: Node, cluster_id: str | None = None) -> Iterator[Finding]:
     *cluster_id* is the expected one.
     """
     yield from _retired_keys(node.config)
-    yield from _formatted(node, cluster_id or node.cluster_id or "ID")
+    yield from _formatted(node, cluster_id or node.cluster_id)
     yield from _cluster_ids(node, node.cluster_id if cluster_id is None else cluster_id)
     yield from findings(node.config, node.states)
     for state in node.states:
@@ -68,7 +73,7 @@ def _retired_keys(config: ServerConfig) -> Iterator[Finding]:
                 )
 
 
-def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
+def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
     """Yield the directories without a complete meta.properties."""
     for state in node.states:
         meta = state.meta
@@ -84,33 +89,30 @@ def _formatted(node: Node, cluster_id: str) -> Iterator[Finding]:
         elif meta.node_id is None or meta.cluster_id is None:
             lacks = {"node id": meta.node_id, "cluster id": meta.cluster_id}
             shown = " and no ".join(name for name, value in lacks.items() if value is None)
-            cure = (
-                f"kafka-storage rewrite --to-v1 --cluster-id {cluster_id} "
-                f"--node-id {node.config.node_id}"
-            )
+            cure = f"{rewrite_to_cluster(cluster_id)} --to-v1 --node-id {node.config.node_id}"
             yield Finding(
                 state.path, f"its meta.properties has no {shown}", cure, code="incomplete-meta"
             )
 
 
-def _format(node: Node, state: DirectoryState, cluster_id: str) -> str:
+def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
     """Return the cure of an unformatted directory, where others may be formatted."""
     if node.metadata.meta is None:
         cure = "kafka-storage format formats it"
         if any(other.meta for other in node.states):
             cure = (
                 "restore it: the metadata is in there; or, if other controllers have the "
-                f"metadata, kafka-storage format -t {cluster_id} -g -N formats it"
+                f"metadata, kafka-storage format {cluster_id_argument(cluster_id)} -g -N formats it"
             )
     else:
         force = " --force" if state.partitions else ""
-        cure = f"kafka-storage format -t {cluster_id} -g -N{force} formats it"
+        cure = f"kafka-storage format {cluster_id_argument(cluster_id)} -g -N{force} formats it"
     return cure if state.exists else f"mount it if it is a disk; else {cure}"
 
 
-def _restore(node: Node, state: DirectoryState, cluster_id: str) -> str:
+def _restore(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
     """Return the cure of a bad meta.properties; a server makes any directory.id but a voter's."""
-    ids = [f"node.id={node.config.node_id}", f"cluster.id={cluster_id}"]
+    ids = [f"node.id={node.config.node_id}", f"cluster.id={shown_cluster_id(cluster_id)}"]
     if state.directory.is_metadata:
         own = [voter for voter in node.voters if voter.node_id == node.config.node_id]
         ids += [f"directory.id={to_text(voter.directory_id)}" for voter in own]
@@ -125,7 +127,7 @@ def _cluster_ids(node: Node, expected: str | None) -> Iterator[Finding]:
                 state.path,
                 f"its cluster id is {present}, not {expected}",
                 "take it out of log.dirs if it is another cluster's, else "
-                f"kafka-storage rewrite --cluster-id {expected}",
+                f"{rewrite_to_cluster(expected)}",
                 code="other-cluster",
             )
 

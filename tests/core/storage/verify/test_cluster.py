@@ -164,3 +164,19 @@ def test_newest_log_knows_the_voters(pair: list[Path]) -> None:
     write_log(pair[1] / "d1", {0: [no_ops(0, 5)]})
 
     assert conflicts(*pair) == []
+
+
+def test_controllers_that_were_formatted_again_could_lose_all_records(tmp_path: Path) -> None:
+    """Two of three controllers are wiped, and formatted with the same list."""
+    nodes = [controller(tmp_path, number) for number in (1, 2, 3)]
+    voters = f"{VOTERS},3@localhost:29003:{to_text(b'3' * 16)}"
+    for node in nodes:
+        assert format_node(node, "-I", voters).code == 0
+    assert conflicts(*nodes) == []
+
+    write_log(nodes[0] / "d1", {0: [no_ops(0, 400)]})
+
+    found = conflicts(*nodes)
+    assert [text.split(",")[0] for text in found] == [
+        f"node-{number}/d1: its metadata log is empty" for number in (2, 3)
+    ]

@@ -1,6 +1,7 @@
 """`verify` has a finding for each problem that keeps a server from starting."""
 
 import os
+import re
 import shutil
 from contextlib import chdir
 from pathlib import Path
@@ -248,3 +249,17 @@ def test_info_finds_only_problems_in_small_files(standalone: Path) -> None:
         found = [str(finding) for finding in findings(config, inspect(config))]
 
     assert found == [f"d2: its directory id {to_text(identity(standalone))} is also the id of d1"]
+
+
+def test_impossible_cluster_id_is_not_proposed_to_a_shell(static: Path) -> None:
+    for name in ("d1", "d2"):
+        meta = static / name / "meta.properties"
+        text = re.sub("cluster.id=.*", "cluster.id=x; touch z $(id)", meta.read_text())
+        meta.write_text(text)
+    (static / "d2/meta.properties").unlink()
+
+    found = verified(static)
+
+    assert found
+    assert not any("touch" in finding.cure for finding in found)
+    assert any("kafka-storage format -t ID -g -N" in finding.cure for finding in found)

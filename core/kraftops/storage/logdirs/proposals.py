@@ -1,0 +1,29 @@
+"""Arguments of proposed commands: ids from files, quoted for a shell."""
+
+from __future__ import annotations
+
+import re
+
+_POSSIBLE_ID = re.compile(r"[A-Za-z0-9_.=+/-]{1,256}")
+PLACEHOLDER = "ID"
+
+
+def cluster_id_argument(cluster_id: str | None) -> str:
+    """Return `-t` and a cluster id, or a placeholder for text that can hardly be an id."""
+    shown = shown_cluster_id(cluster_id)
+    # Kafka's tool reads what begins with a dash as an option (KAFKA-13741).
+    return f"--cluster-id={shown}" if shown.startswith("-") else f"-t {shown}"
+
+
+def shown_cluster_id(cluster_id: str | None) -> str:
+    """Return a cluster id, in which a shell finds nothing special, or a placeholder."""
+    if cluster_id is None or not _POSSIBLE_ID.fullmatch(cluster_id):
+        return PLACEHOLDER
+    return cluster_id
+
+
+def rewrite_to_cluster(cluster_id: str | None) -> str:
+    """Return the command that changes the cluster id of a node."""
+    shown = shown_cluster_id(cluster_id)
+    separator = "=" if shown.startswith("-") else " "
+    return f"kafka-storage rewrite --cluster-id{separator}{shown}"

@@ -1,0 +1,162 @@
+"""Checks of the voters' logs against each other: elections that would lose records, lost quorums.
+
+The rules are those of KIP-595 and KIP-853: a majority of voters elects, and a voter grants its vote
+to a log that is not below its own by epoch and end. Each committed record was once in the logs of a
+majority; a snapshot has committed records only.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.inspector import Finding
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.logdirs.proposals import cluster_id_argument
+
+
+def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
+    """Yield the elections that would lose records, and the loss of the majority."""
+    used = [node for node in nodes if node.log.is_used]
+    if not used:
+        return
+    newest = max(used, key=lambda node: node.content.rank)
+    same = [node for node in nodes if node.cluster_id in (None, newest.cluster_id)]
+    quorum = _Quorum(newest, same)
+    if quorum.voters:
+        yield from quorum.lost()
+        yield from quorum.lower_logs()
+
+
+@dataclass(frozen=True)
+class _Quorum:
+    """The quorum of the node with the newest log, and the nodes of its cluster that are given."""
+
+    newest: Node
+    nodes: Sequence[Node]
+
+    @cached_property
+    def voters(self) -> Mapping[int, bytes | None]:
+        """The directory ids of the voters by node ids; None in a static quorum."""
+        if self.newest.voters:
+            return {voter.node_id: voter.directory_id for voter in self.newest.voters}
+        static = (node.config.voters for node in self.nodes if node.config.voters)
+        return dict.fromkeys(next(static, {}))
+
+    @property
+    def majority(self) -> int:
+        return len(self.voters) // 2 + 1
+
+    @cached_property
+    def able(self) -> list[Node]:
+        """The given voters that can vote, with their log or an empty one."""
+        return [node for node in self.nodes if self._can_vote(node)]
+
+    def _can_vote(self, node: Node) -> bool:
+        meta, node_id = node.metadata.meta, node.config.node_id
+        if node_id not in self.voters or not node.is_controller or meta is None:
+            return False
+        return self.voters[node_id] in (None, meta.directory_id)
+
+    @cached_property
+    def behind(self) -> list[Node]:
+        """The able voters that lack committed records: an empty log, or one below a snapshot."""
+        ends = [node.log.latest_snapshot for node in self.nodes]
+        committed = max((snapshot.end_offset for snapshot in ends if snapshot), default=0)
+        return [
+            node
+            for node in self.able
+            if not node.log.is_used or (node.content.end_offset or 0) < committed
+        ]
+
+    def lost(self) -> Iterator[Finding]:
+        """Yield the finding that too few voters can vote."""
+        able = {node.config.node_id for node in self.able}
+        given = {node.config.node_id for node in self.nodes} & self.voters.keys()
+        lost = sorted(given - able)
+        if lost and len(self.voters) - len(lost) < self.majority:
+            yield Finding(
+                "",
+                f"the quorum is lost: {_listed(lost)} of the voters {_listed(self.voters)} have "
+                f"not the directories that {self.newest.metadata.path} knows",
+                self._cure(),
+                code="quorum-lost",
+            )
+
+    def lower_logs(self) -> Iterator[Finding]:
+        """Yield the voters with logs below the newest one."""
+        wins = len(self.behind) >= self.majority
+        for node in self.behind:
+            end, last = node.content.end_offset or 0, self._end
+            has = f"ends at offset {end}" if node.log.is_used else "is empty"
+            problem = f"its metadata log {has}, {self.newest.metadata.path} ends at offset {last}"
+            ids = [each.config.node_id for each in self.behind]
+            if wins:
+                problem += (
+                    f": with the voters {_listed(ids)} it could win an election, and the records "
+                    f"of {max(last - end, 0)} offsets would be lost"
+                )
+                cure = f"do not start it with this log; {self._cure()}"
+                yield Finding(node.metadata.path, problem, cure, code="rival-history")
+            else:
+                cure = "start the other voters first, and this one when they have a leader"
+                yield Finding(node.metadata.path, problem, cure, stops=False, code="behind")
+        if not wins:
+            yield from self._shorter()
+
+    @property
+    def _end(self) -> int:
+        return self.newest.content.end_offset or 0
+
+    def _shorter(self) -> Iterator[Finding]:
+        """Yield the note that most voters end before the newest log, as after a kill."""
+        shorter = [node for node in self.able if node.content.rank < self.newest.content.rank]
+        if len(shorter) < self.majority:
+            return
+        end = max((node.content.end_offset or 0 for node in shorter), default=0)
+        ids = sorted(node.config.node_id for node in shorter)
+        yield Finding(
+            "",
+            f"the voters {_listed(ids)} could go on without the end of "
+            f"{self.newest.metadata.path}: from offset {min(end, self._end)} to {self._end}",
+            "nothing is lost if these records were never committed; else start that node first"
+            if self.newest.is_controller
+            else "nothing is lost if these records were never committed",
+            stops=False,
+            code="ends-differ",
+        )
+
+    def _cure(self) -> str:
+        """Return the commands by which the newest log goes on."""
+        best = max(
+            (node for node in self.nodes if node.is_controller and node.log.is_used),
+            key=lambda node: (node in self.able, node.content.rank),
+            default=None,
+        )
+        if best is not None and best.metadata.meta is not None:
+            return f"go on from the newest log: {self._recover(best)}, then let the others join"
+        controller = next((node for node in self.nodes if node.is_controller), None)
+        if controller is None:
+            return "go on from this log: kafka-storage recover in a new controller"
+        path = shlex.quote(controller.config.path)
+        cluster_id = cluster_id_argument(self.newest.cluster_id)
+        return (
+            f"go on from the newest log: kafka-storage format -c {path} {cluster_id} -N -g, then "
+            f"{self._recover(controller)}"
+        )
+
+    def _recover(self, node: Node) -> str:
+        command = ["kafka-storage", "recover", "-c", node.config.path]
+        for other in self.nodes:
+            if other is not node and other.log.is_used:
+                folder = os.path.join(other.metadata.directory.path, METADATA_PARTITION)
+                command += ["--from", folder]
+        return shlex.join([*command, "--voters", "self", "--dry-run"])
+
+
+def _listed(ids: Sequence[int] | Mapping[int, bytes | None]) -> str:
+    return ", ".join(map(str, ids))
