@@ -6,7 +6,7 @@ import click
 
 from kraftops.query.formats import FORMATS
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
-from kraftops.records.kinds import DEFAULT_CLASS, KINDS
+from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS
 from kraftops_cli.dump_log.filters import F, filter_options
 from kraftops_cli.live.options import live_options
 from kraftops_cli.spark.options import spark_options
@@ -21,8 +21,8 @@ _INT32 = Number(0x7FFFFFFF)
 
 def _decoder_options(command: F) -> F:
     """Add the options of the decoders to a command."""
-    for kind in reversed(KINDS):
-        command = click.option(kind.flag, is_flag=True, help=f"Decode {kind.topic}.")(command)
+    for topic in reversed(INTERNAL_TOPICS):
+        command = click.option(topic.option, is_flag=True, help=f"Decode {topic.name}.")(command)
     return command
 
 

@@ -10,7 +10,7 @@ from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
-from kraftops.records.kinds import USER
+from kraftops.records.internal_topics import USER
 from kraftops_cli.dump_log.filters import FILTERS
 
 

@@ -11,7 +11,7 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
 from kraftops.query.query import Query
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.records.kinds import DEFAULT_CLASS, KINDS, METADATA, USER
+from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
 from kraftops_cli.dump_log.filters import FILTERS
 from kraftops_cli.dump_log.plan import Plan
@@ -121,7 +121,7 @@ def _decoder_class(ctx: click.Context, parameter: str, value: object) -> str:
 
 
 def _query(ctx: click.Context, options: dict[str, object]) -> Query:
-    decoders = [kind.name for kind in KINDS if options[kind.parameter]]
+    decoders = [topic.decoder for topic in INTERNAL_TOPICS if options[topic.parameter]]
     classes = {
         name: _decoder_class(ctx, name, options[name])
         for name in ("key_decoder_class", "value_decoder_class")

@@ -8,14 +8,14 @@ from kraftops.dump.sources.names import Source
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.query.query import NO_LIMIT
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.records.kinds import METADATA
+from kraftops.records.internal_topics import INTERNAL_TOPICS, METADATA
 from kraftops_cli.live.options import LIVE
 
 _FILE_PARAMETERS = (
     *("files", "jobs", "salvage", "from_start", "spark"),
     *("verify_index_only", "index_sanity_check"),
-    *("offsets_decoder", "transaction_log_decoder", "remote_log_metadata_decoder"),
-    *("share_group_state_decoder", "key_decoder_class", "value_decoder_class"),
+    *(topic.parameter for topic in INTERNAL_TOPICS if topic.decoder != METADATA),
+    *("key_decoder_class", "value_decoder_class"),
 )
 """The names of the parameters that have a meaning only for files."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from kraftops.errors import UsageError
 from kraftops.log.batch import Header
 from kraftops.query.row import COLUMNS, Row
-from kraftops.records.kinds import USER
+from kraftops.records.internal_topics import USER
 from kraftops.records.meaning import base64_of
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1

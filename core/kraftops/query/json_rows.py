@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from kraftops.query.row import COLUMNS, Row
-from kraftops.records.kinds import USER
+from kraftops.records.internal_topics import USER
 from kraftops.records.long_text import LongText
 from kraftops.records.meaning import BASE64, base64_of
 

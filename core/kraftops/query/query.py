@@ -9,7 +9,7 @@ from kraftops.query.formats import FORMATS, Format
 from kraftops.records.decoder import Decoder, DecoderOptions
 from kraftops.records.decoders import decoder_named
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.records.kinds import DEFAULT_CLASS, USER
+from kraftops.records.internal_topics import DEFAULT_CLASS, USER
 
 NO_LIMIT = 0x7FFFFFFF
 """Kafka's default of `--max-bytes`, which it takes for none."""
@@ -19,10 +19,10 @@ NO_LIMIT = 0x7FFFFFFF
 class Query:
     """The decoder, filters, limits and output format of a dump, for every file.
 
-    *decoder* is a name in `kraftops.records.kinds`; with None, Kafka's text has no keys and values.
-    *dialect* is the dialect of the metadata log, *form* a name in `kraftops.query.formats`.
-    *decoder* is a name in `kraftops.records.kinds`; without one, Kafka's text has no payloads.
-    batch's inflated bytes; None is the decoder's limit.
+    *decoder* is a name in `kraftops.records.internal_topics`; with None, Kafka's text has no keys
+    and values. *dialect* is the dialect of the metadata log, *form* a name in
+    `kraftops.query.formats`. *columns* are the columns that are read; None is all.
+    *inflation_limit* is the limit of a batch's inflated bytes; None is the decoder's limit.
     """
 
     decoder: str | None = None

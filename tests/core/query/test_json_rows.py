@@ -13,6 +13,7 @@ from kraftops.log.batch import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL, Record, 
 from kraftops.query.json_rows import row_json
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS
+from kraftops.records.internal_topics import decoder_names
 from kraftops.schema.compile import compiled
 from tests.helpers.logs.corpus_rows import (
     EVERY_LOG,
@@ -58,7 +59,7 @@ DESIGN = [
     "valueEncoding",
     "error",
 ]
-DECODERS = ("metadata", "offsets", "transaction", "share", "remote", "user", None)
+DECODERS = (*decoder_names(), None)
 each_log = pytest.mark.parametrize("path", [pytest.param(p, id=name_of(p)) for p in EVERY_LOG])
 
 

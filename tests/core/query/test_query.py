@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from kraftops.query.query import Query
+from kraftops.records.internal_topics import decoder_names
 
 
-@pytest.mark.parametrize("decoder", [None, "user", "offsets", "transaction", "remote", "share"])
+@pytest.mark.parametrize("decoder", [None, *sorted({*decoder_names()} - {"metadata"})])
 def test_batch_may_inflate_to_256_mib(decoder: str | None) -> None:
     assert Query(decoder=decoder).max_inflated_bytes == 256 << 20
 

@@ -8,7 +8,7 @@ from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
 from kraftops.records.decoder import bounded_texts, refuse_large, unread_meaning, whole_record
 from kraftops.records.decoders import decoder_named
-from kraftops.records.kinds import decoder_names
+from kraftops.records.internal_topics import decoder_names
 from kraftops.records.meaning import LARGEST_DECODED
 
 LARGE = Record(5, 0, b"k", bytes(LARGEST_DECODED))

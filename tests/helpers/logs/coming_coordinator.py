@@ -5,7 +5,7 @@ Run it as kafka-dump-log: python -m tests.helpers.logs.coming_coordinator ARGUME
 
 import sys
 
-from kraftops.records import kinds
+from kraftops.records import internal_topics
 from kraftops.records.decoders.keyed import KeyedDecoder
 from kraftops.schema.message import parse
 
@@ -22,11 +22,11 @@ QueueDepthValue 0 0-1 1+
 
 NAME = "tests.helpers.logs.coming_coordinator"  # also where it is run as a program
 DECODER = KeyedDecoder("queue", NAME)
-KIND = kinds.Kind("queue", "__queue_state", "--queue-decoder")
+TOPIC = internal_topics.InternalTopic("queue", "__queue_state", "--queue-decoder")
 
 if __name__ == "__main__":
     sys.modules["kraftops.records.decoders.queue"] = sys.modules[__name__]
-    kinds.KINDS = (*kinds.KINDS, KIND)
+    internal_topics.INTERNAL_TOPICS = (*internal_topics.INTERNAL_TOPICS, TOPIC)
     from kraftops_cli.main import kafka_dump_log
 
     kafka_dump_log()

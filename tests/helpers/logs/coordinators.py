@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
+from kraftops.records.decoders import decoder_named
 from kraftops.records.decoders.keyed import KeyedDecoder
-from kraftops.records.decoders.offsets import DECODER as OFFSETS
-from kraftops.records.decoders.share import DECODER as SHARE
-from kraftops.records.decoders.transaction import DECODER as TRANSACTION
+from kraftops.records.internal_topics import decoder_names
 from kraftops.schema.message import Message
 
-COORDINATORS: dict[str, KeyedDecoder] = {one.name: one for one in (OFFSETS, TRANSACTION, SHARE)}
+COORDINATORS: dict[str, KeyedDecoder] = {
+    name: decoder
+    for name in decoder_names()
+    if isinstance(decoder := decoder_named(name), KeyedDecoder)
+}
 
 
 def messages(decoder: str) -> Mapping[int, tuple[Message, Message]]:

@@ -9,26 +9,17 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from kraftops.schema import tables
 from kraftops.schema.message import Field, Message, Versions
 
-TABLES = (
-    "consumer",
-    "control",
-    "files",
-    "group",
-    "kip_631",
-    "kip_631_draft",
-    "metadata",
-    "remote",
-    "share",
-    "transaction",
-)
+TABLES = tuple(sorted(module.name for module in iter_modules(tables.__path__)))
 UNKNOWN_TAGS = "_unknownTags"
 Data = dict[str, Any]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import text_chunks
 from kraftops.query.query import Query
+from kraftops.records.internal_topics import decoder_names
 
 LOG_NAME = "00000000000000000000.log"
 QUERIES = {
@@ -15,7 +16,7 @@ QUERIES = {
     "text without metadata": Query(decoder="user", deep_iteration=True, skip_record_metadata=True),
     **{
         name: Query(decoder=name, deep_iteration=True)
-        for name in ("metadata", "offsets", "transaction", "share", "remote")
+        for name in sorted({*decoder_names()} - {"user"})
     },
     "metadata without metadata": Query(
         decoder="metadata", deep_iteration=True, skip_record_metadata=True

@@ -11,7 +11,7 @@ from kraftops.errors import SourceError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.records.kinds import METADATA
+from kraftops.records.internal_topics import METADATA
 
 
 def with_topic_ids(query: Query, parts: Iterable[ByteRange]) -> Query:

@@ -14,7 +14,7 @@ from kraftops.dump.sources.partition_directory import (
 from kraftops.dump.sources.remote import WILD, remote_logs
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT, file_name
-from kraftops.records.kinds import name_for_topic
+from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.uris import is_remote, local_path
 
 
@@ -54,7 +54,7 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
     return [
         Source(
             path,
-            None if raw or log.topic is None else name_for_topic(log.topic),
+            None if raw or log.topic is None else decoder_for_topic(log.topic),
             log.topic,
             log.partition,
             group,

@@ -22,7 +22,7 @@ from kraftops.query.query import Query
 from kraftops.records.control import control_type_name
 from kraftops.records.decoder import Decoder
 from kraftops.records.decoders.framed import FramedDecoder
-from kraftops.records.kinds import USER
+from kraftops.records.internal_topics import USER
 from kraftops.records.meaning import IN_ROWS, LARGEST_DECODED, Label, size_error
 from kraftops.varint import read_varint
 

@@ -24,7 +24,7 @@ from kraftops.log.batch import (
 )
 from kraftops.log.codecs import CODECS
 from kraftops.log.legacy import LegacyHeader
-from kraftops.records.kinds import USER
+from kraftops.records.internal_topics import USER
 from kraftops.records.meaning import Label
 
 MOST_LABELS = 1000

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from kraftops.records.decoder import Decoder, DecoderOptions
 from kraftops.records.dialects import KAFKA_DIALECT
-from kraftops.records.kinds import decoder_names
+from kraftops.records.internal_topics import decoder_names
 
 
 @cache

@@ -18,7 +18,7 @@ from kraftops.records.decoder import (
     Texts,
     whole_record,
 )
-from kraftops.records.kinds import DEFAULT_CLASS, USER
+from kraftops.records.internal_topics import DEFAULT_CLASS, USER
 from kraftops.records.long_text import LongText, is_utf8
 from kraftops.records.meaning import BASE64, Label, Meaning, base64_of
 

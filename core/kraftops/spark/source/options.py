@@ -3,7 +3,7 @@
 | option | meaning |
 |---|---|
 | `path`, `paths` | a file, directory, pattern or URI; a JSON list of them (what `load` makes) |
-| `decoder` | `metadata`, `offsets`, `transaction`, `remote`, `share`, `user`; else by directory |
+| `decoder` | a name of `records.internal_topics`, as `metadata`, or `user`; else by directory |
 | `dialect`, `raw`, `fromStart`, `showSecrets`, `salvage` | as `dump-log` has them |
 | `types`, `topics`, `keys` | lists, separated by commas |
 | `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
@@ -28,7 +28,7 @@ from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_type
 from kraftops.query.query import Query
 from kraftops.records.decoders import record_types
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
-from kraftops.records.kinds import METADATA, decoder_names
+from kraftops.records.internal_topics import METADATA, decoder_names
 
 _KNOWN = (
     *("path", "paths", "sources", "query", "decoder", "dialect", "raw", "fromStart", "showSecrets"),

@@ -11,6 +11,7 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import CODECS
 from kraftops.log.legacy import message_bytes, wrapper_bytes
 from kraftops.varint import varint_bytes
+from tests.helpers.logs.coordinators import COORDINATORS
 from tests.helpers.logs.segments import (
     ATTRIBUTES_AT,
     COUNT_AT,
@@ -299,7 +300,7 @@ def test_control_bit_on_data_is_reported_record_by_record(tmp_path: Path) -> Non
     assert found.has_failed
 
 
-@pytest.mark.parametrize("name", ["offsets", "transaction", "share"])
+@pytest.mark.parametrize("name", COORDINATORS)
 def test_record_without_a_key_is_reported_and_the_next_is_read(name: str, tmp_path: Path) -> None:
     """Kafka's tool ends with an exception at the first one."""
     data = batch_bytes([Record(0, 0, None, b"v"), Record(1, 0, b"\0\x63", b"v")])

@@ -8,6 +8,7 @@ import pytest
 from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.text import summary_text
 from kraftops.log.batch import Record, batch_bytes
+from kraftops.records.internal_topics import decoder_names
 from tests.helpers.logs.segments import IN, segments
 from tests.helpers.logs.summaries import summarised
 
@@ -107,7 +108,7 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
     assert "to 4611686018427387904 ms (53375995583 d 15 h)" in text
 
 
-@pytest.mark.parametrize("decoder", ["user", "metadata", "offsets", "transaction"])
+@pytest.mark.parametrize("decoder", decoder_names())
 @pytest.mark.parametrize("path", segments(), ids=lambda path: "/".join(path.parts[-3:]))
 def test_text_fits_and_can_be_plain(path: Path, decoder: str) -> None:
     """With every decoder, and also from the parsed JSON of a summary."""

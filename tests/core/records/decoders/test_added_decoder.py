@@ -1,4 +1,4 @@
-"""A coordinator of a coming Kafka is one module and one row: every tool then reads its topic."""
+"""A coordinator of a coming Kafka is a table, a module and a row; the dump then reads its topic."""
 
 import json
 import os
@@ -97,6 +97,32 @@ def test_summary_counts_by_its_types(directory: Path, engine: str) -> None:
         ("QUEUE_DEPTH", None): 1,
         ("UNKNOWN(7)", 0): 1,
     }
+
+
+def test_rows_are_written_as_parquet(directory: Path, tmp_path: Path, engine: str) -> None:
+    import pyarrow.parquet as pq
+
+    file = tmp_path / "rows.parquet"
+    done = run(engine, "--format", "parquet", "--output", file, directory)
+
+    assert done.returncode == 0, done.stderr
+    rows = pq.read_table(file).to_pylist()
+    assert [row["type"] for row in rows] == ["QUEUE_DEPTH"] * 3 + ["7"]
+    assert json.loads(rows[0]["key"]) == {"queue": "orders"}
+
+
+@pytest.mark.parametrize(("key", "count"), [("orders", 3), ("other", 0)])
+def test_text_in_the_key_is_a_filter(directory: Path, engine: str, key: str, count: int) -> None:
+    done = run(engine, "--key", key, "--format", "json", directory)
+
+    assert len(done.stdout.splitlines()) == count
+
+
+def test_option_is_refused_beside_controllers() -> None:
+    done = run("", "--queue-decoder", "--controllers", "localhost:1")
+
+    assert done.returncode == 1
+    assert "--controllers and --queue-decoder do not go together" in done.stderr
 
 
 def test_help_names_its_flag() -> None:

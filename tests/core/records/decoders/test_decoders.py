@@ -4,6 +4,7 @@ import pytest
 
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
+from kraftops.records.internal_topics import decoder_names
 from tests.helpers.logs.corpus_rows import EVERY_LOG, decoder_of, query_of, rows
 from tests.helpers.logs.messages import table
 
@@ -26,7 +27,7 @@ def test_types_are_those_of_the_decoder_and_of_control_records(decoder: str, nam
     assert record_types(decoder) == record_types(decoder) | CONTROL
     assert name in record_types(decoder)
     assert name in record_types(None)
-    for other in ("metadata", "offsets", "transaction", "share", "remote"):
+    for other in {*decoder_names()} - {"user"}:
         assert (name in record_types(other)) is (other == decoder)
 
 

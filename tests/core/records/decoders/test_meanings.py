@@ -15,6 +15,7 @@ from kraftops.records.control import decode as decode_control
 from kraftops.records.decoders.framed import id_fields
 from kraftops.records.decoders.keyed import KeyedDecoder
 from kraftops.records.decoders.user import DECODERS
+from kraftops.records.internal_topics import decoder_names
 from kraftops.records.meaning import LARGEST_DECODED, Decoded, Meaning
 from kraftops.uuids import to_text
 from tests.helpers.logs.coordinators import COORDINATORS
@@ -115,7 +116,7 @@ def test_ids_have_columns(column: str, message: str, field: str) -> None:
     assert id_fields(table("metadata")[message])[column] == field
 
 
-@pytest.mark.parametrize("decoder", ["metadata", "remote", "offsets", "transaction", "share"])
+@pytest.mark.parametrize("decoder", sorted({*decoder_names()} - {"user"}))
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -139,7 +140,7 @@ def test_unreadable_record_is_base64_with_the_reason(
     assert (found.value_encoding is None) is (value is None)
 
 
-@pytest.mark.parametrize("decoder", ["metadata", "remote", "offsets", "transaction", "share"])
+@pytest.mark.parametrize("decoder", sorted({*decoder_names()} - {"user"}))
 def test_record_too_large_to_be_decoded_is_not_shown(decoder: str) -> None:
     found = mean(decoder, b"\0\0", bytes(LARGEST_DECODED))
 

@@ -4,7 +4,7 @@ import pytest
 
 from kraftops.errors import DecodeError
 from kraftops.records.decoders.user import DECODERS
-from kraftops.records.kinds import DEFAULT_CLASS
+from kraftops.records.internal_topics import DEFAULT_CLASS
 
 PACKAGE = "org.apache.kafka.tools.api."
 
