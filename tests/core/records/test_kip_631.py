@@ -15,7 +15,7 @@ T = uuid(1)
 
 def read(name: str, /, *, dialect: str = "kip-631", **data: Any) -> tuple[int, Any]:
     found = record_reader(dialect)(new_record(name, dialect=dialect, **data).value)
-    assert isinstance(found, tuple)
+    assert not isinstance(found, Unknown)
     return found
 
 
@@ -109,8 +109,8 @@ def test_lists_of_structs_are_left_out_unless_they_are_needed() -> None:
 
     whole, short = (record_reader("kafka", whole=whole)(value) for whole in (True, False))
 
-    assert isinstance(whole, tuple)
-    assert isinstance(short, tuple)
+    assert not isinstance(whole, Unknown)
+    assert not isinstance(short, Unknown)
     assert whole[1]["endPoints"] == [endpoint]
     assert not short[1]["endPoints"]
 

@@ -97,8 +97,7 @@ class TestConfigsAndQuotas:
             record = new_record("ClientQuotaRecord", entity=entity, key="k", value=1.0)
             table_rules.put_quota(state, fields_of(record), address)
 
-        entity = (("client-id", None), ("user", "u"))
-        assert state.tables.quotas == {entity: {"k": 1}}
+        assert state.tables.quotas == {(("client-id", None), ("user", "u")): {"k": 1}}
 
     def test_removed_quota_is_gone(self, state: State) -> None:
         table_rules.put_quota(state, fields_of(quota()), 1)

@@ -22,7 +22,7 @@ from tests.helpers.engine.fold_records import (
     topic,
 )
 
-EPOCHS = {"leaderEpoch": 4, "partitionEpoch": 6}
+EPOCHS: dict[str, Any] = {"leaderEpoch": 4, "partitionEpoch": 6}
 
 
 @pytest.fixture
