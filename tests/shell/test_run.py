@@ -7,7 +7,7 @@ from tests.helpers.tree.small_trees import session
 
 
 def test_command_gets_its_arguments() -> None:
-    one, out, _ = session({"a": "1", "b": "2"})
+    one, out, _ = session({"a": 1, "b": 2})
 
     assert run_line(one, ["cat", "b"]) == 0
     assert out.text == "2\n"
@@ -22,7 +22,7 @@ def test_empty_line_does_nothing() -> None:
 
 def test_tree_is_refreshed_before_a_command() -> None:
     one, out, _ = session({})
-    after, _, _ = session({"a": "1"})
+    after, _, _ = session({"a": 1})
 
     def refresh() -> None:
         one.root = after.root

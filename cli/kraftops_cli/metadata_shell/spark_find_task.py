@@ -153,13 +153,13 @@ def _walk(
     prefix, last, times = "" if visit.path == "/" else visit.path, None, 0
     for name in node.sorted_names():
         last, times = name, times + 1 if name == last else 0
-        child = node.get(name) if has_nodes or not node.is_flat else None
+        child = node.get(name) if has_nodes or not node.is_known_flat else None
         if child is None and has_nodes:
             continue
         key = visit.key + _BELOW + _sorting(name) + (_AGAIN + times.to_bytes(4) if times else b"")
         path = f"{prefix}/{name if is_kafka else escaped(name)}"
         below = _Visit((*visit.names, name), path, key, child, depth)
-        if node.is_flat:
+        if node.is_known_flat:
             yield below
         else:
             yield from _walk(below, deepest, has_nodes=has_nodes, is_kafka=is_kafka)

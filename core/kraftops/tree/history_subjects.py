@@ -11,7 +11,7 @@ from kraftops.image.history import HistorySubject
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
 from kraftops.tree.names import entity_of, integer_of, mechanism_of, resource_of
-from kraftops.tree.node import Leaf, descend, leaves_below
+from kraftops.tree.node import Leaf, descend, leaves_by_raw_path
 from kraftops.tree.view import Form
 from kraftops.uuids import from_text
 
@@ -35,7 +35,7 @@ def history_subject(names: Sequence[str], *, show_secrets: bool = False) -> Hist
 
         def leaves(image: MetadataImage) -> Mapping[str, Leaf]:
             root = tree_of(image, form=Form.OURS, show_secrets=show_secrets)
-            return dict(leaves_below(descend(root, names)))
+            return dict(leaves_by_raw_path(descend(root, names)))
 
         return HistorySubject(leaves, row.entries(below), is_control=row.is_control)
     raise UsageError(

@@ -119,7 +119,7 @@ def _keys(
     def get(name: str) -> Node | None:
         return Leaf(kind, image, (*owner, name)) if name in keys else None
 
-    return Directory(lambda: keys, get, is_flat=True)
+    return Directory(lambda: keys, get, is_known_flat=True)
 
 
 def _brokers(view: View) -> Node:
@@ -178,7 +178,7 @@ def _tokens(view: View) -> Node:
     def get(name: str) -> Node | None:
         return Leaf(leaves.TOKEN, image, (name,)) if name in image.tokens else None
 
-    return Directory(lambda: image.tokens, get, is_flat=True)
+    return Directory(lambda: image.tokens, get, is_known_flat=True)
 
 
 def _features(view: View) -> Node:
@@ -262,7 +262,7 @@ def findings_of(image: Image, first: int = 0) -> Directory:
         }
         return Leaf(leaves.constant(value, address=finding.address), image)
 
-    return Directory(names, get, is_flat=True)
+    return Directory(names, get, is_known_flat=True)
 
 
 def _constant(value: object) -> Callable[[View], Node]:

@@ -20,7 +20,7 @@ class LeafKind(NamedTuple):
     """
 
     data: Callable[[MetadataImage, Any], object]
-    text: Callable[[MetadataImage, Any], str]
+    kafka_text: Callable[[MetadataImage, Any], str]
     newest: Callable[[MetadataImage, Any], NewestRecord | None]
 
 
@@ -41,14 +41,19 @@ class Leaf(NamedTuple):
         return self.kind.data(self.image, self.key)
 
     @property
-    def text(self) -> str:
+    def kafka_text(self) -> str:
         """The value as Kafka 4.3's shell prints it; errors as `data`."""
-        return self.kind.text(self.image, self.key)
+        return self.kind.kafka_text(self.image, self.key)
 
     @property
     def json(self) -> str:
         """The value as JSON on one line, without blanks; errors as `data`."""
         return json_text(self.data)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of the JSON on one line; errors as `data`."""
+        return len(self.json.encode("utf-8", "surrogatepass"))
 
     @property
     def newest(self) -> NewestRecord | None:
@@ -94,21 +99,31 @@ class TopicsBelow(NamedTuple):
 class Directory(NamedTuple):
     """A node with children.
 
-    *names* returns their names without an order; *get* finds a child, also by a name that is not
-    listed. All children of an *is_flat* directory are leaves.
+    *names* returns their names without an order. *get* finds a child, also by a name that *names*
+    does not return: Kafka's shell shows features that do not exist, and parses ids and entities,
+    so that several spellings lead to one node.
 
-    The other fields are shortcuts that some directories have: *texts* returns all children as
+    *is_known_flat* is a hint that saves reading the children: True means that all are leaves, False
+    means that some may be directories.
+
+    The other fields are shortcuts for speed. A directory may lack them, and a command may ignore
+    them: a walk through the children gives the same answer. *kafka_texts* returns all children as
     Kafka's shell prints them, by name; *newest* the highest address of a record that changed a node
     below, with its image; *last_change* the newest change below; *topics* has the topics.
     """
 
     names: Callable[[], Iterable[str]]
     get: Callable[[str], Node | None]
-    is_flat: bool = False
-    texts: Callable[[], dict[str, str]] | None = None
+    is_known_flat: bool = False
+    kafka_texts: Callable[[], dict[str, str]] | None = None
     newest: Callable[[], tuple[MetadataImage, int] | None] | None = None
     last_change: Callable[[], LastChange | None] | None = None
     topics: TopicsBelow | None = None
+
+    @property
+    def child_count(self) -> int:
+        """The number of children."""
+        return sum(1 for _ in self.names())
 
     def sorted_names(self) -> list[str]:
         """Return the names of the children in Java's order."""
@@ -125,9 +140,9 @@ class Directory(NamedTuple):
 Node = Directory | Leaf
 
 
-def fixed(children: Mapping[str, Node], *, is_flat: bool = False) -> Directory:
+def fixed(children: Mapping[str, Node], *, is_known_flat: bool = False) -> Directory:
     """Return a directory with fixed children."""
-    return Directory(lambda: children, children.get, is_flat)
+    return Directory(lambda: children, children.get, is_known_flat)
 
 
 def descend(node: Node | None, names: Iterable[str]) -> Node | None:
@@ -139,10 +154,13 @@ def descend(node: Node | None, names: Iterable[str]) -> Node | None:
     return node
 
 
-def leaves_below(node: Node | None, path: str = "") -> Iterator[tuple[str, Leaf]]:
-    """Yield the leaves below a node, or a leaf itself, by their paths from the node."""
+def leaves_by_raw_path(node: Node | None, path: str = "") -> Iterator[tuple[str, Leaf]]:
+    """Yield the leaves below a node, or a leaf itself, by their paths from the node.
+
+    Names in a path are not escaped: a path is a key for comparisons, and no input for a command.
+    """
     if isinstance(node, Leaf):
         yield path, node
     elif node is not None:
         for name, child in node.children():
-            yield from leaves_below(child, f"{path}/{name}" if path else name)
+            yield from leaves_by_raw_path(child, f"{path}/{name}" if path else name)

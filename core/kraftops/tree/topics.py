@@ -65,15 +65,17 @@ def _topic(image: Image, topic_id: bytes) -> Directory:
             return None
         return Leaf(leaves.PARTITION, image, (topic_id, number))
 
-    def texts() -> dict[str, str]:
+    def kafka_texts() -> dict[str, str]:
         found = {str(number): text for number, text in leaves.partition_texts(image, topic_id)}
-        return found | {name: kind.text(image, (topic_id,)) for name, kind in _TOPIC_LEAVES.items()}
+        return found | {
+            name: kind.kafka_text(image, (topic_id,)) for name, kind in _TOPIC_LEAVES.items()
+        }
 
     return Directory(
         names,
         get,
-        is_flat=True,
-        texts=texts,
+        is_known_flat=True,
+        kafka_texts=kafka_texts,
         newest=lambda: _newest_address(image, topic_id),
         last_change=lambda: _last_change(image, topic_id),
     )
@@ -129,7 +131,7 @@ def _partitions_with(image: Image, condition: PartitionCondition) -> Directory:
         topic_id, numbers = found()[name]
         return fixed(
             {str(number): Leaf(leaves.PARTITION, image, (topic_id, number)) for number in numbers},
-            is_flat=True,
+            is_known_flat=True,
         )
 
     return Directory(found, get)

@@ -19,7 +19,7 @@ def cat(session: Session, call: Call) -> None:
             if isinstance(match.node, Directory):
                 session.print_error(f"cat: {target}: Is a directory")
             else:
-                session.out(f"{session.leaf_text(match.node)}\n")
+                session.out(f"{session.shown_leaf(match.node)}\n")
 
 
 def cd(session: Session, call: Call) -> None:
@@ -59,12 +59,12 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
     below = indent + "  "
     if deepest is not None and len(below) > 2 * deepest:
         return
-    if node.texts and session.is_kafka:
-        texts = node.texts()
+    if node.kafka_texts and session.is_kafka:
+        texts = node.kafka_texts()
         names = sorted_strings(texts)
         session.out("".join([f"{indent}{name}:\n{below}{texts[name]}\n" for name in names]))
         return
-    if node.is_flat:
+    if node.is_known_flat:
         text, get = session.indented_text, node.get
         lines = [
             f"{indent}{name}:\n{text(leaf, below)}\n"

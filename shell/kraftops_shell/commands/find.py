@@ -55,7 +55,7 @@ def _below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str
     """Yield the paths below a node; all paths of a flat directory are one text."""
     if not isinstance(node, Directory):
         return
-    if node.is_flat:
+    if node.is_known_flat:
         names = [f"{prefix}/{shown(name)}" for name in node.sorted_names()]
         if names:
             yield "\n".join(names)

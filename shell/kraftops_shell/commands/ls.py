@@ -76,11 +76,6 @@ def _columns(name: str, node: Node) -> tuple[str, str, str, str, str]:
         change = last.change
         offset = f"<={change.offset}" if change.is_upper_bound else str(change.offset)
         time = iso_time(change.timestamp) or "-"
-    return "d" if isinstance(node, Directory) else "-", str(size_of(node)), offset, time, name
-
-
-def size_of(node: Node) -> int:
-    """Return the number of children of a directory, or of bytes of a leaf's JSON."""
     if isinstance(node, Directory):
-        return sum(1 for _ in node.names())
-    return len(node.json.encode("utf-8", "surrogatepass"))
+        return "d", str(node.child_count), offset, time, name
+    return "-", str(node.size), offset, time, name

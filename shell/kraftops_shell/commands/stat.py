@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kraftops.image.history import record_type
 from kraftops.tree.node import Directory, Leaf
-from kraftops_shell.commands.ls import size_of
 from kraftops_shell.commands.walk import newest_change
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match
@@ -42,12 +41,11 @@ _IN_JSON_ONLY = ("isInSnapshot", "timestampMs")
 
 def _fields_of(match: Match) -> dict[str, object]:
     node = match.node
-    is_directory = isinstance(node, Directory)
-    fields: dict[str, object] = {
-        "path": match.path,
-        "sort": "directory" if is_directory else "leaf",
-        "children" if is_directory else "size": size_of(node),
-    }
+    fields: dict[str, object] = {"path": match.path}
+    if isinstance(node, Directory):
+        fields |= {"sort": "directory", "children": node.child_count}
+    else:
+        fields |= {"sort": "leaf", "size": node.size}
     last = newest_change(node)
     if last is not None:
         fields |= change_data(last.change)

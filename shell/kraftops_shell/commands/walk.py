@@ -35,7 +35,7 @@ def _walk(found: WalkedNode, deepest: int | None) -> Iterator[WalkedNode]:
     prefix = "" if found.path == "/" else found.path
     for name, child in node.children():
         below = WalkedNode(f"{prefix}/{escaped(name)}", name, child, depth)
-        if node.is_flat:
+        if node.is_known_flat:
             yield below
         else:
             yield from _walk(below, deepest)

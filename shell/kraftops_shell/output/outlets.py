@@ -117,7 +117,7 @@ class FileOutlet:
 def connect(session: Session, console: Console, outlet: Outlet) -> None:
     """Connect a session in our form to an outlet, with JSON and widths for it."""
     session.out, session.err = outlet.write, outlet.error
-    session.leaf_text = leaf_text(
+    session.shown_leaf = leaf_text(
         is_pretty=outlet.is_terminal, has_color=console.has_color(for_terminal=outlet.is_terminal)
     )
     set_widths(session, console, has_columns=outlet.is_terminal and not console.is_dumb)

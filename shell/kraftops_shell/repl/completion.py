@@ -148,7 +148,7 @@ def _paths(session: Session, word: str) -> Iterator[_Word]:
     is_alike = len(names) > _MANY
     has_children = False
     for index, name in enumerate(sorted(names)):
-        if not directory.is_flat and not (is_alike and index):
+        if not directory.is_known_flat and not (is_alike and index):
             has_children = isinstance(directory.get(name), Directory)
         slash = "/" if has_children else ""
         yield _Word(before + names[name] + slash, name + slash, is_prefix=has_children)

@@ -29,7 +29,12 @@ class Session:
     """Width for names in columns; 0 without a terminal."""
     text_width: int = 80
     """Width for wrapped text."""
-    leaf_text: Callable[[Leaf], str] = field(default=lambda leaf: leaf.text)
+    shown_leaf: Callable[[Leaf], str] = field(init=False)
+    """Returns the text of a leaf for the present outlet.
+
+    It is Kafka's text in Kafka's form, and JSON in ours, which is indented and coloured on a
+    terminal (see `output.outlets.connect`). For sizes and searches use `Leaf.size` and `Leaf.json`.
+    """
     image_source: ImageSource | None = None
     """The image and its source, for commands that read it again."""
     refresh: Callable[[], object] = field(default=lambda: None)
@@ -40,6 +45,10 @@ class Session:
     history: History = field(default_factory=History)
     is_over: bool = False
     has_failed: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin with an outlet that is no terminal."""
+        self.shown_leaf = _kafka_text if self.is_kafka else _json
 
     @property
     def commands(self) -> dict[str, Command]:
@@ -67,9 +76,17 @@ class Session:
 
     def indented_text(self, leaf: Leaf, indent: str) -> str:
         """Return the text of a leaf, indented; Kafka's shell indents only the first line."""
-        text = self.leaf_text(leaf)
+        text = self.shown_leaf(leaf)
         return indent + (text if self.is_kafka else text.replace("\n", f"\n{indent}"))
 
     def matches(self, path: str) -> list[Match]:
         """Return the nodes that a path matches."""
         return list(matches(self.root, path, self.working, with_escapes=not self.is_kafka))
+
+
+def _kafka_text(leaf: Leaf) -> str:
+    return leaf.kafka_text
+
+
+def _json(leaf: Leaf) -> str:
+    return leaf.json

@@ -82,7 +82,9 @@ def test_leaves_have_kafkas_text(name: str) -> None:
     kafkas = [one for one in lines if not one["path"].startswith("/local/")]
     root = tree_of(load(SHELL / "in" / LEAVES[name]), form=Form.KAFKA, version="4.3.1")
 
-    ours = {path: leaf.text for path, leaf in leaves_of(root) if not path.startswith("/local/")}
+    ours = {
+        path: leaf.kafka_text for path, leaf in leaves_of(root) if not path.startswith("/local/")
+    }
 
     # Kafka's listing has quotas of defaults by names that stand for others, or for none.
     listed = {one["path"]: one["text"] for one in kafkas if "cat" not in one}

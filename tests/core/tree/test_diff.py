@@ -95,7 +95,7 @@ def test_one_image_is_compared_without_being_decoded(monkeypatch: pytest.MonkeyP
     def refuse(_image: MetadataImage, _key: object) -> str:
         raise AssertionError
 
-    kind = leaves.PARTITION._replace(data=refuse, text=refuse)
+    kind = leaves.PARTITION._replace(data=refuse, kafka_text=refuse)
     monkeypatch.setattr(leaves, "PARTITION", kind)
 
     assert list(diff(old, new)) == []

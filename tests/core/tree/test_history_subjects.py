@@ -14,14 +14,14 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.fields import ChangeKind
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
-from kraftops.tree.node import Directory, Node, descend, leaves_below
+from kraftops.tree.node import Directory, Node, descend, leaves_by_raw_path
 from tests.helpers.logs.random_logs import log_bytes, random_log
 from tests.helpers.tools.corpus import SHELL
 
 
 def values(node: Node | None) -> dict[str, Any]:
     """Return the leaves that records made."""
-    return {path: leaf.data for path, leaf in leaves_below(node) if leaf.newest is not None}
+    return {path: leaf.data for path, leaf in leaves_by_raw_path(node) if leaf.newest is not None}
 
 
 def told(steps: Sequence[Step]) -> dict[str, Any]:

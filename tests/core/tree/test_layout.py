@@ -72,9 +72,9 @@ def test_shortcuts_of_directories_match_their_nodes(seed: int) -> None:
             addresses = [leaf.newest.address for leaf in leaves if leaf.newest]
             found = node.last_change()
             assert (found and found.address) == max(addresses, default=None)
-        if node.texts:
+        if node.kafka_texts:
             children = {name: child for name, child in node.children() if isinstance(child, Leaf)}
-            assert node.texts() == {name: leaf.text for name, leaf in children.items()}
+            assert node.kafka_texts() == {name: leaf.kafka_text for name, leaf in children.items()}
         if node.topics:
             assert sorted(node.topics.ids()) == sorted(node.names())
         for _, child in node.children():
@@ -92,7 +92,11 @@ def test_keys_of_leaves_are_valid_in_another_image(seed: int) -> None:
 
     for path, leaf in leaves_of(tree_of(image)):
         there = leaf._replace(image=other)
-        assert (there.data, there.text, there.newest) == (leaf.data, leaf.text, leaf.newest), path
+        assert (there.data, there.kafka_text, there.newest) == (
+            leaf.data,
+            leaf.kafka_text,
+            leaf.newest,
+        ), path
         gone = leaf._replace(image=MetadataImage())
         assert gone.newest is None or path.startswith("/local/findings/"), path
 
@@ -104,7 +108,7 @@ def test_flat_directories_hold_leaves_only(seed: int) -> None:
     def walk(node: Node) -> None:
         if isinstance(node, Directory):
             for _, child in node.children():
-                assert not node.is_flat or isinstance(child, Leaf)
+                assert not node.is_known_flat or isinstance(child, Leaf)
                 walk(child)
 
     walk(tree_of(image))

@@ -144,7 +144,7 @@ class TestSecrets:
 
         assert isinstance(found, Leaf)
         assert (
-            found.text
+            found.kafka_text
             == "ScramCredentialData(salt=01, storedKey=02, serverKey=03, iterations=4096)"
         )
 
@@ -234,7 +234,7 @@ class TestFeaturesAndProducers:
 
     def test_empty_image_has_default_values(self) -> None:
         root = tree_of(MetadataImage(), form=Form.KAFKA)
-        texts = {path: leaf.text for path, leaf in leaves_of(root)}
+        texts = {path: leaf.kafka_text for path, leaf in leaves_of(root)}
 
         assert texts["/image/features/metadataVersion"] == "Optional.empty"
         assert texts["/image/producerIds/nextProducerId"] == "-1"

@@ -1,7 +1,7 @@
 """Nodes, their order, and walks to leaves."""
 
-from kraftops.tree.node import descend, leaves_below
-from tests.helpers.tree.small_trees import directory
+from kraftops.tree.node import descend, leaves_by_raw_path
+from tests.helpers.tree.small_trees import directory, leaf
 
 TREE = directory({"b": {"x": 1, "y": 2}, "a": 3})
 
@@ -19,6 +19,19 @@ def test_names_lead_to_nodes() -> None:
 
 
 def test_leaves_have_paths_from_the_node() -> None:
-    assert {path: leaf.data for path, leaf in leaves_below(TREE)} == {"a": 3, "b/x": 1, "b/y": 2}
-    assert [path for path, _ in leaves_below(TREE.get("a"))] == [""]
-    assert list(leaves_below(None)) == []
+    assert {path: leaf.data for path, leaf in leaves_by_raw_path(TREE)} == {
+        "a": 3,
+        "b/x": 1,
+        "b/y": 2,
+    }
+    assert [path for path, _ in leaves_by_raw_path(TREE.get("a"))] == [""]
+    assert list(leaves_by_raw_path(None)) == []
+
+
+def test_size_of_a_leaf_is_the_number_of_bytes_of_its_json() -> None:
+    assert leaf({"a": "é"}).size == len('{"a":"é"}'.encode())
+    assert leaf("\ud800").size == 5
+
+
+def test_children_are_counted() -> None:
+    assert TREE.child_count == 2

@@ -19,7 +19,7 @@ def shown(image: MetadataImage, form: Form) -> dict[str, Any]:
     """Return all leaves but those that tell of the log."""
     of_the_log = ("/image/provenance", "/image/quorum/", "/local/")
     return {
-        path: leaf.text if form is Form.KAFKA else leaf.data
+        path: leaf.kafka_text if form is Form.KAFKA else leaf.data
         for path, leaf in leaves_of(tree_of(image, form=form))
         if not path.startswith(of_the_log)
     }

@@ -45,7 +45,6 @@ class Shell:
         self._out, self._err = Written(), Written()
         root = tree_of(image, form=Form.KAFKA if kafka else Form.OURS, version="1")
         self.session = Session(root, self._out.append, self._err.append, is_kafka=kafka)
-        self.session.leaf_text = lambda leaf: leaf.text if kafka else leaf.json
         self.session.image_source = origin
 
     def __call__(self, *words: str) -> Answer:

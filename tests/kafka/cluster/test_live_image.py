@@ -13,7 +13,7 @@ from kraftops.errors import UsageError
 from kraftops.image.load.loading import limits_of, load
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
-from kraftops.tree.node import leaves_below
+from kraftops.tree.node import leaves_by_raw_path
 from kraftops.tree.view import Form
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import parse_bootstrap
@@ -57,7 +57,7 @@ def live_image(cluster: Cluster, **options: Any) -> LiveImage:
 def leaves(image: MetadataImage) -> dict[str, str]:
     """Return all leaves but the provenance, which differs after a snapshot."""
     root = tree_of(image, form=Form.OURS, show_secrets=True)
-    found = {path: leaf.text for path, leaf in leaves_below(root)}
+    found = {path: leaf.kafka_text for path, leaf in leaves_by_raw_path(root)}
     del found["image/provenance"]
     return found
 

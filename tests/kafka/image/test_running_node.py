@@ -116,7 +116,7 @@ def shown(image: MetadataImage) -> dict[str, str]:
     """Return the leaves of Kafka's form, except the provenance."""
     root = tree_of(image, form=Form.KAFKA)
     return {
-        path: leaf.text
+        path: leaf.kafka_text
         for path, leaf in leaves_of(root)
         if path.startswith("/image/") and path != PROVENANCE
     }
@@ -191,5 +191,5 @@ def test_every_load_is_a_state_that_was(
     assert not kafkas.faults
     of_snapshot = tree_of(load(newest), form=Form.KAFKA)
     assert {
-        path: leaf.text for path, leaf in leaves_of(of_snapshot) if path.startswith("/image/")
+        path: leaf.kafka_text for path, leaf in leaves_of(of_snapshot) if path.startswith("/image/")
     } == {path: text for path, text in kafkas_snapshot.leaves.items() if path.startswith("/image/")}

@@ -84,7 +84,9 @@ def image_of(raw: bytes) -> MetadataImage:
 def our_leaves(image: MetadataImage) -> dict[str, str]:
     """Return what ours shows in Kafka's form."""
     root = tree_of(image, form=Form.KAFKA)
-    return {path: leaf.text for path, leaf in leaves_of(root) if not path.startswith("/local/")}
+    return {
+        path: leaf.kafka_text for path, leaf in leaves_of(root) if not path.startswith("/local/")
+    }
 
 
 def their_leaves(shown: Shown) -> dict[str, str]:

@@ -92,11 +92,11 @@ def test_session_is_connected_to_its_outlet(tmp_path: Path) -> None:
     with StandardOutput(streams.console) as outlet:
         connect(one, streams.console, outlet)
         assert one.width == streams.console.size().columns
-        assert one.leaf_text(long).startswith("[\n  \x1b[32m")
+        assert one.shown_leaf(long).startswith("[\n  \x1b[32m")
     with FileOutlet(streams.console, str(tmp_path / "f"), is_append=False) as file:
         connect(one, streams.console, file)
         assert one.width == 0
-        assert one.leaf_text(long).startswith('["x')
+        assert one.shown_leaf(long).startswith('["x')
 
 
 def test_standard_output_passes_a_gone_reader_on() -> None:

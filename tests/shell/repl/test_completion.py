@@ -184,7 +184,7 @@ def test_only_one_directory_is_listed() -> None:
 
 def test_children_of_flat_directories_are_not_read() -> None:
     one, _, _ = session({})
-    one.root = Directory(lambda: ["a", "b"], lambda _: pytest.fail("looked at"), is_flat=True)
+    one.root = Directory(lambda: ["a", "b"], lambda _: pytest.fail("looked at"), is_known_flat=True)
 
     assert [found.text for found in candidates(one, "cat ")] == ["a ", "b "]
 

@@ -21,9 +21,16 @@ def test_errors_go_to_the_stream_of_the_form(kafka: bool) -> None:
 @pytest.mark.parametrize(("kafka", "text"), [(False, "  {\n    1}"), (True, "  {\n  1}")])
 def test_kafkas_form_indents_the_first_line_only(kafka: bool, text: str) -> None:
     one, _, _ = session(TREE, kafka=kafka)
-    one.leaf_text = lambda _: "{\n  1}"
+    one.shown_leaf = lambda _: "{\n  1}"
 
     assert one.indented_text(leaf(1), "  ") == text
+
+
+@pytest.mark.parametrize(("kafka", "text"), [(False, '"é"'), (True, "é")])
+def test_leaf_is_json_in_our_form_and_kafkas_text_in_kafkas(kafka: bool, text: str) -> None:
+    one, _, _ = session(TREE, kafka=kafka)
+
+    assert one.shown_leaf(leaf("é")) == text
 
 
 def test_paths_match_from_the_working_directory() -> None:

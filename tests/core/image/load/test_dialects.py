@@ -40,7 +40,7 @@ def image_in(dialect: str, *batches: Sequence[MetadataRecord]) -> MetadataImage:
     for form in (Form.OURS, Form.KAFKA):
         for path, leaf in leaves_of(tree_of(image, form=form, version="1")):
             assert leaf.json, path
-            assert leaf.text, path
+            assert leaf.kafka_text, path
     return image
 
 
@@ -106,7 +106,7 @@ class TestLateDialect:
 
         image = image_of(LATE, scram(1, 2), scram(2))
         root = tree_of(image, form=Form.KAFKA)
-        texts = {path: leaf.text for path, leaf in leaves_of(root) if "/scram/" in path}
+        texts = {path: leaf.kafka_text for path, leaf in leaves_of(root) if "/scram/" in path}
 
         assert texts == {
             "/image/scram/SCRAM-SHA-512/u": "ScramCredentialData(salt=01, saltedPassword=02, iterations=2)"

@@ -17,7 +17,7 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.tree.history_subjects import history_subject
 from kraftops.tree.layout import tree_of
-from kraftops.tree.node import leaves_below
+from kraftops.tree.node import leaves_by_raw_path
 from tests.helpers.logs.random_logs import log_batches, log_bytes, new_record, uuid
 from tests.helpers.logs.segments import batches_of, resealed
 from tests.helpers.tools.corpus import SHELL
@@ -46,7 +46,7 @@ def test_flipped_bits_hurt_nobody(tmp_path: Path, seed: int) -> None:
         list(verify(image))
         list(release_findings(image, "3.9"))
         health_counts(image)
-        for _, leaf in leaves_below(tree_of(image)):
+        for _, leaf in leaves_by_raw_path(tree_of(image)):
             assert leaf.json
         for name in ("orders", "grow"):
             history(path, history_subject(["image", "topics", "byName", name]))

@@ -54,7 +54,7 @@ def check(image: MetadataImage) -> int:
             assert states[topic_id, number] == state
     for (topic_id, number), state in states.items():
         leaf = Leaf(leaves.PARTITION, image, (topic_id, number))
-        assert leaf.text == kafka_text.partition_text(state)
+        assert leaf.kafka_text == kafka_text.partition_text(state)
         assert leaf.json == json.dumps(leaf.data, ensure_ascii=False, separators=(",", ":"))
         newest = leaf.newest
         assert newest

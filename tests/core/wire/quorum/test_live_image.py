@@ -14,7 +14,7 @@ from kraftops.image.replay.limits import Limits
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.tree.layout import tree_of
-from kraftops.tree.node import leaves_below
+from kraftops.tree.node import leaves_by_raw_path
 from kraftops.tree.view import Form
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
@@ -29,7 +29,7 @@ HASTY = Settings(timeout=2.0, connect_timeout=0.3)
 def leaves(image: MetadataImage) -> dict[str, str]:
     """Return the whole tree of an image without the voters, which these controllers hide."""
     root = tree_of(image, form=Form.OURS, show_secrets=True)
-    found = {path: leaf.text for path, leaf in leaves_below(root)}
+    found = {path: leaf.kafka_text for path, leaf in leaves_by_raw_path(root)}
     found.pop("image/quorum/voters")
     return found
 
