@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, refuse, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
@@ -46,7 +47,12 @@ EXAMPLES = (
     ),
     name="format",
     examples=EXAMPLES,
-    help="Format the log directories of a node: all that are not formatted, or none.",
+    help="""\
+Format the log directories of a node: all that are not formatted, or none.
+
+With --ignore-formatted a data directory that holds partitions, and lost its meta.properties, gets a
+new one if the metadata directory is formatted: with the directory id that the metadata still has of
+it, if that is certain.""",
 )
 @CONFIG
 @click.option(
@@ -116,10 +122,9 @@ EXAMPLES = (
 @OVERRIDE
 @FORM
 @click.pass_obj
-def format_(terminal: Terminal, /, **options: object) -> None:
-    """Run the subcommand."""
+def format_(terminal: Terminal, /, **options: object) -> int:
+    """Run the subcommand; return its exit code."""
     from kraftops.storage.config.server_config import load_config
-    from kraftops.storage.format.checks import check_plan
     from kraftops.storage.format.describe import describe_format
     from kraftops.storage.format.execute import format_directories
     from kraftops.storage.format.plan import plan_format
@@ -129,15 +134,17 @@ def format_(terminal: Terminal, /, **options: object) -> None:
     plan = plan_format(config, request)
     warn_of_id(terminal, request.cluster_id, strict=request.strict)
     form, is_dry = str(options["form"]), bool(options["dry_run"])
-    if form == "text":
-        for directory in plan.unreadable:
-            shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
-            terminal.write(f"{shown}\n")
-    check_plan(plan, strict=request.strict or request.ensure)
-    if request.ensure:
-        from kraftops.storage.format.ensure import check_as_requested
+    if plan.mended:
+        from kraftops.image.verify.mending import known_directory_ids
+        from kraftops.image.verify.takeover import TakeoverRefused
 
-        check_as_requested(plan, is_standalone=request.standalone)
+        try:
+            known = known_directory_ids(config, force=request.force)
+        except TakeoverRefused as refused:
+            return refuse(terminal, refused, form, "format")
+        plan = plan_format(config, replace(request, directory_ids=known))
+        _warn_of_mending(terminal, plan, known)
+    _check(terminal, plan, request, form)
     _warn(terminal, plan, request)
     done: list[Target] = []
     try:
@@ -161,6 +168,40 @@ def format_(terminal: Terminal, /, **options: object) -> None:
         lambda: {"dryRun": is_dry, **describe_format(plan, done, is_dry=is_dry)},
         lambda: _as_text(plan, done, is_dry=is_dry),
     )
+    return 0
+
+
+def _check(terminal: Terminal, plan: FormatPlan, request: FormatRequest, form: str) -> None:
+    """Check a plan, and with `--ensure` what is there; name the directories that are passed over.
+
+    Raises:
+        StorageError: the plan cannot be executed, or what is there differs.
+    """
+    from kraftops.storage.format.checks import check_plan
+
+    if form == "text":
+        for directory in plan.unreadable:
+            shown = f"I/O error trying to read log directory {directory.path}. Ignoring..."
+            terminal.write(f"{shown}\n")
+    check_plan(plan, strict=request.strict or request.ensure)
+    if request.ensure:
+        from kraftops.storage.format.ensure import check_as_requested
+
+        check_as_requested(plan, is_standalone=request.standalone)
+
+
+def _warn_of_mending(terminal: Terminal, plan: FormatPlan, known: Mapping[str, bytes]) -> None:
+    from kraftops.uuids import to_text
+
+    for target in plan.targets:
+        path = target.directory.path
+        if path in plan.mended:
+            kind = "the id that the metadata has of it" if path in known else "a new id"
+            terminal.error(
+                f"warning: {path} holds partitions, and has lost its meta.properties: it gets "
+                f"{kind}, {to_text(target.directory_id)}",
+                hint="kafka-storage verify tells what a server makes of the partitions",
+            )
 
 
 def _with_foreign_files(done: list[Target]) -> list[str]:

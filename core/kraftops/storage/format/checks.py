@@ -24,7 +24,7 @@ def check_plan(plan: FormatPlan, *, strict: bool = False) -> None:
         _check_not_in_use(plan)
     for target in plan.targets:
         _check_writable(target)
-        _check_empty(target, force=plan.force)
+        _check_empty(target, force=plan.force or target.directory.path in plan.mended)
 
 
 def _check_readable(plan: FormatPlan, *, strict: bool) -> None:

@@ -35,6 +35,7 @@ def describe_format(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> di
         if target:
             entries = None if target in done else creates[target.directory.path]
             data |= _target(target, entries)
+            data["mends"] = directory.path in plan.mended
         elif directory.meta:
             identity = directory.meta.directory_id
             data |= {"action": "keep", "directoryId": identity and to_text(identity)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kraftops.errors import StorageError, UsageError
 from kraftops.fileio.atomic import StagedFile
@@ -17,6 +17,7 @@ from kraftops.storage.bootstrap.releases import SCRAM_SINCE, by_name
 from kraftops.storage.bootstrap.scram import parse_credential
 from kraftops.storage.bootstrap.voters import Voter, parse_initial_controllers
 from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.format.mending import directories_to_mend
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import (
     LogDirectory,
@@ -34,7 +35,10 @@ STATIC_VOTERS = "controller.quorum.voters"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatRequest:
-    """Request of `kafka-storage format`; texts are those of the command line."""
+    """Request of `kafka-storage format`; texts are those of the command line.
+
+    *directory_ids* has the known ids of directories that lost their meta.properties, by paths.
+    """
 
     cluster_id: str
     release: str | None = None
@@ -47,6 +51,7 @@ class FormatRequest:
     ensure: bool = False
     strict: bool = False
     force: bool = False
+    directory_ids: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,8 @@ class Target:
 class FormatPlan:
     """Plan of a format.
 
-    *voters* is None unless a snapshot on this node begins a dynamic quorum.
+    *voters* is None unless a snapshot on this node begins a dynamic quorum. The directories of
+    *mended* hold data, and have lost their meta.properties.
     """
 
     config: ServerConfig
@@ -77,6 +83,7 @@ class FormatPlan:
     voters: tuple[Voter, ...] | None
     targets: tuple[Target, ...]
     force: bool
+    mended: tuple[str, ...] = ()
 
     @property
     def formatted(self) -> list[LogDirectory]:
@@ -117,14 +124,22 @@ def plan_format(config: ServerConfig, request: FormatRequest) -> FormatPlan:
             f"Log directory {formatted[0].path} is already formatted. Use --ignore-formatted to "
             "ignore this directory and format the others."
         )
-    planner = _TargetPlanner(config, request.cluster_id, initial, voters, directories)
+    planner = _TargetPlanner(config, request, initial, voters, directories)
     targets = [
         planner.target(directory)
         for directory in directories
         if not (directory.meta or directory.problem)
     ]
+    mended = directories_to_mend(directories) if request.ignore_formatted else []
     return FormatPlan(
-        config, request.cluster_id, directories, initial, voters, tuple(targets), request.force
+        config,
+        request.cluster_id,
+        directories,
+        initial,
+        voters,
+        tuple(targets),
+        request.force,
+        tuple(directory.path for directory in mended),
     )
 
 
@@ -163,13 +178,13 @@ class _TargetPlanner:
     def __init__(
         self,
         config: ServerConfig,
-        cluster_id: str,
+        request: FormatRequest,
         initial: Bootstrap,
         voters: tuple[Voter, ...] | None,
         directories: Sequence[LogDirectory],
     ) -> None:
         self._config = config
-        self._cluster_id = cluster_id
+        self._request = request
         self._initial = initial
         self._voters = voters
         self._own = next((one for one in voters or () if one.node_id == config.node_id), None)
@@ -194,7 +209,7 @@ class _TargetPlanner:
                 files.append(_voters_file(path, self._voters, listener, self._now))
             elif os.path.lexists(stale := os.path.join(path, bootstrap.SNAPSHOT_NAME)):
                 removes = (stale,)
-        meta = MetaProperties(1, self._cluster_id, self._config.node_id, directory_id)
+        meta = MetaProperties(1, self._request.cluster_id, self._config.node_id, directory_id)
         data = meta_properties.file_bytes(meta.items())
         files.append(_new_file(path, meta_properties.FILE_NAME, data))
         return Target(directory, self._kind(directory), directory_id, tuple(files), removes)
@@ -207,8 +222,8 @@ class _TargetPlanner:
         return "dynamic metadata voter directory" if self._own else "dynamic metadata directory"
 
     def _directory_id(self, directory: LogDirectory, *, has_log: bool) -> bytes:
-        """Return the id in the metadata log, else the id of this voter, else a new one."""
-        known = None
+        """Return the id that is known, in the metadata log, or of this voter; else a new one."""
+        known = self._request.directory_ids.get(directory.path)
         if directory.is_metadata and self._own:
             known = self._own.directory_id
         if has_log:

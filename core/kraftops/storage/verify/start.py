@@ -105,8 +105,7 @@ def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
                 f"metadata, kafka-storage format {cluster_id_argument(cluster_id)} -g -N formats it"
             )
     else:
-        force = " --force" if state.partitions else ""
-        cure = f"kafka-storage format {cluster_id_argument(cluster_id)} -g -N{force} formats it"
+        cure = f"kafka-storage format {cluster_id_argument(cluster_id)} -g -N formats it"
     return cure if state.exists else f"mount it if it is a disk; else {cure}"
 
 

@@ -97,13 +97,13 @@ def test_directory_that_is_missing_or_not_formatted(static: Path) -> None:
     assert stopping(static) == ["d2: it is not formatted"]
 
 
-def test_format_would_have_to_be_forced_on_partitions(static: Path) -> None:
+def test_format_mends_a_directory_that_holds_partitions(static: Path) -> None:
     (static / "d2" / META).unlink()
     (static / "d2/t-0").mkdir()
 
     (finding,) = verified(static)
 
-    assert finding.cure == f"kafka-storage format -t {CLUSTER_ID} -g -N --force formats it"
+    assert finding.cure == f"kafka-storage format -t {CLUSTER_ID} -g -N formats it"
 
 
 def test_lost_metadata_directory_is_to_be_restored(static: Path) -> None:

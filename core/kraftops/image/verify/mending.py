@@ -1,0 +1,82 @@
+"""Ids of data directories that lost their meta.properties, from the node's own metadata log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import image_of
+from kraftops.image.verify.directories import (
+    OTHER_DIRECTORY,
+    SET_ASIDE,
+    LogDirectory,
+    misplacement,
+    partition_directories,
+    topic_id_of,
+)
+from kraftops.image.verify.takeover import partitions_of_others, refusal
+from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.format.mending import directories_to_mend
+from kraftops.storage.logdirs import directories as log_directories
+from kraftops.storage.logdirs.node import read_node
+from kraftops.uuids import is_reserved
+
+
+def known_directory_ids(config: ServerConfig, *, force: bool) -> dict[str, bytes]:
+    """Return the ids that the metadata still knows of directories to mend, by their paths.
+
+    An id is known if the registration of the broker has exactly one that no other directory has,
+    and the directory has all partitions that are assigned to it, and no others.
+
+    Raises:
+        TakeoverRefused: without *force*, a directory has partitions of other brokers.
+        KraftopsError: a directory, or the metadata log, cannot be read any more.
+    """
+    directories = log_directories.read_directories(config)
+    image = image_of(read_node(config))
+    if image is None:
+        return {}
+    known = {}
+    for directory in directories_to_mend(directories):
+        lost = list(partitions_of_others(image, directory.path, config.node_id))
+        if lost and not force:
+            raise refusal(lost)
+        directory_id = _unaccounted_id(image, config.node_id, directories)
+        log_directory = LogDirectory(config.node_id, directory_id)
+        if directory_id and _has_all(image, log_directory, directory.path):
+            known[directory.path] = directory_id
+    return known
+
+
+def _unaccounted_id(
+    image: MetadataImage, node_id: int, directories: Sequence[log_directories.LogDirectory]
+) -> bytes | None:
+    """Return the only registered id that no directory has; None if there are none or several."""
+    broker = image.broker(node_id)
+    present = {directory.meta.directory_id for directory in directories if directory.meta}
+    left = set(broker["logDirs"] if broker else ()) - present
+    return left.pop() if len(left) == 1 and not any(map(is_reserved, left)) else None
+
+
+def _has_all(image: MetadataImage, log_directory: LogDirectory, path: str) -> bool:
+    """Tell whether a directory has exactly the partitions that are assigned to its id."""
+    present = set()
+    for partition in partition_directories(path):
+        found = misplacement(image, log_directory, partition)
+        is_moving = partition.suffix is not None and found and found.code == OTHER_DIRECTORY
+        if found and found.code != SET_ASIDE and not is_moving:
+            return False
+        if partition.suffix is None:
+            present.add((topic_id_of(partition.path), partition.number))
+    node_id, directory_id = log_directory
+    topics = image.fold.replica_counts().get(node_id, {})
+    wanted = [(topic_id, number) for topic_id in topics for number in image.fold.numbers(topic_id)]
+    states = zip(wanted, image.fold.states(wanted), strict=True)
+    assigned = {
+        key
+        for key, state in states
+        if state
+        and node_id in state.replicas
+        and state.directories[state.replicas.index(node_id)] == directory_id
+    }
+    return bool(assigned) and assigned <= present
