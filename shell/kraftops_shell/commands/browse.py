@@ -11,24 +11,16 @@ from kraftops_shell.session.session import Session
 
 def cat(session: Session, call: Call) -> None:
     """Print the values of leaves."""
-    for target in call.words:
-        found = session.matches(target)
-        if not found:
-            session.print_error(f"cat: {target}: No such file or directory.")
-        for match in found:
-            if isinstance(match.node, Directory):
-                session.print_error(f"cat: {target}: Is a directory")
-            else:
-                session.out(f"{session.shown_leaf(match.node)}\n")
+    for target, match in session.targets(call, call.words, "No such file or directory."):
+        if isinstance(match.node, Directory):
+            session.print_error(f"cat: {target}: Is a directory")
+        else:
+            session.out(f"{session.shown_leaf(match.node)}\n")
 
 
 def cd(session: Session, call: Call) -> None:
     """Change the working directory; of several matches, the last counts."""
-    target = call.words[0] if call.words else "/"
-    found = session.matches(target)
-    if not found:
-        session.print_error(f"cd: {target}: no such directory.")
-    for match in found:
+    for target, match in session.targets(call, call.words or ("/",), "no such directory."):
         if isinstance(match.node, Directory):
             session.working = match.names
         else:
@@ -44,12 +36,8 @@ def pwd(session: Session, _call: Call) -> None:
 def tree(session: Session, call: Call) -> None:
     """Print nodes and all nodes below them, or some levels."""
     deepest = number_of(call, "-L")
-    for target in call.words:
-        found = session.matches(target)
-        if not found:
-            session.print_error(f"tree: {target}: No such file or directory.")
-        for match in found:
-            _print_tree(session, match.node, "", deepest)
+    for _, match in session.targets(call, call.words, "No such file or directory."):
+        _print_tree(session, match.node, "", deepest)
 
 
 def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) -> None:

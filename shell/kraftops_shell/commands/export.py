@@ -15,10 +15,8 @@ from kraftops_shell.session.session import Session
 
 def export(session: Session, call: Call) -> None:
     """Write a node and all nodes below it as one JSON value, or a line for each leaf."""
-    target = call.words[0] if call.words else "."
-    found = session.matches(target)
+    found = [match for _, match in session.targets(call, call.words or (".",))]
     if not found:
-        session.print_error(f"export: {target}: no such file or directory.")
         return
     texts = _lines if call.flags.get("--format") == "ndjson" else _value
     output = call.flags.get("--output")
@@ -34,19 +32,20 @@ def export(session: Session, call: Call) -> None:
 
 
 def _value(match: Match) -> Iterator[str]:
-    """Yield the JSON of a node in pieces; directories are objects."""
-    yield from _nested(match.node)
+    """Yield a line of JSON for a node in pieces; directories are objects."""
+    yield from _json_pieces(match.node)
     yield "\n"
 
 
-def _nested(node: Node) -> Iterator[str]:
+def _json_pieces(node: Node) -> Iterator[str]:
+    """Yield the JSON of a node in pieces, between the braces of its directories."""
     if isinstance(node, Leaf):
         yield node.json
         return
     separator = "{"
     for name, child in node.children():
         yield f"{separator}{json_text(name)}:"
-        yield from _nested(child)
+        yield from _json_pieces(child)
         separator = ","
     yield "{}" if separator == "{" else "}"
 

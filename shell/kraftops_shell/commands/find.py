@@ -20,15 +20,11 @@ def find(session: Session, call: Call) -> None:
     """Print the paths of nodes and all nodes below them that pass all tests."""
     deepest = number_of(call, "-maxdepth")
     tests = list(tests_of(session, call))
-    for target in call.words or (".",):
-        found = session.matches(target)
-        if not found:
-            session.print_error(f"find: {target}: no such file or directory.")
-        for match in found:
-            if tests or deepest is not None:
-                _print_some(session, match, tests, deepest)
-            else:
-                _print_all(session, match, target if session.is_kafka else match.path)
+    for target, match in session.targets(call, call.words or (".",)):
+        if tests or deepest is not None:
+            _print_some(session, match, tests, deepest)
+        else:
+            _print_all(session, match, target if session.is_kafka else match.path)
 
 
 def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> re.Pattern[str]:
@@ -47,12 +43,15 @@ def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> re
 def _print_all(session: Session, match: Match, start: str) -> None:
     name = str if session.is_kafka else escaped
     session.out(f"{start}\n")
-    for path in _below(match.node, "" if start == "/" else start, name):
+    for path in _paths_below(match.node, "" if start == "/" else start, name):
         session.out(f"{path}\n")
 
 
-def _below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
-    """Yield the paths below a node; all paths of a flat directory are one text."""
+def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str]:
+    """Yield the paths below a node, also of names without a node.
+
+    All paths of a flat directory are one text, and its leaves are not read.
+    """
     if not isinstance(node, Directory):
         return
     if node.is_known_flat:
@@ -65,7 +64,7 @@ def _below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterator[str
         yield path
         child = node.get(name)
         if child is not None:
-            yield from _below(child, path, shown)
+            yield from _paths_below(child, path, shown)
 
 
 def _print_some(session: Session, match: Match, tests: list[Test], deepest: int | None) -> None:

@@ -14,16 +14,13 @@ def grep(session: Session, call: Call) -> int:
     text, *targets = call.words
     pattern = regex(call, "PATTERN", text, ignores_case="-i" in call.flags)
     is_found = False
-    for target in targets or (".",):
-        found = session.matches(target)
-        if not found:
-            session.print_error(f"grep: {target}: no such file or directory.")
-        for match in found:
-            for one in walk(match.node, match.path, match.name):
-                if not isinstance(one.node, Leaf):
-                    continue
-                value = one.node.json
-                if pattern.search(value):
-                    is_found = True
-                    session.out(f"{one.path}\n" if "-l" in call.flags else f"{one.path}: {value}\n")
+    for _, match in session.targets(call, targets or (".",)):
+        for walked in walk(match.node, match.path, match.name):
+            if not isinstance(walked.node, Leaf):
+                continue
+            value = walked.node.json
+            if pattern.search(value):
+                is_found = True
+                path = walked.path
+                session.out(f"{path}\n" if "-l" in call.flags else f"{path}: {value}\n")
     return OK if is_found else FAILED

@@ -20,15 +20,11 @@ def ls(session: Session, call: Call) -> None:
     files: list[tuple[str, Node]] = []
     directories: list[tuple[str, Directory]] = []
     # Words without characters name nothing, in Kafka's shell neither.
-    for target in filter(None, call.words or (".",)):
-        found = session.matches(target)
-        if not found:
-            session.print_error(f"ls: {target}: no such file or directory.")
-        for match in found:
-            if isinstance(match.node, Directory):
-                directories.append((match.name, match.node))
-            else:
-                files.append((match.name, match.node))
+    for _, match in session.targets(call, filter(None, call.words or (".",))):
+        if isinstance(match.node, Directory):
+            directories.append((match.name, match.node))
+        else:
+            files.append((match.name, match.node))
     session.out(_listing(session, call, [name for name, _ in files], dict(files).get))
     is_first = not files
     for name, directory in directories:

@@ -14,18 +14,14 @@ from kraftops_shell.session.session import Session
 def stat(session: Session, call: Call) -> None:
     """Print kind, size, last change and record of nodes."""
     is_first = True
-    for target in call.words:
-        found = session.matches(target)
-        if not found:
-            session.print_error(f"stat: {target}: no such file or directory.")
-        for match in found:
-            fields = _fields_of(match)
-            if call.is_json:
-                session.out(json_line(fields))
-                continue
-            session.out("" if is_first else "\n")
-            is_first = False
-            session.out(_text(fields))
+    for _, match in session.targets(call, call.words):
+        fields = _fields_of(match)
+        if call.is_json:
+            session.out(json_line(fields))
+            continue
+        session.out("" if is_first else "\n")
+        is_first = False
+        session.out(_text(fields))
 
 
 def _text(fields: dict[str, object]) -> str:

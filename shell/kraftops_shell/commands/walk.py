@@ -1,4 +1,14 @@
-"""Walks through all nodes below a node, and the newest change there."""
+"""Walks through all nodes below a node, and the newest change there.
+
+The walk for a purpose:
+
+- `walk`: nodes in the order of names, with paths that a user can type again. The usual one.
+- `newest_change`: the last change of a subtree, by the shortcuts of directories where they exist.
+- `kraftops.tree.node.leaves_by_raw_path`: leaves by paths without escapes, for comparisons.
+
+A command has a walk of its own only where its output needs one: `find` without tests prints paths
+without reading leaves, `tree` and `export` print between the nodes.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +73,7 @@ def _newest(node: Node) -> tuple[MetadataImage, int] | None:
         return (node.image, node.newest.address) if node.newest else None
     if node.newest:
         return node.newest()
-    found = (one for child in _below(node) if (one := _newest(child)))
+    found = (one for child in _children_unsorted(node) if (one := _newest(child)))
     return max(found, key=lambda one: one[1], default=None)
 
 
@@ -72,11 +82,11 @@ def _last_change(node: Node) -> LastChange | None:
         return node.last_change
     if node.last_change:
         return node.last_change()
-    found = (one for child in _below(node) if (one := _last_change(child)))
+    found = (one for child in _children_unsorted(node) if (one := _last_change(child)))
     return max(found, key=_rank, default=None)
 
 
-def _below(node: Directory) -> Iterator[Node]:
+def _children_unsorted(node: Directory) -> Iterator[Node]:
     return (child for name in node.names() if (child := node.get(name)))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kraftops.errors import UsageError
 from kraftops.tree.node import Directory, Leaf
+from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.grammar.paths import Match, matches
 from kraftops_shell.grammar.registry import Command, commands
 from kraftops_shell.session.history import History
@@ -82,6 +83,17 @@ class Session:
     def matches(self, path: str) -> list[Match]:
         """Return the nodes that a path matches."""
         return list(matches(self.root, path, self.working, with_escapes=not self.is_kafka))
+
+    def targets(
+        self, call: Call, paths: Iterable[str], missing: str = "no such file or directory."
+    ) -> Iterator[tuple[str, Match]]:
+        """Yield each path with each node that it matches; print an error for a path without any."""
+        for path in paths:
+            found = self.matches(path)
+            if not found:
+                self.print_error(f"{call.command.name}: {path}: {missing}")
+            for match in found:
+                yield path, match
 
 
 def _kafka_text(leaf: Leaf) -> str:

@@ -1,4 +1,4 @@
-"""The last change of a directory is the newest change below it."""
+"""Walks through nodes, and the newest change below a directory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +9,11 @@ import pytest
 from kraftops.image.load.loading import load
 from kraftops.tree.layout import tree_of
 from kraftops.tree.node import Directory, Leaf, Node
-from kraftops_shell.commands.walk import newest_change
+from kraftops_shell.commands.walk import newest_change, walk
 from tests.helpers.image.snapshots import snapshot_of
 from tests.helpers.logs.metadata_logs import write_log
 from tests.helpers.logs.random_logs import RandomLog, leader_change
+from tests.helpers.tree.small_trees import directory
 
 
 def _directories(node: Node, path: str = "") -> Iterator[tuple[str, Directory]]:
@@ -43,8 +44,15 @@ def test_newest_change_of_a_directory_comes_from_its_leaves(seed: int, tmp_path:
     folder = write_log(tmp_path / "log", {0: log}, {(end, 1): snapshot} if snapshot else {})
     root = tree_of(load(folder))
 
-    for path, directory in _directories(root):
-        changes = [leaf.change for leaf in _leaves(directory)]
+    for path, below in _directories(root):
+        changes = [leaf.change for leaf in _leaves(below)]
         offsets = [change.offset for change in changes if change]
-        last = newest_change(directory)
+        last = newest_change(below)
         assert (last and last.change.offset) == max(offsets, default=None), path
+
+
+def test_walk_is_in_the_order_of_names_with_paths_that_can_be_typed() -> None:
+    root = directory({"b": {"x/y": 1, "*": 2}, "a": 3})
+
+    assert [found.path for found in walk(root, "/", "/")] == ["/", "/a", "/b", r"/b/\*", r"/b/x\/y"]
+    assert [found.depth for found in walk(root, "/", "/", deepest=1)] == [0, 1, 1]

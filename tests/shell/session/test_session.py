@@ -3,6 +3,7 @@
 import pytest
 
 from kraftops.errors import UsageError
+from kraftops_shell.grammar.arguments import read_call
 from tests.helpers.tree.small_trees import leaf, session
 
 TREE = {"a": {"x": 1}, "b": 2}
@@ -46,3 +47,14 @@ def test_unknown_source_is_an_error() -> None:
 
     with pytest.raises(UsageError, match="the source of this state is unknown"):
         _ = one.source
+
+
+def test_path_without_a_node_is_an_error_and_the_others_are_targets() -> None:
+    one, _, err = session(TREE)
+    call = read_call(["ls", "/b", "/c", "/a"], one.commands, kafka=False)
+    assert call is not None
+
+    found = [(path, match.name) for path, match in one.targets(call, call.words)]
+
+    assert found == [("/b", "b"), ("/a", "a")]
+    assert list(err) == ["ls: /c: no such file or directory."]
