@@ -1,6 +1,7 @@
 """Dumps into a Parquet file: all rows, the first or the last ones."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 QUERY = Query(decoder="user", form="parquet")
 
 
-def plan(folder: Path, *names: str, **limits: int) -> Plan:
+def plan(folder: Path, *names: str, **limits: Any) -> Plan:
     sources = tuple(Source(str(folder / name), None, None, None, 0) for name in names)
     return Plan(sources=sources, query=QUERY, output=str(folder / "out.parquet"), jobs=1, **limits)
 

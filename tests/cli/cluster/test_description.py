@@ -1,0 +1,104 @@
+"""The description of a cluster is made of the answers that it gives."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kraftops.errors import AnswerError, WireError
+from kraftops.image.load.loading import load
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.quorum.fetch import SnapshotId
+from kraftops.wire.rpc.cluster import QuorumInfo, ReplicaState
+from kraftops.wire.rpc.connection import NodeKind
+from kraftops_cli.cluster.description import (
+    BrokerDescription,
+    ClusterDescription,
+    ask_description,
+)
+from kraftops_cli.cluster.target import Target
+from tests.helpers.nodes.lost_quorums import broker
+from tests.helpers.tools.fake_cluster import NODES, serving
+from tests.helpers.wire.metadata_quorums import MetadataLog, topic
+from tests.helpers.wire.peers import Peer, free_port, silent
+
+NOTHING = ClusterDescription(
+    is_of_controllers=True, nodes=None, quorum=None, features=[], live=None, quorum_error=None
+)
+
+
+def target(*addresses: Any, kind: NodeKind = NodeKind.BROKER) -> Target:
+    settings = Settings(timeout=1.0, connect_timeout=0.5)
+    return Target(list(map(Bootstrap, addresses)), kind, settings, Deadline(1.0), None)
+
+
+def replica(node: int, end: int) -> ReplicaState:
+    return ReplicaState(node, None, end, -1, -1)
+
+
+def test_roles_and_end_are_those_of_the_quorum() -> None:
+    quorum = QuorumInfo(2, 1, 5, [replica(1, 7), replica(2, 9)], [replica(3, 8)], {})
+    described = replace(NOTHING, quorum=quorum)
+
+    assert [(role, each.node_id) for role, each in described.replicas()] == [
+        ("voter", 1), ("leader", 2), ("observer", 3),
+    ]  # fmt: skip
+    assert (described.log_end, NOTHING.log_end) == (9, -1)
+
+
+@pytest.mark.parametrize(("snapshot", "lag"), [(SnapshotId(90, 1), 10), (None, 100)])
+def test_lag_of_the_snapshot_counts_records(snapshot: SnapshotId | None, lag: int) -> None:
+    live: Any = SimpleNamespace(offset=100, snapshot=snapshot)
+
+    assert replace(NOTHING, live=live).snapshot_lag == lag
+    assert NOTHING.snapshot_lag is None
+
+
+def test_answers_that_are_not_permitted_are_skipped() -> None:
+    skipped: list[str] = []
+    with serving(NODES) as peer:
+        found = ask_description(target(peer.address), lambda part, _: skipped.append(part))
+
+    assert skipped == ["the quorum"]
+    assert (found.quorum, found.quorum_error) == (None, None)
+    brokers = found.brokers()
+    assert brokers is not None
+    assert [(each.node_id, each.state) for each in brokers] == [
+        (1, "active"), (22, "registered-fenced"),
+    ]  # fmt: skip
+    assert (brokers[0].directories, brokers[0].replicas) == (None, None)
+
+
+def test_cluster_without_an_answer_is_an_error() -> None:
+    with free_port() as port, Peer(silent) as peer:
+        address = peer.address._replace(port=port)
+        with pytest.raises(WireError, match=str(port)):
+            ask_description(target(address), lambda _, __: None)
+
+
+def test_cluster_of_another_id_is_an_error() -> None:
+    with serving(NODES) as peer:
+        asked = replace(target(peer.address), expected_id="mine")
+
+        with pytest.raises(AnswerError, match="not mine"):
+            ask_description(asked, lambda _, __: pytest.fail("nothing is skipped"))
+
+
+def test_brokers_of_the_metadata_log_have_their_replicas(tmp_path: Path) -> None:
+    log = MetadataLog()
+    change = ("BrokerRegistrationChangeRecord", {"brokerId": 2, "brokerEpoch": 2, "fenced": -1})
+    log.add(broker(2), broker(3), change, *topic(1), *topic(2))
+    live: Any = SimpleNamespace(image=load(log.write(tmp_path)))
+
+    assert replace(NOTHING, live=live).brokers() == [
+        BrokerDescription(2, "active", None, [], [], 2),
+        BrokerDescription(3, "registered-fenced", None, [], [], 0),
+    ]
+
+
+def test_controllers_alone_do_not_list_brokers() -> None:
+    assert NOTHING.brokers() is None
