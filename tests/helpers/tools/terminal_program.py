@@ -49,7 +49,10 @@ class Screen:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._child.close(force=True)
+        try:
+            self._child.close(force=True)
+        except pexpect.ExceptionPexpect:  # on a busy machine, a killed program ends later
+            self._child.wait()
 
     @property
     def text(self) -> str:

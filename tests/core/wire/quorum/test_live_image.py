@@ -23,7 +23,7 @@ from kraftops.wire.quorum.quorum_target import QuorumTarget
 from tests.helpers.wire.metadata_quorums import MetadataLog, topic
 from tests.helpers.wire.quorums import Controllers, quorum
 
-HASTY = Settings(timeout=2.0, connect_timeout=0.3)
+SETTINGS = Settings(timeout=4.0, connect_timeout=2.0)
 
 
 def leaves(image: MetadataImage) -> dict[str, str]:
@@ -46,7 +46,7 @@ def live_image(
 ) -> LiveImage:
     known = [Bootstrap(controllers.address(node)) for node in controllers.peers]
     note = (notes if notes is not None else []).append
-    return LiveImage(QuorumTarget(known, HASTY), limits=limits, note=note)
+    return LiveImage(QuorumTarget(known, SETTINGS), limits=limits, note=note)
 
 
 def filled(*topics: int) -> MetadataLog:

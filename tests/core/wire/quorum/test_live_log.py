@@ -14,12 +14,12 @@ from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, S
 from kraftops.wire.quorum.quorum_target import QuorumTarget
 from tests.helpers.wire.quorums import Controllers, Log, quorum
 
-HASTY = Settings(timeout=2.0, connect_timeout=0.3)
+SETTINGS = Settings(timeout=4.0, connect_timeout=2.0)
 
 
 def live(controllers: Controllers, *nodes: int, notes: list[str] | None = None) -> LiveLog:
     known = [Bootstrap(controllers.address(node)) for node in nodes or controllers.peers]
-    return LiveLog(QuorumTarget(known, HASTY), note=(notes if notes is not None else []).append)
+    return LiveLog(QuorumTarget(known, SETTINGS), note=(notes if notes is not None else []).append)
 
 
 def told(events: Iterator[Event]) -> list[str]:
