@@ -215,6 +215,7 @@ SLOW = {
     "email",
     "http",
     "importlib.metadata",
+    "importlib.util",
     "json",
     "kafka",
     "logging",
@@ -229,6 +230,7 @@ SLOW = {
     "secrets",
     "socket",
     "ssl",
+    "string",
     "subprocess",
     "tempfile",
     "unittest",
@@ -279,6 +281,15 @@ def test_start_loads_no_slow_module(arguments: tuple[str, ...]) -> None:
     assert outside <= THIRD_PARTY
     assert {name for name in found if name in SLOW or name.split(".")[0] in SLOW} == set()
     assert "kraftops_cli.main" in found
+
+
+def test_shell_on_a_file_loads_no_slow_module() -> None:
+    program = str(Path(DUMP_LOG).with_name("kafka-metadata-shell"))
+
+    found = loaded(program, "-s", METADATA, "ls", "/") - before()
+
+    assert {name for name in found if name in SLOW or name.split(".")[0] in SLOW} == set()
+    assert "kraftops_shell.run" in found
 
 
 def test_version_loads_no_decoder_and_no_codec() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from types import ModuleType
 
 _PACKAGES = ("kafka", "kafka.net")
@@ -17,6 +16,8 @@ def skip_kafka_clients() -> None:
     """
     if "kafka" in sys.modules:
         return
+    from importlib.util import find_spec
+
     for name in _PACKAGES:
         spec = find_spec(name)
         if spec is None or spec.submodule_search_locations is None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from binascii import a2b_base64
-from string import ascii_letters, digits
 
 from kraftops.errors import DecodeError
 
-STANDARD = ascii_letters[26:] + ascii_letters[:26] + digits + "+/"
+STANDARD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 URL_SAFE = STANDARD[:-2] + "-_"
 
 
