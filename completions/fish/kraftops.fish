@@ -16,7 +16,7 @@ end
 complete -c kraftops -f
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a dump-log -d 'Print log segments, snapshots and indexes: batches, and records with their contents'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a storage -d 'Format and inspect the log directories of KRaft nodes'
-complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a metadata-shell -d 'Browse the metadata of a cluster as a tree of files'
+complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a metadata-shell -d 'Browse the metadata of a cluster as a tree'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a cluster -d 'Show the id, the nodes and the state of a running cluster, and unregister brokers'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -a coordinator-partition -d 'Say which partition of an internal topic keeps a group or a transactional id'
 complete -c kraftops -n 'not __fish_seen_subcommand_from dump-log storage metadata-shell cluster coordinator-partition' -l version -d 'Show the version and exit'

@@ -1,4 +1,4 @@
-"""Run of a line: its command is found, imported and called."""
+"""Run of a line: find its command, import and call it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
         code: int = command(session, call) or OK
     except BadLineError as error:
         session.print_error(str(error))
-        code = OK
+        code = FAILED
     if session.is_kafka:
         return OK
     return code or (FAILED if session.has_failed else OK)

@@ -136,7 +136,7 @@ class _Time(click.ParamType[int]):
         ("Files", FILES),
         ("Exit status", EXIT_STATUS),
     ),
-    help="Browse the metadata of a cluster as a tree of files.",
+    help="Browse the metadata of a cluster as a tree.",
 )
 @click.option(
     "-s",

@@ -25,18 +25,19 @@ class Values(Enum):
 
 
 class Argument(NamedTuple):
-    """A positional argument: *number* is `?`, `*`, `+`, or empty for one, as in Kafka's parser."""
+    """A positional argument: *count* is `?`, `*`, `+`, or empty for one, as in Kafka's parser."""
 
     name: str
-    number: str
+    count: str
     help: str
     values: Values = Values.NODES
 
 
 class Flag(NamedTuple):
-    """An option of a command in our form; *value* names its value, None without one.
+    """An option of a command in our form.
 
-    All words up to the next option are values of a flag that *is a list*.
+    *value* is the placeholder of its value in the help, None for an option without a value. If
+    *is_list*, all words up to the next option are values.
     """
 
     name: str
@@ -78,7 +79,7 @@ COMMANDS: tuple[Command, ...] = (
         is_kafkas=True,
         details="""\
 Values are JSON: coloured on a terminal, and long ones on several lines.""",
-        examples=(("cat /image/topics/byName/orders/*", "all nodes of a topic"),),
+        examples=(("cat /image/topics/byName/orders/*", "all leaves of a topic"),),
     ),
     Command(
         "cd",
@@ -186,7 +187,7 @@ that only a snapshot has, without the log before it, counts at the snapshot's en
         details="Values are searched as JSON on one line. Exit code: 1 without a match.",
         examples=(
             ("grep '\"leader\":7[,}]' /image/topics/byName", "partitions with leader 7"),
-            ("grep -i sasl /image/cluster", "nodes that listen with SASL"),
+            ("grep -i sasl /image/cluster", "brokers and controllers with SASL"),
         ),
     ),
     Command(
@@ -233,10 +234,10 @@ change that only the snapshot has is shown with <= and the last offset before th
         ),
         is_kafkas=True,
         details="""\
-The size of a leaf is the number of bytes of its JSON, the size of a directory the number of its
-children; the last change of a directory is the newest change below it. For changes before a
-snapshot, the log before it is read when they are first needed; without that log, <= stands before
-the last offset that the change may have.
+A node is a directory, or a leaf with a value. The size of a leaf is the number of bytes of its
+JSON, the size of a directory the number of its children; the last change of a directory is the
+newest change below it. For changes before a snapshot, the log before it is read when they are first
+needed; without that log, <= stands before the last offset that the change may have.
 
 In the paths of all commands, * matches any text, ? one character and {a,b} either of two; \\ before
 one of these characters, or before a slash that is part of a name, is an escape.""",
