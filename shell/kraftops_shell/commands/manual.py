@@ -62,7 +62,7 @@ def _label(flag: Flag) -> str:
 
 
 def _usage_of(argument: Argument) -> str:
-    return _COUNTS[argument.count].format(argument.name)
+    return _COUNTS[argument.nargs].format(argument.name)
 
 
 class _Page:

@@ -131,8 +131,8 @@ class _Reader:
 
 
 def _check_count(command: Command, words: list[str]) -> None:
-    least = sum(argument.count in ("", "+") for argument in command.arguments)
-    is_open = any(argument.count in ("*", "+") for argument in command.arguments)
+    least = sum(argument.nargs in ("", "+") for argument in command.arguments)
+    is_open = any(argument.nargs in ("*", "+") for argument in command.arguments)
     if len(words) < least:
         raise BadLineError("too few arguments")
     most = len(command.arguments)

@@ -25,10 +25,10 @@ class Values(Enum):
 
 
 class Argument(NamedTuple):
-    """A positional argument: *count* is `?`, `*`, `+`, or empty for one, as in Kafka's parser."""
+    """A positional argument: *nargs* is `?`, `*`, `+`, or empty for one, as in argparse4j."""
 
     name: str
-    count: str
+    nargs: str
     help: str
     values: Values = Values.NODES
 

@@ -125,7 +125,7 @@ def _due(
     if waiting or count < len(command.arguments):
         return waiting, None if waiting else command.arguments[count]
     last = command.arguments[-1] if command.arguments else None
-    return None, last if last and last.count in ("*", "+") else None
+    return None, last if last and last.nargs in ("*", "+") else None
 
 
 def _paths(session: Session, word: str) -> Iterator[_Word]:
