@@ -9,6 +9,7 @@ import pytest
 from kraftops.engine.choice import why_not_native
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 from kraftops.log.codecs import CODECS
+from kraftops_shell.grammar.registry import commands
 from tests.helpers.logs.costly_files import (
     LEADER_CHANGE,
     MIB,
@@ -28,16 +29,28 @@ ENGINE = "reference" if why_not_native() else "native"
 MOST_RESIDENT = 160 * MIB  # 150 here, and some for another allocator
 NO_OP = b"\x01\x14\0\0"
 TOPIC = new_record("TopicRecord", topicId=uuid(1), name="a").value
-COMMANDS = {
-    "ls": (METADATA_SHELL, "ls", "/image"),
-    "find": (METADATA_SHELL, "find", "/image"),
-    "summary": (KRAFTOPS, "summary"),
-    "verify": (KRAFTOPS, "verify"),
-    "export": (KRAFTOPS, "export"),
+ARGUMENTS = {
+    "cat": ["/image/provenance"],
+    "diff": ["/image", "/image"],
+    "find": ["/image"],
+    "grep": [".", "/"],
+    "ls": ["/image"],
+    "stat": ["/image"],
+    "tree": ["/image"],
 }
-"""The tool and what it is to do."""
+"""The words after the commands that need some here."""
+COMMANDS = {
+    name: (METADATA_SHELL if command.is_kafkas else KRAFTOPS, name, *ARGUMENTS.get(name, ()))
+    for name, command in commands(kafka=False, one_shot=True).items()
+    if name != "history-of"  # it needs a log, and has a test of its own
+}
+"""The tool and the words for each command of a single use, Kafka's commands in Kafka's form."""
 
 each_command = pytest.mark.parametrize("command", COMMANDS)
+each_command_without_values = pytest.mark.parametrize(
+    "command", ["ls", "find", "summary", "verify"]
+)
+"""Commands that do not print values, and need not read them."""
 in_each_file = pytest.mark.parametrize("is_snapshot", [False, True], ids=["segment", "snapshot"])
 
 
@@ -60,7 +73,11 @@ def written(
 
 def run(command: str, path: str) -> Done:
     """Run a command on a file, and hold it to what it may cost."""
-    program, *words = COMMANDS[command]
+    return run_words(path, *COMMANDS[command])
+
+
+def run_words(path: str, program: str, *words: str) -> Done:
+    """Run a command with its words on a file, and hold it to what it may cost."""
     tool = ["metadata-shell"] if program == KRAFTOPS else []
     done, peak = measured(ENGINE, program, *tool, "-s", path, *words)
     assert "Traceback" not in done.err
@@ -110,7 +127,7 @@ def test_record_that_is_too_large_is_a_finding(
     assert is_told(done, command, path, "is not decoded, only up to 8388608")
 
 
-@pytest.mark.parametrize("command", ["ls", "find", "summary", "verify"])
+@each_command_without_values
 @in_each_file
 def test_control_record_is_not_kept_in_memory(
     command: str, is_snapshot: bool, tmp_path: Path
@@ -125,7 +142,7 @@ def test_control_record_is_not_kept_in_memory(
 
 
 @pytest.mark.skipif(ENGINE == "reference", reason="it holds a record that it reads")
-@pytest.mark.parametrize("command", ["ls", "find", "summary", "verify"])
+@each_command_without_values
 @in_each_file
 def test_registration_is_not_kept_in_memory(
     command: str, is_snapshot: bool, tmp_path: Path
@@ -150,3 +167,12 @@ def test_records_without_end_cost_no_more_than_their_batch(command: str, tmp_pat
     done = run(command, str(path))
 
     assert (done.code, done.err) == (2 if command == "verify" else 0, "")
+
+
+def test_history_ends_before_a_batch_that_inflates_without_end(tmp_path: Path) -> None:
+    path = written(tmp_path, plain_record(0, bytes(200 * MIB)), is_snapshot=False)
+
+    done = run_words(path, KRAFTOPS, "history-of", "/image/topics/byName/a")
+
+    assert [line.split()[2] for line in done.text.splitlines()] == ["TOPIC_RECORD", "TOPIC_RECORD"]
+    assert len(done.errors) == 1
