@@ -211,6 +211,30 @@ def test_controller_that_does_not_fit_is_found(
     assert any(re.search(says, line) for line in lines), lines
 
 
+def test_controllers_formatted_again_are_a_rival_history(
+    jars: Path, quorum: list[Config], tmp_path: Path
+) -> None:
+    """Two of three are wiped, and formatted with the same list: they could elect a leader."""
+    fresh = controllers(tmp_path, 3)
+    configs = [copy_node(quorum[0], fresh[0]), *fresh[1:]]
+    for config in configs[1:]:
+        format_node(config, initial_controllers=initial_controllers(configs))
+
+    code, lines = verdict(configs)
+
+    assert code == 2
+    assert [re.sub(r".*/(node-\d/d1: .*?),.*", r"\1", line) for line in lines] == [
+        f"node-{number}/d1: its metadata log is empty" for number in (2, 3)
+    ]
+    assert verdict([configs[0], configs[1]])[0] == 0
+    with running(jars, configs[1]) as second, running(jars, configs[2]):
+        second.wait_ready(2)
+        assert second.cluster().controller in (2, 3)
+    for number in (2, 3):
+        shutil.rmtree(configs[number - 1].log_dirs[0])
+    assert any("the quorum is lost: 2, 3 of" in line for line in verdict(configs)[1])
+
+
 def test_controllers_that_all_wait_for_others_are_found(tmp_path: Path) -> None:
     configs = controllers(tmp_path, 3)
     for config in configs:
