@@ -78,7 +78,7 @@ def rewrite(
     terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.image.verify.takeover import lost_by_rewrites, refusal
+    from kraftops.image.verify.takeover import refusal, takeover_by
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.format.describe import describe_rewrites
     from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite, warnings
@@ -92,8 +92,15 @@ def rewrite(
         warn_of_id(terminal, request.cluster_id, strict=False)
     loaded = load_config(config, overrides, os.environ)
     planned = plan_rewrite(loaded, request)
-    if lost := lost_by_rewrites(planned, options["metadata"]):
-        refused = refusal(lost)
+    takeover = takeover_by(planned, options["metadata"])
+    for path in takeover.unchecked:
+        terminal.error(
+            f"warning: {path} holds partitions, and there is no metadata log that says of which "
+            "broker",
+            hint="--metadata DIR names one",
+        )
+    if takeover.lost:
+        refused = refusal(takeover.lost)
         if not options["force"]:
             return refuse(terminal, refused, form, "rewrite")
         terminal.error(f"warning: {refused.message}")

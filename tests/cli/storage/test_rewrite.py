@@ -1,6 +1,7 @@
 """`kafka-storage rewrite` by its streams, exit codes and JSON."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,14 @@ def test_force_takes_the_directory_of_another_broker(taken: Path) -> None:
     assert done.code == 0
     assert done.errors[0].startswith("kafka-storage: warning: the metadata has partitions in d2 on")
     assert "d2/meta.properties: changed node.id: 1 -> 9\n" in done.text
+
+
+def test_partitions_of_unknown_brokers_are_a_warning(taken: Path) -> None:
+    shutil.rmtree(taken / "e/__cluster_metadata-0")
+
+    done = storage(taken, "rewrite", "-c", PROPERTIES, "--node-id", "9")
+
+    assert done.code == 0
+    warning = "d2 holds partitions, and there is no metadata log that says of which broker"
+    hint = "hint: --metadata DIR names one"
+    assert done.errors[:2] == [f"kafka-storage: warning: {warning}", hint]

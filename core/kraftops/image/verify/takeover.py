@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from kraftops.errors import KraftopsError, StorageError
 from kraftops.image.load.loading import load
@@ -33,7 +34,14 @@ class TakeoverRefused(StorageError):
         self.findings = findings
 
 
-def lost_by_rewrites(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> list[Finding]:
+class Takeover(NamedTuple):
+    """Partitions that a node takes from other brokers, and directories that cannot be checked."""
+
+    lost: Sequence[Finding] = ()
+    unchecked: Sequence[str] = ()
+
+
+def takeover_by(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> Takeover:
     """Return the partitions that a change of node ids takes from other brokers.
 
     Args:
@@ -49,16 +57,18 @@ def lost_by_rewrites(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> li
         if rewrite.directory.meta and rewrite.directory.meta.node_id != rewrite.meta.node_id
     }
     if not changed:
-        return []
+        return Takeover()
     image = _newest([*map(load, metadata), *_found(each.directory.path for each in rewrites)])
     if image is None:
-        return []
-    return [
-        finding
-        for path, node_id in changed.items()
-        if node_id is not None
-        for finding in partitions_of_others(image, path, node_id)
-    ]
+        return Takeover(unchecked=[path for path in changed if any(partition_directories(path))])
+    return Takeover(
+        [
+            finding
+            for path, node_id in changed.items()
+            if node_id is not None
+            for finding in partitions_of_others(image, path, node_id)
+        ]
+    )
 
 
 def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import SourceError
-from kraftops.image.verify.takeover import lost_by_rewrites, refusal
+from kraftops.image.verify.takeover import refusal, takeover_by
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.format.rewrite import RewriteRequest, plan_rewrite
 from kraftops.storage.logdirs.inspector import Finding
@@ -37,8 +37,9 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def lost(request: RewriteRequest, *metadata: Path) -> list[tuple[str, str | None]]:
     planned = plan_rewrite(load_config("server.properties"), request)
-    found = lost_by_rewrites(planned, [str(path) for path in metadata])
+    found, unchecked = takeover_by(planned, [str(path) for path in metadata])
     assert all(finding.code == "other-broker" for finding in found)
+    assert not unchecked
     return [(finding.path, finding.partition) for finding in found]
 
 
@@ -72,6 +73,13 @@ def test_given_directory_without_a_log_is_an_error(node: Path, tmp_path: Path) -
 
     with pytest.raises(SourceError, match="there is no metadata log"):
         lost(RewriteRequest(node_id=9), tmp_path / "empty")
+
+
+def test_partitions_cannot_be_checked_without_metadata(node: Path) -> None:
+    (node / "e/__cluster_metadata-0" / f"{0:020}.log").unlink()
+    planned = plan_rewrite(load_config("server.properties"), RewriteRequest(node_id=9))
+
+    assert takeover_by(planned, []) == ((), ["d2"])
 
 
 def test_refusal_names_directories_and_partitions() -> None:
