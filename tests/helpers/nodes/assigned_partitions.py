@@ -32,7 +32,10 @@ def topic(name: str = "t", topic_id: bytes = TOPIC) -> MetadataRecord:
 
 
 def assigned(
-    number: int, replicas: Mapping[int, bytes], isr: Sequence[int] | None = None
+    number: int,
+    replicas: Mapping[int, bytes],
+    isr: Sequence[int] | None = None,
+    eligible: Sequence[int] = (),
 ) -> MetadataRecord:
     """Return the record of a partition; *replicas* has directory ids by brokers."""
     brokers = list(replicas)
@@ -43,8 +46,9 @@ def assigned(
         topicId=TOPIC,
         replicas=brokers,
         isr=brokers if isr is None else list(isr),
-        leader=brokers[0],
+        leader=-1 if isr == [] else brokers[0],
         directories=list(replicas.values()),
+        eligibleLeaderReplicas=list(eligible),
     )
 
 

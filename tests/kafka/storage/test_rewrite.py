@@ -88,8 +88,13 @@ def test_new_node_id_starts_before_the_first_run(jars: Path, tmp_path: Path) -> 
         assert node.cluster().nodes == {5}
 
 
-def test_new_node_id_of_a_node_that_has_run_is_warned_of(used: Config) -> None:
+def test_new_node_id_of_a_node_that_has_run_is_refused(used: Config) -> None:
     done = storage("rewrite", used, "--node-id", "5", "--dry-run")
+
+    assert done.code == 3
+    assert "kept-0" in done.err
+
+    done = storage("rewrite", used, "--node-id", "5", "--dry-run", "--force")
 
     assert done.code == 0
     warnings = [line for line in done.errors if "warning" in line]
@@ -117,8 +122,13 @@ def test_ensure_formats_an_empty_disk_of_a_node_that_has_run(jars: Path, used: C
     found = printed_json(done)
     assert found["changed"] is True
     assert [one["action"] for one in found["directories"]] == ["keep", "formatted"]
-    with started(jars, used) as node:
+    verified = storage("verify", used)
+    assert verified.code == 2
+    assert len(topics) == verified.text.count("it is missing: the metadata has it")
+    with running(jars, used) as node:
+        node.wait_ready()
         assert node.topics() == {"kept"}
+        node.stop()
         assert {path.name for path in at(used, "d2").glob("kept-*")} <= topics
 
 

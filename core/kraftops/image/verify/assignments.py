@@ -131,16 +131,30 @@ def _missing_partition(
         place = f"in directory {to_text(assigned)}, which is none of this node's"
     problem = f"it is missing: the metadata has it {place}"
     shown = os.path.join(path, name)
-    if own not in partition.isr:
-        problem += f"; the broker fetches it from the in-sync replicas {partition.isr}"
+    holders = _holders(partition)
+    if own not in holders:
+        problem += f"; the broker fetches it from the brokers {holders}"
         return Finding(shown, problem, "leave it", stops=False, code=MISSING, partition=name)
-    others = [broker for broker in partition.isr if broker != own]
+    others = [broker for broker in holders if broker != own]
     problem += ", in sync; the broker makes it anew and empty"
     cure = "put its directory back, or restore it from a copy"
     if others:
         problem += f", and may lead the other in-sync replicas {others}"
         cure += f"; or start the brokers {others} first"
     return Finding(shown, problem, cure, code=MISSING, partition=name)
+
+
+def _holders(partition: PartitionState) -> list[int]:
+    """Return the brokers that may lead a partition; the last in sync has left the ISR for the ELR.
+
+    The rules are those of KIP-966.
+    """
+    return (
+        partition.isr
+        or partition.eligible_leader_replicas
+        or partition.last_known_elr
+        or partition.replicas
+    )
 
 
 def without_wrong_rewrites(findings: Sequence[Finding]) -> list[Finding]:

@@ -113,7 +113,7 @@ def test_partition_in_another_directory_of_the_node_is_a_note(tmp_path: Path) ->
     [
         ({1: D2}, [1], True, "d2/t-1", "the metadata has it here, in sync; the broker makes it"),
         ({1: D2, 2: OTHER}, [1, 2], True, "d2/t-1", "may lead the other in-sync replicas [2]"),
-        ({1: D2, 2: OTHER}, [2], False, "d2/t-1", "fetches it from the in-sync replicas [2]"),
+        ({1: D2, 2: OTHER}, [2], False, "d2/t-1", "the broker fetches it from the brokers [2]"),
         ({1: OTHER}, [1], True, "t-1", f"in directory {to_text(OTHER)}, which is none of this"),
         ({1: bytes(16)}, [1], True, "t-1", "the metadata has it on this node"),
     ],
@@ -133,6 +133,19 @@ def test_missing_partition_is_found(
     assert (finding.code, finding.partition) == ("missing-partition", "t-1")
     assert (finding.path, finding.stops) == (path, stops)
     assert says in finding.problem
+
+
+@pytest.mark.parametrize(("eligible", "stops"), [([1], True), ([2], False), ([], True)])
+def test_broker_that_was_stopped_last_is_in_sync(
+    tmp_path: Path, eligible: list[int], stops: bool
+) -> None:
+    """A stopped broker leaves the ISR, which may be empty (KIP-966)."""
+    record = assigned(1, {1: D2, 2: OTHER}, [], eligible)
+    node = two_directories(tmp_path, record)
+
+    (finding,) = found_by(node)
+
+    assert (finding.code, finding.stops) == ("missing-partition", stops)
 
 
 def test_partition_of_another_topic_with_the_same_name_is_no_replacement(tmp_path: Path) -> None:
