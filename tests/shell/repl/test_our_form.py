@@ -61,7 +61,7 @@ def test_end_of_input_ends_the_line_of_a_terminal(is_terminal: bool, end: str) -
 def test_failed_command_counts_only_without_a_terminal(is_terminal: bool, code: int) -> None:
     shell = Shell(is_terminal=is_terminal)
 
-    for line in ("ls /nowhere", "ls /image", "ls '"):
+    for line in ("ls /nowhere", "ls '", "ls /image"):
         shell.shell.run_line(line)
 
     assert shell.shell.code == code
