@@ -46,7 +46,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l timeout -x -d 
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l expect-cluster-id -x -d 'With --controllers: refuse a cluster with another id'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l type -x -d 'Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l topic -x -d 'Only records about this topic; a name is looked up in the log itself'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l key -x -d 'Only records with this key, or with it in a field: a group, a transactional id'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l key -x -d 'Only records with this key, or with it in a field of the key: a group, or a transactional id'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l offset -x -d 'Only these offsets, both included'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l since -x -d 'Only records from this time on: ISO 8601 (UTC), or a duration before now, as 2h'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l until -x -d 'Only records before this time'

@@ -29,7 +29,8 @@ _OPTIONS = (
         "keys",
         metavar="TEXT",
         multiple=True,
-        help="Only records with this key, or with it in a field: a group, a transactional id.",
+        help="Only records with this key, or with it in a field of the key: a group, or a "
+        "transactional id.",
     ),
     click.option("--offset", "offsets", metavar="A..B", help="Only these offsets, both included."),
     click.option(
