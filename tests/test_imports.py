@@ -271,8 +271,9 @@ METADATA = str(IN / "meta/00000000000000000000.log")
         ("--files", METADATA),
         ("--files", METADATA, "--cluster-metadata-decoder"),
         ("--files", METADATA, "--print-data-log"),
+        ("--files", METADATA, "--cluster-metadata-decoder", "--summary"),
     ],
-    ids=["version", "batches", "metadata", "text"],
+    ids=["version", "batches", "metadata", "text", "summary"],
 )
 def test_start_loads_no_slow_module(arguments: tuple[str, ...]) -> None:
     found = loaded(DUMP_LOG, *arguments) - before()

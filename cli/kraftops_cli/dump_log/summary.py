@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -86,6 +85,8 @@ def _count(plan: Plan, part: ByteRange) -> _Counted:
 def print_summaries(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
     """Print summaries as text or JSON, to the output that is asked for."""
     if plan.query.output_format.has_objects:
+        import json
+
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found)
     else:
         text = "\n".join(summary_text(one, _columns(terminal)) for one in found)
