@@ -35,7 +35,7 @@ complete -c kafka-dump-log -l from-start -d 'Of a metadata log\'s directory, rea
 complete -c kafka-dump-log -l controllers -s C -x -d 'Read the metadata log of these controllers\' cluster'
 complete -c kafka-dump-log -l command-config -x -a '(__kraftops_paths \'.\')' -d 'With --controllers: client properties, for login and TLS'
 complete -c kafka-dump-log -l config -x -a '(__kraftops_paths \'.\')' -d 'Read from the controllers of this server.properties, with its login'
-complete -c kafka-dump-log -l timeout -x -d 'With --controllers: the time without any answer, at most'
+complete -c kafka-dump-log -l timeout -x -d 'With --controllers: longest wait for an answer'
 complete -c kafka-dump-log -l expect-cluster-id -x -d 'With --controllers: refuse a cluster with another id'
 complete -c kafka-dump-log -l type -x -d 'Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange'
 complete -c kafka-dump-log -l topic -x -d 'Only records about this topic; a name is looked up in the log itself'

@@ -42,7 +42,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l from-start -d 
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l controllers -s C -x -d 'Read the metadata log of these controllers\' cluster'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l command-config -x -a '(__kraftops_paths \'.\')' -d 'With --controllers: client properties, for login and TLS'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l config -x -a '(__kraftops_paths \'.\')' -d 'Read from the controllers of this server.properties, with its login'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l timeout -x -d 'With --controllers: the time without any answer, at most'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l timeout -x -d 'With --controllers: longest wait for an answer'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l expect-cluster-id -x -d 'With --controllers: refuse a cluster with another id'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l type -x -d 'Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l topic -x -d 'Only records about this topic; a name is looked up in the log itself'

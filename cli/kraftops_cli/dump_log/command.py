@@ -141,7 +141,7 @@ batch, a record of an unknown type) and zero padding do not change it.
 readable records are printed.
 2: --check has findings.
 130: interrupted.
-141: the reader of the output has exited.""",
+141: the reader of the output has gone.""",
     ),
     (
         "Environment",

@@ -23,8 +23,8 @@ from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
 from kraftops_cli.dump_log.run import end
 from kraftops_cli.dump_log.summary import print_summaries
 from kraftops_cli.dump_log.topics import with_topics_of
-from kraftops_cli.live.connect import QuorumOptions, quorum_target
-from kraftops_cli.live.options import LIVE
+from kraftops_cli.live.connect import quorum_target
+from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:

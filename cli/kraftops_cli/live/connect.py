@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraftops.errors import UsageError
 from kraftops_cli.live.kafka_package import skip_kafka_clients
+from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
 
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
     from kraftops.wire.config.settings import Settings
     from kraftops.wire.quorum.live_image import LiveImage
     from kraftops.wire.quorum.quorum_target import QuorumTarget
-
-
-@dataclass(frozen=True, slots=True)
-class QuorumOptions:
-    """The options that name a quorum; *config* is a server's, *timeout* is in seconds."""
-
-    controllers: str | None = None
-    command_config: str | None = None
-    config: str | None = None
-    timeout: float | None = None
-    expect_cluster_id: str | None = None
 
 
 def quorum_target(terminal: Terminal, options: QuorumOptions) -> QuorumTarget:

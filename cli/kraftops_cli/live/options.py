@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import click
@@ -32,7 +33,7 @@ _OPTIONS = (
         "--timeout",
         metavar="SECONDS",
         type=Seconds(),
-        help="With --controllers: the time without any answer, at most.  [default: 15]",
+        help="With --controllers: longest wait for an answer.  [default: 15]",
     ),
     click.option(
         "--expect-cluster-id",
@@ -42,6 +43,17 @@ _OPTIONS = (
 )
 LIVE = ("controllers", "config", "command_config", "timeout", "expect_cluster_id")
 """The names of the parameters; one of the first two asks for controllers."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumOptions:
+    """The options that name a quorum; *config* is a server's, *timeout* is in seconds."""
+
+    controllers: str | None = None
+    command_config: str | None = None
+    config: str | None = None
+    timeout: float | None = None
+    expect_cluster_id: str | None = None
 
 
 def live_options(command: F) -> F:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from kraftops.errors import UsageError
-from kraftops_cli.live.connect import QuorumOptions
+from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.metadata_shell.arguments import (
     FORM_OPTION,
     FORMS,

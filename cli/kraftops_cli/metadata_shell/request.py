@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftops_cli.live.connect import QuorumOptions
+from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
 

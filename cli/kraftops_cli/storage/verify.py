@@ -69,9 +69,9 @@ may never have been committed.""",
 Check whether a server with this configuration would start on its directories, and have a quorum.
 
 One line for each finding, with its cure: a problem that keeps a server from starting, makes it wait
-for ever, or makes it lose data. Lesser problems are notes on standard error. The partitions on disk
-are compared with the metadata. Several configurations are the nodes of one cluster, and are also
-checked against each other. Nothing is locked or written.""",
+for ever, or makes it start without data that it had. Lesser problems are notes on standard error.
+The partitions on disk are compared with the metadata. Several configurations are the nodes of one
+cluster, and are also checked against each other. Nothing is locked or written.""",
 )
 @click.option(
     "--config",

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import ConfigError, UsageError
-from kraftops_cli.live.connect import QuorumOptions, quorum_target
+from kraftops_cli.live.connect import quorum_target
+from kraftops_cli.live.options import QuorumOptions
 from kraftops_cli.version import VERSION
 from tests.helpers.tools.console import MemoryTerminal
 
