@@ -94,7 +94,9 @@ def query_of(head: bytes) -> FuzzQuery:
         inflation_limit=_MOST_INFLATED,
     )
     trial = Trial(b"", query, bool(flags & 128), "fuzz.log")
-    return FuzzQuery(trial, native._decoder(query.record_decoder), native._description(trial.request))
+    return FuzzQuery(
+        trial, native._decoder(query.record_decoder), native._description(trial.request)
+    )
 
 
 def log_of(shape: int, rest: bytes) -> bytes:
