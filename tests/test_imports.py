@@ -56,6 +56,7 @@ DOORS = {
     "kraftops.log.salvage": "damage",
     "kraftops.query.row_lines": "rows as JSON or CSV",
     "kraftops.records.control": "message tables",
+    "kraftops.records.metadata": "message tables; a format reads no log",
     "kraftops.schema.codegen": "generated code; the compiled engine needs none",
     "kraftops.schema.tables": "message tables",
     "kraftops.spark.datasource": "subclasses of Spark's classes",

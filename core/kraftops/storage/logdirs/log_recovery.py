@@ -12,7 +12,6 @@ from typing import Any
 
 from kraftops.errors import KraftopsError
 from kraftops.log.batch import Batch, Header, records
-from kraftops.records import control, metadata
 from kraftops.records.meaning import Decoded
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.logdirs.log_files import Damage, Segment, Snapshot, WholeBatches, reason_of
@@ -127,6 +126,8 @@ class _RecordReader:
         return is_end
 
     def _read_control(self, path: str, key: bytes | None, value: bytes | None) -> bool:
+        from kraftops.records import control
+
         decoded = control.decode(key, value)
         if not isinstance(decoded, Decoded):
             return False
@@ -142,6 +143,8 @@ class _RecordReader:
         number = value[1] if len(value) > 1 else -1
         if number not in (_REGISTER_BROKER, _UNREGISTER_BROKER, _FEATURE_LEVEL, _BROKER_CHANGE):
             return
+        from kraftops.records import metadata
+
         decoded = metadata.decode(value)
         if not isinstance(decoded, Decoded):
             return

@@ -10,7 +10,6 @@ from functools import cached_property
 from kraftops.errors import KraftopsError, UsageError
 from kraftops.log.batch import records
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, file_name
-from kraftops.records import metadata
 from kraftops.records.meaning import Unknown
 from kraftops.storage.bootstrap.releases import METADATA_VERSION
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
@@ -81,6 +80,8 @@ def read_bootstrap(directory: str) -> BootstrapFile | None:
     path = os.path.join(directory, BOOTSTRAP_CHECKPOINT)
     if not os.path.lexists(path):
         return None
+    from kraftops.records import metadata
+
     features: dict[str, int] = {}
     users: list[str] = []
     failure = None
