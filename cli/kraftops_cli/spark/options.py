@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -114,7 +114,7 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
         click.UsageError: an option needs `--spark`.
         UsageError: a configuration is malformed.
     """
-    given = {name: options[name] for name in SPARK_ONLY if options.get(name)}
+    given: dict[str, Any] = {name: options[name] for name in SPARK_ONLY if options.get(name)}
     if not options["spark"]:
         for name in sorted(given):
             shown = next(param.opts[0] for param in ctx.command.params if param.name == name)
@@ -124,8 +124,8 @@ def spark_request(ctx: click.Context, options: dict[str, object]) -> SparkReques
     if isinstance(master, str):
         given["master"] = _checked_master(master)
     if "conf" in given:
-        given["conf"] = tuple(map(_pair, given["conf"]))  # type: ignore[call-overload]
-    return SparkRequest(**given)  # type: ignore[arg-type]
+        given["conf"] = tuple(map(_pair, given["conf"]))
+    return SparkRequest(**given)
 
 
 def warn_if_small(settings: Settings, size: int, terminal: Terminal) -> None:

@@ -10,34 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.tools.console import METADATA_SHELL, Done, run_command
-from tests.helpers.tools.corpus import SHELL
+from tests.helpers.tools.our_shell import IMAGE, KRAFTOPS, SNAPSHOT, ours
 from tests.helpers.tools.terminal_program import Screen
-
-KRAFTOPS = str(Path(METADATA_SHELL).with_name("kraftops"))
-
-
-DIRECTORY = SHELL / "in" / "n431"
-
-
-SNAPSHOT = DIRECTORY / "__cluster_metadata-0" / "00000000000000000413-0000000001.checkpoint"
-
-
-IMAGE = "acls clientQuotas cluster configs delegationToken features producerIds provenance quorum scram topics"
-
-
-def ours(*args: str, stdin: str = "", cwd: Path | str = ".", **environment: str) -> Done:
-    """Run our form on a snapshot, with lines from a pipe if there is no command."""
-    return run_command(
-        "metadata-shell",
-        "-s",
-        str(SNAPSHOT),
-        *args,
-        program=KRAFTOPS,
-        stdin=stdin.encode(),
-        cwd=cwd,
-        environment=environment,
-    )
 
 
 class Place:

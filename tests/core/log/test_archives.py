@@ -2,7 +2,6 @@
 
 import gzip
 import lzma
-import random
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -15,39 +14,11 @@ from hypothesis import strategies as st
 from kraftops.errors import SourceError
 from kraftops.log.archives import inflated_blocks
 from kraftops.log.batch import Batch, Record, batch_bytes
-from kraftops.log.codecs import compress
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, EndReason, LogEnd
 from kraftops.log.streams import LogStream, open_log
-from tests.helpers.logs.segments import IN, batches_of, reader_of
-
-ZSTD = 4
-
-
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".zst": lambda data: compress(ZSTD, data),
-    ".xz": lzma.compress,
-}
-
-
-each_archive = pytest.mark.parametrize("ending", PACKERS)
-
-
-BATCHES = [batch_bytes([Record(n, n * 10, b"key", bytes(range(n, n + 40)))]) for n in range(200)]
-
-
-LOG = b"".join(BATCHES)
-
-
-NOISE = random.Random(1).randbytes(2_000)
-
-
-FILES = {
-    "/".join(path.parts[-2:]): path.read_bytes()
-    for pattern in ("craft/m*/*.log", "dmg/*/*.log", "user/lz4/*.log", "snap/*.log")
-    for path in sorted(IN.glob(pattern))
-}
+from tests.helpers.logs.archived_logs import BATCHES, FILES, LOG, NOISE, PACKERS, each_archive
+from tests.helpers.logs.segments import batches_of, reader_of
 
 
 def walk(path: Path, start: int = 0, stop: int | None = None) -> tuple[list[Batch], LogEnd]:

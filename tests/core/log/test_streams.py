@@ -2,9 +2,7 @@
 
 import gzip
 import io
-import lzma
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,30 +17,13 @@ from hypothesis import strategies as st
 
 from kraftops.errors import SourceError
 from kraftops.log import reader, streams
-from kraftops.log.batch import Batch, Record, batch_bytes
-from kraftops.log.codecs import compress
+from kraftops.log.batch import Batch
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason, LogEnd, LogReader
 from kraftops.log.salvage import Gap, salvaged
 from kraftops.log.streams import LogStream, open_log
-from tests.helpers.logs.segments import IN, batches_of, patched, reader_of
-
-ZSTD = 4
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".zst": lambda data: compress(ZSTD, data),
-    ".xz": lzma.compress,
-}
-each_archive = pytest.mark.parametrize("ending", PACKERS)
-BATCHES = [batch_bytes([Record(n, n * 10, b"key", bytes(range(n, n + 40)))]) for n in range(200)]
-LOG = b"".join(BATCHES)
-NOISE = random.Random(1).randbytes(2_000)
-FILES = {
-    "/".join(path.parts[-2:]): path.read_bytes()
-    for pattern in ("craft/m*/*.log", "dmg/*/*.log", "user/lz4/*.log", "snap/*.log")
-    for path in sorted(IN.glob(pattern))
-}
-"""Real logs and damaged ones."""
+from tests.helpers.logs.archived_logs import BATCHES, FILES, LOG, NOISE, PACKERS, each_archive
+from tests.helpers.logs.segments import batches_of, patched, reader_of
 
 
 def cut_source(data: bytes, sizes: list[int]) -> Callable[[int], bytes]:

@@ -108,10 +108,10 @@ class ReferenceFold(Fold):
 
     def apply_window(
         self,
-        window: bytes,  # noqa: ARG002
+        window: bytes,  # noqa: ARG002 - of the contract
         start: int,
-        first: int,  # noqa: ARG002
-        bounds: BatchBounds,  # noqa: ARG002
+        first: int,  # noqa: ARG002 - of the contract
+        bounds: BatchBounds,  # noqa: ARG002 - of the contract
     ) -> WindowResult:
         """Leave all batches to `apply`."""
         return WindowResult(start, b"", [], None, None)

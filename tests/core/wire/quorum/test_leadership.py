@@ -1,64 +1,36 @@
 """Search for the leader, as readers of the log see it."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from kraftops.errors import WireError
-from kraftops.log.batch import records
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Bootstrap
-from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, Started
+from kraftops.wire.quorum.live_log import LiveLog
 from kraftops.wire.quorum.quorum_target import QuorumTarget
+from tests.helpers.wire.live_logs import filled, in_short, live
 from tests.helpers.wire.peers import Peer, broker, silent
-from tests.helpers.wire.quorums import Controllers, Log, quorum
+from tests.helpers.wire.quorums import quorum
 
 HASTY = Settings(timeout=2.0, connect_timeout=0.3)
-
-
-def live(controllers: Controllers, *nodes: int, notes: list[str] | None = None) -> LiveLog:
-    known = [Bootstrap(controllers.address(node)) for node in nodes or controllers.peers]
-    return LiveLog(QuorumTarget(known, HASTY), note=(notes if notes is not None else []).append)
-
-
-def told(events: Iterator[Event]) -> list[str]:
-    """Return the events in short: `+N` for a record of the log, `=…` for a record of a snapshot."""
-    found = []
-    for event in events:
-        match event:
-            case Started(snapshot=snapshot):
-                found.append(f"begin {snapshot}" if snapshot else "begin")
-            case LiveBatch(batch=each, is_of_snapshot=is_of_snapshot):
-                sign = "=" if is_of_snapshot else "+"
-                found += [f"{sign}{(r.value or b'').decode()}" for r in records(each)]
-            case CaughtUp(offset=offset):
-                found.append(f"end {offset}")
-    return found
-
-
-def filled(*counts: int) -> Log:
-    log = Log()
-    for count in counts:
-        log.append(count)
-    return log
 
 
 def test_leader_is_named_by_another_controller() -> None:
     state = filled(1)
     state.leader, state.epoch = 3, 7
-    with quorum(state, 1, 2, 3) as controllers, live(controllers, 1) as log:
-        assert told(log.read()) == ["begin", "+0", "end 1"]
+    with quorum(state, 1, 2, 3) as controllers, live(controllers, 1, settings=HASTY) as log:
+        assert in_short(log.read()) == ["begin", "+0", "end 1"]
         assert log.endpoint == controllers.address(3)
 
 
 def test_leader_without_an_address_is_found_among_the_known_controllers() -> None:
     state = filled(1)
     state.leader = 3
-    with quorum(state, 1, 2, 3) as controllers, live(controllers) as log:
+    with quorum(state, 1, 2, 3) as controllers, live(controllers, settings=HASTY) as log:
         controllers.hidden = True
 
-        assert told(log.read()) == ["begin", "+0", "end 1"]
+        assert in_short(log.read()) == ["begin", "+0", "end 1"]
 
 
 def test_leader_is_found_by_the_node_id_of_its_address() -> None:
@@ -69,7 +41,7 @@ def test_leader_is_found_by_the_node_id_of_its_address() -> None:
         known = [Bootstrap(controllers.address(node), node) for node in (1, 2)]
 
         with LiveLog(QuorumTarget(known, HASTY)) as log:
-            assert told(log.read())[-1] == "end 1"
+            assert in_short(log.read())[-1] == "end 1"
 
 
 @pytest.mark.parametrize("is_mute", [True, False])
@@ -87,9 +59,9 @@ def test_named_leader_that_does_not_answer_is_skipped(is_mute: bool) -> None:
         def elect(_: float) -> None:
             state.leader, state.epoch = 2, 2
 
-        with live(controllers, 1, 2) as log, pytest.MonkeyPatch.context() as patch:
+        with live(controllers, 1, 2, settings=HASTY) as log, pytest.MonkeyPatch.context() as patch:
             patch.setattr("kraftops.wire.quorum.leadership.time.sleep", elect)
-            assert told(log.read())[-1] == "end 1"
+            assert in_short(log.read())[-1] == "end 1"
             assert log.endpoint == controllers.address(2) != gone
 
 
@@ -99,10 +71,10 @@ def test_quorum_without_a_leader_is_an_error() -> None:
     start = time.monotonic()
     with (
         quorum(state, 1, 2) as controllers,
-        live(controllers) as log,
+        live(controllers, settings=HASTY) as log,
         pytest.raises(WireError, match=r"^none of 2 addresses .* does not lead the quorum"),
     ):
-        told(log.read())
+        in_short(log.read())
 
     assert time.monotonic() - start < 4
 
@@ -113,7 +85,7 @@ def test_broker_is_refused() -> None:
         LiveLog(QuorumTarget([Bootstrap(peer.address)], HASTY)) as log,
         pytest.raises(WireError, match="a broker answers there, not a controller"),
     ):
-        told(log.read())
+        in_short(log.read())
 
 
 def test_silent_controller_is_given_up() -> None:
@@ -123,6 +95,6 @@ def test_silent_controller_is_given_up() -> None:
         LiveLog(QuorumTarget([Bootstrap(peer.address)], HASTY)) as log,
         pytest.raises(WireError, match="gives no answer"),
     ):
-        told(log.read())
+        in_short(log.read())
 
     assert time.monotonic() - start < 4

@@ -6,54 +6,22 @@ from contextlib import contextmanager
 import pytest
 
 from kraftops.errors import AnswerError, WireError
-from kraftops.log.batch import records
-from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Bootstrap
 from kraftops.wire.quorum.fetch import SnapshotId
-from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, LiveLog, Started
-from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.quorum.live_log import LiveBatch, LiveLog
+from tests.helpers.wire.live_logs import filled, in_short, live
 from tests.helpers.wire.quorums import Controllers, Log, quorum
-
-SETTINGS = Settings(timeout=4.0, connect_timeout=2.0)
-
-
-def live(controllers: Controllers, *nodes: int, notes: list[str] | None = None) -> LiveLog:
-    known = [Bootstrap(controllers.address(node)) for node in nodes or controllers.peers]
-    return LiveLog(QuorumTarget(known, SETTINGS), note=(notes if notes is not None else []).append)
-
-
-def told(events: Iterator[Event]) -> list[str]:
-    """Return the events in short: `+N` for a record of the log, `=…` for a record of a snapshot."""
-    found = []
-    for event in events:
-        match event:
-            case Started(snapshot=snapshot):
-                found.append(f"begin {snapshot}" if snapshot else "begin")
-            case LiveBatch(batch=each, is_of_snapshot=is_of_snapshot):
-                sign = "=" if is_of_snapshot else "+"
-                found += [f"{sign}{(r.value or b'').decode()}" for r in records(each)]
-            case CaughtUp(offset=offset):
-                found.append(f"end {offset}")
-    return found
-
-
-def filled(*counts: int) -> Log:
-    log = Log()
-    for count in counts:
-        log.append(count)
-    return log
 
 
 def test_log_is_read_from_its_beginning() -> None:
     with quorum(filled(1, 2, 1)) as controllers, live(controllers) as log:
-        assert told(log.read()) == ["begin", "+0", "+1", "+2", "+3", "end 4"]
+        assert in_short(log.read()) == ["begin", "+0", "+1", "+2", "+3", "end 4"]
         assert log.endpoint == controllers.address(1)
         assert log.offset == 4
 
 
 def test_empty_log_is_read() -> None:
     with quorum(Log()) as controllers, live(controllers) as log:
-        assert told(log.read()) == ["begin", "end 0"]
+        assert in_short(log.read()) == ["begin", "end 0"]
 
 
 @pytest.mark.parametrize("drop", [True, False])
@@ -65,7 +33,7 @@ def test_newest_snapshot_comes_first(drop: bool, is_older: bool) -> None:
     state.snapshot(drop=drop)
     state.append()
     with quorum(state) as controllers, live(controllers) as log:
-        assert told(log.read()) == [
+        assert in_short(log.read()) == [
             f"begin {4:020}-{1:010}", *(f"=s{n}" for n in range(7)), "+4", "end 5",
         ]  # fmt: skip
         assert log.snapshot == SnapshotId(4, 1)
@@ -86,7 +54,7 @@ def test_uncommitted_records_are_not_read() -> None:
     state = filled(2)
     state.append(3, commit=False)
     with quorum(state) as controllers, live(controllers) as log:
-        assert told(log.read()) == ["begin", "+0", "+1", "end 2"]
+        assert in_short(log.read()) == ["begin", "+0", "+1", "end 2"]
 
 
 # Following
@@ -101,7 +69,7 @@ class Followed:
     def until(self, wanted: str) -> list[str]:
         found: list[str] = []
         for event in self._events:
-            found += told(iter([event]))
+            found += in_short(iter([event]))
             if found[-1] == wanted:
                 return [each for each in found if not each.startswith("end")]
             assert len(found) < 1000
@@ -182,7 +150,7 @@ def test_snapshot_that_is_deleted_while_it_is_read_is_replaced() -> None:
     with quorum(state) as controllers, live(controllers) as log:
         found = []
         for event in log.read():
-            found += told(iter([event]))
+            found += in_short(iter([event]))
             if isinstance(event, LiveBatch):
                 move()
 
@@ -216,7 +184,7 @@ def failing(change: Callable[[Controllers], None]) -> str:
     with quorum(state) as controllers:
         change(controllers)
         with live(controllers) as log, pytest.raises(WireError) as failed:
-            told(log.read())
+            in_short(log.read())
         assert str(controllers.address(1)) in failed.value.message
     return failed.value.message
 
@@ -260,4 +228,4 @@ def test_refusal_names_the_missing_permission() -> None:
             live(controllers) as log,
             pytest.raises(AnswerError, match="not permitted: it needs CLUSTER_ACTION"),
         ):
-            told(log.read())
+            in_short(log.read())
