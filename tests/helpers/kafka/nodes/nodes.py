@@ -40,6 +40,7 @@ _LEADERLESS = re.compile(
     r"|Election has timed out"
 )
 _NO_LEADER_YET = "we still don't know the high water mark yet"  # every 100 ms
+_REGISTRATION = "initial.broker.registration.timeout.ms"  # of 60 s, a slow machine needs more
 _PATIENCE = 50  # such lines; a lone voter elects itself before the first
 
 
@@ -60,6 +61,7 @@ class Node:
         self._command = [*_tied_to_us(), "java", f"-Xmx{HEAP}", *OPTIONS, *options]
         self._command += [f"-Dlog4j2.configurationFile={_logging_of(config)}"]
         self._command += ["-cp", classpath(jars), "kafka.Kafka", str(config.path)]
+        self._command += ["--override", f"{_REGISTRATION}={START_SECONDS * 1000}"]
         self.start()
 
     def start(self) -> None:
