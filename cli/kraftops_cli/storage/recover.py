@@ -50,7 +50,9 @@ All logs are read as a server reads them, and compared batch by batch. The log o
 then of the highest offset, is chosen; the names that would be lost with the others are listed. Give
 the logs of all nodes that are left: also of brokers, which often have more records than a
 controller that was down for a while. If the chosen log is another node's, the records that this
-node lacks are copied.
+node lacks are copied. --choose names another log: the old one where voters with empty disks have
+elected a leader, whose epoch is higher; or one with a damaged end, which goes on from the batches
+before the damage.
 
 Nothing is appended to a file. New records come as new segments, each by one rename: at any time a
 server would find the old log, a beginning of the new log, or all of it. Before, the log is copied
@@ -86,6 +88,7 @@ them start without it, they are a second cluster with the same id.""",
             {
                 "overrides",
                 "sources",
+                "choice",
                 "voters",
                 "host_changes",
                 "log_dirs",
@@ -117,7 +120,16 @@ listed. Nothing is written before this is confirmed.""",
     type=click.Path(),
     multiple=True,
     help="Another log: a metadata directory of a controller or broker that is stopped, its "
-    "__cluster_metadata-0, or a tar archive of it; may be given more than once. It is only read.",
+    "__cluster_metadata-0, or a tar or zip archive of one; may be given more than once. It is only "
+    "read.",
+)
+@click.option(
+    "--choose",
+    "choice",
+    metavar="DIR",
+    type=click.Path(),
+    help="The log that goes on, if it is not to be the best: a DIR of --from, or the log directory "
+    "of this node.",
 )
 @click.option(
     "--voters",
@@ -164,9 +176,10 @@ def recover(
         if options["undo"]:
             return _undo(terminal, loaded, options["backup"], form)
         changes = options["host_changes"]
-        with unpacked(options["sources"]) as folders:
+        with unpacked(options["sources"]) as sources:
             request = RecoveryRequest(
-                sources=folders,
+                sources=sources,
+                choice=options["choice"],
                 voters=options["voters"],
                 host_changes=parse_host_changes(changes) if changes else {},
                 log_dirs=[path for path in options["log_dirs"].split(",") if path],

@@ -58,7 +58,7 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def _logs(plan: RecoveryPlan) -> Iterator[str]:
-    yield "Logs, the best first:"
+    yield "Logs, the chosen one first:" if plan.is_named else "Logs, the best first:"
     for number, compared in enumerate(plan.logs, 1):
         log = compared.log
         node = "" if log.owner.node_id is None else f" (node {log.owner.node_id})"

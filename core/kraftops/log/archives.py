@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
+from kraftops.log.codecs import zstd_module
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive
 
@@ -169,8 +170,5 @@ def _xz() -> _Format:
 
 
 def _zstd() -> _Format:
-    try:
-        from compression import zstd  # Python 3.14
-    except ImportError:
-        from backports import zstd
+    zstd = zstd_module()
     return _Format("zstd", zstd.ZstdDecompressor, zstd.ZstdError)

@@ -197,7 +197,8 @@ def _lz4_word(data: bytes, pos: int) -> tuple[int, int]:
 
 
 @cache
-def _zstd_module() -> Any:
+def zstd_module() -> Any:
+    """Return the module of Zstandard, of the standard library where it has one."""
     try:
         from compression import zstd  # Python 3.14
     except ImportError:
@@ -206,7 +207,7 @@ def _zstd_module() -> Any:
 
 
 def _zstd(data: bytes, limit: int) -> bytes:
-    zstd = _zstd_module()
+    zstd = zstd_module()
     out = _Inflated(limit)
     # The window is held beside the output: all must read 8 MiB (RFC 8878), Kafka reads up to
     # 128 MiB.
@@ -264,5 +265,5 @@ def _to_lz4(data: bytes, magic: int) -> bytes:
 
 
 def _to_zstd(data: bytes) -> bytes:
-    compressed: bytes = _zstd_module().compress(data)
+    compressed: bytes = zstd_module().compress(data)
     return compressed

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.storage.bootstrap.records import FILE_NAME as BOOTSTRAP_FILE
 from kraftops.storage.bootstrap.voters import Voter
@@ -54,7 +55,8 @@ def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
 
 
 def _other_brokers(plan: RecoveryPlan) -> list[int]:
-    return [broker for broker in plan.brokers if broker != plan.config.node_id]
+    """Return the brokers on other nodes that stay as they are; lost voters may be brokers too."""
+    return sorted({*plan.brokers} - {plan.config.node_id, *plan.lost_ids})
 
 
 def _listed(ids: Sequence[int]) -> str:
@@ -91,6 +93,7 @@ def _others_first(plan: RecoveryPlan, arguments: Sequence[str]) -> Iterator[Advi
         if is_equal and plan.offset is None:
             continue
         command = ["kafka-storage", "recover", "-c", plan.config.path, "--from", plan.own.folder]
+        command += ["--choose", plan.own.folder] if plan.is_named else []
         yield Advice(
             f"copy {plan.own.folder} to the host of voter {voter.node_id}, and give that node the "
             "same log, with its own configuration",
@@ -106,15 +109,10 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
         is_broker = log.owner.node_id in _other_brokers(plan)
         if not (compared.ahead and is_broker):
             continue
-        folder = os.path.realpath(log.folder)
-        away = os.path.join(
-            os.path.dirname(os.path.dirname(folder)),
-            f"{METADATA_PARTITION}.of-{log.owner.node_id}",
-        )
         yield Advice(
             f"broker {log.owner.node_id} has applied lost records: before it starts, move its "
-            "metadata log away; it fetches a new one",
-            shlex.join(["mv", folder, away]),
+            f"{METADATA_PARTITION} away; it fetches a new one",
+            None if log.is_unpacked else _move_away(log),
             log.owner.node_id,
         )
     known = {compared.log.owner.node_id for compared in plan.logs}
@@ -123,6 +121,13 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
             f"how far the brokers {_listed(unknown)} have read is not known: before they start, "
             f"move their {METADATA_PARTITION} away too, or undo this and give it with --from"
         )
+
+
+def _move_away(log: LogCopy) -> str:
+    folder = os.path.realpath(log.folder)
+    parent = os.path.dirname(os.path.dirname(folder))
+    away = os.path.join(parent, f"{METADATA_PARTITION}.of-{log.owner.node_id}")
+    return shlex.join(["mv", folder, away])
 
 
 def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -148,7 +153,7 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     directory = plan.directory.path
     for compared in plan.logs:
         log = compared.log
-        if log.owner.node_id == node_id and _is_in_log_directory(log.folder):
+        if log.owner.node_id == node_id and _is_in_log_directory(log):
             directory = os.path.dirname(os.path.realpath(log.folder))
     names = (METADATA_PARTITION, META_FILE, BOOTSTRAP_FILE)
     wipe = shlex.join(["rm", "-rf", *(os.path.join(directory, name) for name in names)])
@@ -177,8 +182,7 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
         yield Advice(f"node {node_id}: let it vote", shlex.join(tool), node_id)
 
 
-def _is_in_log_directory(folder: str) -> bool:
-    path = os.path.realpath(folder)
-    return os.path.basename(path) == METADATA_PARTITION and os.path.isfile(
-        os.path.join(os.path.dirname(path), META_FILE)
-    )
+def _is_in_log_directory(log: LogCopy) -> bool:
+    path = os.path.realpath(log.folder)
+    is_named_so = os.path.basename(path) == METADATA_PARTITION and not log.is_unpacked
+    return is_named_so and os.path.isfile(os.path.join(os.path.dirname(path), META_FILE))

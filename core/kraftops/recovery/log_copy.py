@@ -53,7 +53,9 @@ class LogCopy:
         quorum: the newest control records.
         last: the last sound batch of the segments.
         tail: the bytes behind it.
-        damage: why the log cannot be chosen; None if it can.
+        damage: why it is not chosen; None if it can be.
+        is_cut: whether only its end is damaged: the batches before could go on.
+        is_unpacked: whether the directory is temporary, made from an archive.
     """
 
     name: str
@@ -70,6 +72,8 @@ class LogCopy:
     last: BatchMark | None = None
     tail: LogTail | None = None
     damage: str | None = None
+    is_cut: bool = False
+    is_unpacked: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -171,10 +175,12 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
             )
         expected = max(expected, last.last_offset + 1)
         highest_epoch = max(highest_epoch, last.epoch)
+    damage += [gap] if gap else []
+    is_cut = False
     if batches.tail and batches.tail.batches:
         highest_epoch = max(highest_epoch, batches.tail.epoch)
+        is_cut = not damage
         damage.append(_tail_damage(log, batches.tail))
-    damage += [gap] if gap else []
     copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
     quorum = control_records.quorum
     if snapshot and copy.is_snapshot_newer:
@@ -192,6 +198,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         time=control_records.time,
         quorum=quorum,
         damage="; ".join(damage) or None,
+        is_cut=is_cut,
     )
 
 

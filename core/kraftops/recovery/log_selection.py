@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kraftops.errors import StorageError
+from kraftops.recovery.archives import LogSource
 from kraftops.recovery.batch_comparison import common_prefix
 from kraftops.recovery.log_copy import LogCopy, partition_folder, read_log
-from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.logdirs.directories import (
     METADATA_PARTITION,
@@ -66,7 +68,7 @@ def _refuse_running(directory: str) -> None:
         raise RecoveryRefused("running", error.message, error.hint) from None
 
 
-def read_logs(directory: LogDirectory, sources: Sequence[str]) -> list[LogCopy]:
+def read_logs(directory: LogDirectory, sources: Sequence[LogSource]) -> list[LogCopy]:
     """Read the log of this node, which is the first, and those in *sources*.
 
     Raises:
@@ -76,11 +78,11 @@ def read_logs(directory: LogDirectory, sources: Sequence[str]) -> list[LogCopy]:
     logs = [
         read_log(directory.path, os.path.join(directory.path, METADATA_PARTITION), directory.meta)
     ]
-    for name in dict.fromkeys(sources):
-        folder = partition_folder(name)
+    for name, place, is_unpacked in dict.fromkeys(sources):
+        folder = partition_folder(place)
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
             _refuse_running(os.path.dirname(os.path.realpath(folder)))
-        log = read_log(name, folder)
+        log = replace(read_log(name, folder), is_unpacked=is_unpacked)
         if os.path.realpath(folder) == os.path.realpath(logs[0].folder):
             continue
         cluster_id = log.owner.cluster_id
@@ -95,41 +97,67 @@ def read_logs(directory: LogDirectory, sources: Sequence[str]) -> list[LogCopy]:
     return logs
 
 
-def choose_log(logs: Sequence[LogCopy]) -> LogCopy:
-    """Return the sound log of the highest epoch, then the highest offset.
+def choose_log(logs: Sequence[LogCopy], named: str | None) -> LogCopy:
+    """Return the log that goes on: the *named* one, or the best sound one.
+
+    The best has the highest epoch, then the highest offset. A log that is cut may be named.
 
     Raises:
-        RecoveryRefused: there is none.
+        NotFound: there is no log of that name.
+        RecoveryRefused: it has no records, or is damaged; or none of the logs is sound.
     """
-    sound = [log for log in logs if not log.is_empty and not log.damage]
+    candidates = logs if named is None else [_named(logs, named)]
+    sound = [log for log in candidates if not log.is_empty and not log.damage]
     if sound:
         return max(sound, key=lambda log: log.rank)
-    for log in logs:
+    for log in candidates:
+        if log.damage and named and log.is_cut and not log.is_empty:
+            return log
         if log.damage:
-            raise RecoveryRefused(
-                "damaged",
-                f"{log.name}: {log.damage}",
-                "give a sound log with --from: another controller's, or a broker's",
-            )
+            hint = "give a sound log with --from: another controller's, or a broker's"
+            if log.is_cut:
+                hint += "; or go on from the batches before the damage: --choose"
+            raise RecoveryRefused("damaged", f"{log.name}: {log.damage}", hint)
     raise RecoveryRefused(
         "no-records",
-        "none of the logs has a record",
+        f"{named} has no record" if named else "none of the logs has a record",
         "give one with --from: another controller's, or a broker's __cluster_metadata-0",
     )
 
 
-def common_end(log: LogCopy, chosen: LogCopy) -> int:
+def _named(logs: Sequence[LogCopy], name: str) -> LogCopy:
+    place = os.path.realpath(name)
+    for log in logs:
+        folder = os.path.realpath(log.folder)
+        if name == log.name or (place in (folder, os.path.dirname(folder)) and not log.is_unpacked):
+            return log
+    shown = ", ".join(log.name for log in logs)
+    raise NotFound("not-there", f"{name} is none of the logs", f"they are: {shown}")
+
+
+def common_end(log: LogCopy, chosen: LogCopy, *, is_named: bool) -> int:
     """Return the offset up to which a log is equal to the chosen one.
+
+    Two logs of one cluster id differ from the first batch on if voters with empty disks elected a
+    leader; then a person must have named the one that goes on.
 
     Raises:
         RecoveryRefused: the logs have nothing in common.
     """
+    if log is chosen:
+        return log.end
     prefix = common_prefix(log.segments, chosen.segments)
     if prefix.is_unrelated:
+        is_one_cluster = log.owner.cluster_id is not None
+        is_one_cluster &= log.owner.cluster_id == chosen.owner.cluster_id
+        if is_named and is_one_cluster:
+            return 0
         raise RecoveryRefused(
             "other-log",
-            f"{log.name} and {chosen.name} differ in their first batch: they are of two clusters",
-            "give the logs of one cluster",
+            f"{log.name} and {chosen.name} differ in their first batch: they are of two clusters"
+            + (", or of two histories of one" if is_one_cluster else ""),
+            "give the logs of one cluster"
+            + (", or name the one that goes on: --choose" if is_one_cluster else ""),
         )
     if prefix.left:
         return prefix.offset

@@ -14,6 +14,7 @@ from typing import Any
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import stray_findings
+from kraftops.recovery.archives import LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_files import FileStates, file_states
@@ -38,13 +39,15 @@ class RecoveryRequest:
     """Request of a recovery.
 
     Attributes:
-        sources: the directories of the other logs, or the log directories with them.
+        sources: the other logs.
+        choice: the name of the log that goes on; None for the best.
         voters: `self`, or voters in the form of `--initial-controllers`; None with *host_changes*.
         host_changes: the new addresses of the voters by their old ones.
         log_dirs: the log directories of brokers to compare with the chosen log.
     """
 
-    sources: Sequence[str] = ()
+    sources: Sequence[LogSource] = ()
+    choice: str | None = None
     voters: str | None = None
     host_changes: Mapping[HostPort, HostPort]
     log_dirs: Sequence[str] = ()
@@ -88,6 +91,7 @@ class RecoveryPlan:
         directory: the metadata directory of this node.
         own: the log of this node.
         chosen: the log that goes on.
+        is_named: whether it was named; else it is the best.
         logs: all logs, the chosen one first.
         old_voters: the voters of the chosen log, or None if the quorum is static.
         new_voters: the voters after the recovery.
@@ -105,6 +109,7 @@ class RecoveryPlan:
     directory: LogDirectory
     own: LogCopy
     chosen: LogCopy
+    is_named: bool
     logs: tuple[ComparedLog, ...]
     old_voters: tuple[Voter, ...] | None
     new_voters: tuple[Voter, ...]
@@ -139,8 +144,9 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
     assert directory.meta.directory_id
     files = file_states(os.path.join(directory.path, METADATA_PARTITION))
     logs = read_logs(directory, request.sources)
-    own, chosen = logs[0], choose_log(logs)
-    common_ends = [log.end if log is chosen else common_end(log, chosen) for log in logs]
+    own, chosen = logs[0], choose_log(logs, request.choice)
+    is_named = request.choice is not None
+    common_ends = [common_end(log, chosen, is_named=is_named) for log in logs]
     quorum = chosen.quorum
     record = target_record(
         config, directory.meta.directory_id, quorum, request.voters, request.host_changes
@@ -163,6 +169,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         directory=directory,
         own=own,
         chosen=chosen,
+        is_named=is_named,
         logs=_compared(logs, common_ends, chosen, image),
         old_voters=old_voters,
         new_voters=new_voters,

@@ -62,8 +62,10 @@ def warnings(
 
 
 def _log_warnings(log: LogCopy, chosen: LogCopy) -> Iterator[RecoveryWarning]:
-    if log is not chosen and log.damage:
+    if log.damage:
         hint = "it is not chosen; what lies behind the damage nobody knows"
+        if log is chosen:
+            hint = "it goes on from the batches before the damage; the others would be lost"
         yield RecoveryWarning("damaged", f"{log.name}: {log.damage}", hint)
     if log.tail and not log.tail.batches:
         text = f"{log.name}: {log.tail.rest} bytes at its end are no whole batch"

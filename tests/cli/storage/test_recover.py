@@ -223,6 +223,69 @@ class TestRanking:
         assert voters(node) == ["1@localhost:29093:3Db5QLSqSZieL3rJBUUegA"]
 
 
+class TestChoice:
+    """A person may choose another log than the best."""
+
+    def test_shorter_log_goes_on(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1", *MORE)
+        other_node(tmp_path / "c2", 2)
+
+        found = recovery_data(
+            node, "--voters", "self", "--from", f"{tmp_path}/c2", "--choose", f"{tmp_path}/c2"
+        )
+
+        assert [one["isChosen"] for one in found["logs"]] == [True, False]
+        assert found["logs"][1]["lacking"]["topics"] == ["late"]
+        assert (found["offset"], found["epoch"]) == (5, 3)
+        assert whole_log(node).startswith(b"".join(BEGINNING))
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_rival_history_of_voters_with_empty_disks_is_left(self, tmp_path: Path) -> None:
+        """Its epoch is higher, and its first batch another one."""
+        node = survivor(tmp_path / "n1", *MORE)
+        rival = other_node(tmp_path / "c2", 2)
+        write_log(rival, {0: [no_ops(0, 3, epoch=9)]})
+        args = ("--voters", "self", f"--from={rival}")
+
+        assert refusal(node, *args)["error"] == "other-log"
+        found = recovery_data(node, *args, "--choose", "meta")
+
+        assert (found["offset"], found["epoch"]) == (10, 10)
+        assert whole_log(node).startswith(b"".join([*BEGINNING, *MORE]))
+
+    def test_controller_of_a_rival_history_gets_the_old_log(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        write_log(node / "meta", {0: [no_ops(0, 3, epoch=9)]})
+        other_node(tmp_path / "c2", 2, *MORE)
+        source = str(tmp_path / "c2")
+
+        recovery_data(node, "--voters", "self", "--from", source, "--choose", source)
+
+        assert whole_log(node).startswith(b"".join([*BEGINNING, *MORE]))
+        assert len(voters(node)) == 1
+        assert recovery_data(node, "--undo")["changed"] is True
+        assert whole_log(node) == no_ops(0, 3, epoch=9)
+
+    def test_log_with_a_damaged_end_goes_on_from_what_is_sound(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path, *MORE)
+        flip(node, len(b"".join(BEGINNING)) + 70)
+
+        assert "--choose" in refusal(node, "--voters", "self")["hint"]
+        found = recovery_data(node, "--voters", "self", "--choose", "meta")
+
+        assert (found["offset"], found["epoch"]) == (5, 3)
+        assert [note["code"] for note in found["notes"]] == ["damaged"]
+        assert whole_log(node).startswith(b"".join(BEGINNING))
+        assert voters(node) == [f"1@localhost:29093:{to_text(IDS[1])}"]
+
+    def test_unknown_log_is_refused(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+
+        found = refusal(node, "--voters", "self", "--choose", "c9", code=4)
+
+        assert (found["error"], found["hint"]) == ("not-there", "they are: meta")
+
+
 def all_voters(**hosts: str) -> str:
     return ",".join(
         f"{node_id}@{hosts.get(f'h{node_id}', 'localhost')}:29093:{to_text(identity)}"

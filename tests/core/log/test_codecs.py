@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftops.errors import DecodeError, InflationError
-from kraftops.log.codecs import CODECS, _zstd_module, compress, decompress
+from kraftops.log.codecs import CODECS, compress, decompress, zstd_module
 from kraftops.log.xxhash import xxhash32
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
@@ -156,7 +156,7 @@ def test_damage_raises_no_other_error(codec: int, data: bytes, flips: list[int])
 
 def windowed(data: bytes, window_log: int) -> bytes:
     """Return a frame that does not tell its size, and asks for a window of 2***window_log* bytes."""
-    zstd = _zstd_module()
+    zstd = zstd_module()
     frame = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: window_log})
     packed: bytes = frame.compress(data) + frame.flush()
     return packed

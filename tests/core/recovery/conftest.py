@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.recovery.archives import unpacked
 from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest, plan_recovery
 from kraftops.storage.config.server_config import load_config
 from tests.helpers.nodes.lost_quorums import Planner
@@ -15,9 +16,12 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Planner:
     """Return a function that plans a recovery of a node, in the directory of the node."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
-    def planned(node: Path, *sources: str, voters: str = "self") -> RecoveryPlan:
+    def planned(
+        node: Path, *sources: str, choice: str | None = None, voters: str = "self"
+    ) -> RecoveryPlan:
         monkeypatch.chdir(node)
-        request = RecoveryRequest(sources=sources, voters=voters, host_changes={})
-        return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)
+        with unpacked(sources) as logs:
+            request = RecoveryRequest(sources=logs, choice=choice, voters=voters, host_changes={})
+            return plan_recovery(load_config("server.properties"), request, 1_763_720_000_123)
 
     return planned

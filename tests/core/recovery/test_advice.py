@@ -1,14 +1,16 @@
 """The steps after a recovery name nodes and complete commands, in order."""
 
+import tarfile
 from pathlib import Path
 
 from kraftops.recovery.advice import Advice, advice
-from tests.helpers.logs.metadata_logs import records_batch
-from tests.helpers.nodes.lost_quorums import Planner, broker, other_node, survivor
+from kraftops.uuids import to_text
+from tests.helpers.logs.metadata_logs import no_ops, records_batch
+from tests.helpers.nodes.lost_quorums import IDS, MORE, Planner, broker, other_node, survivor
 
 
-def steps(plan: Planner, node: Path, *sources: str) -> list[Advice]:
-    return advice(plan(node, *sources), ["--voters", "self"])
+def steps(plan: Planner, node: Path, *sources: str, **options: str) -> list[Advice]:
+    return advice(plan(node, *sources, **options), ["--voters", "self"])
 
 
 def test_lost_voters_are_stopped_first_and_join_at_the_end(tmp_path: Path, plan: Planner) -> None:
@@ -39,3 +41,45 @@ def test_broker_that_is_ahead_moves_its_log_away(tmp_path: Path, plan: Planner) 
     assert move.node_id == 4
     assert (move.command or "").startswith("mv ")
     assert (move.command or "").endswith("__cluster_metadata-0.of-4")
+
+
+def test_no_command_has_the_path_of_an_unpacked_archive(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node", records_batch(5, broker(4)), no_ops(6, 1, epoch=2))
+    for name, node_id in (("b4", 4), ("c2", 2)):
+        ahead = [records_batch(6, broker(5))] if node_id == 4 else []
+        other = other_node(tmp_path / name, node_id, records_batch(5, broker(4)), *ahead)
+        with tarfile.open(node / f"{name}.tar", "w") as archive:
+            archive.add(other, "data")
+
+    found = steps(plan, node, "b4.tar", "c2.tar")
+
+    (move,) = [step for step in found if "broker 4 has applied" in step.text]
+    assert move.command is None
+    assert not [step for step in found if "kraftops-" in (step.command or "")]
+    (wipe,) = [step.command for step in found if "wipe" in step.text and step.node_id == 2]
+    assert "rm -rf meta/__cluster_metadata-0" in (wipe or "")
+
+
+def test_lost_voter_that_is_a_broker_starts_once(tmp_path: Path, plan: Planner) -> None:
+    """As a controller with a new disk, not before as a broker with the old one."""
+    registrations = [records_batch(4 + number, broker(number)) for number in (1, 2, 3, 4)]
+    node = survivor(tmp_path / "node", *registrations)
+
+    texts = [step.text for step in steps(plan, node)]
+
+    assert "once it does, start the brokers 4" in texts
+    (form,) = [step.command or "" for step in steps(plan, node) if "node 2: format" in step.text]
+    assert form.endswith(" --force")
+
+
+def test_other_voters_get_the_log_that_was_named(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node")
+    other_node(node / "c2", 2, *MORE)
+    other_node(node / "c3", 3)
+    voters = ",".join(f"{n}@localhost:29093:{to_text(IDS[n])}" for n in (1, 2, 3))
+
+    for choice in ("meta", None):
+        named = {"choice": choice} if choice else {}
+        found = steps(plan, node, "c2", "c3", voters=voters, **named)
+        (command,) = [step.command or "" for step in found if "same log" in step.text][:1]
+        assert (" --choose meta/__cluster_metadata-0 " in command) == bool(choice)

@@ -1,65 +1,177 @@
-"""Metadata logs in tar archives are unpacked for a while."""
+"""Metadata logs in archives are unpacked for a while."""
 
+import io
+import random
 import tarfile
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kraftops.log.codecs import zstd_module
 from kraftops.recovery.archives import unpacked
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from tests.helpers.logs.metadata_logs import no_ops, write_log
 from tests.helpers.nodes.lost_quorums import write_meta
 
-
-def archive(folder: Path, *names: str) -> str:
-    path = folder / "log.tar.gz"
-    with tarfile.open(path, "w:gz") as tar:
-        for name in names:
-            tar.add(folder / name, f"backup/{name}")
-    return str(path)
+LOG = "__cluster_metadata-0"
+SEGMENT = f"{LOG}/00000000000000000000.log"
+Files = dict[str, bytes]
 
 
-def test_log_and_meta_properties_are_unpacked_and_removed(tmp_path: Path) -> None:
-    write_log(tmp_path, {0: [no_ops(0, 1)]})
-    write_meta(tmp_path, 1)
-    (tmp_path / "topic-0").mkdir()
-    path = archive(tmp_path, "__cluster_metadata-0", "meta.properties", "topic-0")
+def tar(mode: str) -> Callable[[Path, Files], None]:
+    def write(path: Path, files: Files) -> None:
+        with tarfile.open(path, mode) as archive:
+            for name, data in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
 
-    with unpacked([path]) as (folder,):
-        found = sorted(str(each.relative_to(folder)) for each in Path(folder).rglob("*"))
+    return write
 
-    assert found == [
-        "__cluster_metadata-0",
-        "__cluster_metadata-0/00000000000000000000.log",
-        "meta.properties",
-    ]
-    assert not Path(folder).exists()
+
+def tar_zst(path: Path, files: Files) -> None:
+    tar("w")(path, files)
+    path.write_bytes(zstd_module().compress(path.read_bytes()))
+
+
+def zip_(path: Path, files: Files) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+
+
+KINDS = {
+    "log.tar": tar("w"),
+    "log.tar.gz": tar("w:gz"),
+    "log.tar.xz": tar("w:xz"),
+    "log.tar.zst": tar_zst,
+    "log.zip": zip_,
+}
+
+
+def content(folder: Path) -> Files:
+    """Return the files of a node with a log and a topic."""
+    write_log(folder, {0: [no_ops(0, 1)]})
+    write_meta(folder, 1)
+    names = [SEGMENT, "meta.properties"]
+    return {name: (folder / name).read_bytes() for name in names} | {"topic-0/0.log": b"x"}
+
+
+def under(top: str, files: Files) -> Files:
+    return {f"{top}{name}": data for name, data in files.items()}
+
+
+def unpack(path: Path) -> Files:
+    """Return the files that are unpacked; they are gone then."""
+    with unpacked([str(path)]) as (source,):
+        assert (source.name, source.is_unpacked) == (str(path), True)
+        folder = Path(source.folder)
+        found = {
+            str(each.relative_to(folder)): each.read_bytes()
+            for each in folder.rglob("*")
+            if each.is_file()
+        }
+    assert not folder.exists()
+    return found
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(RecoveryRefused) as error, unpacked([str(path)]):
+        pass
+    assert str(path) in error.value.message
+    return error.value.code
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("top", ["", "./", "backup/data-0/"])
+def test_log_and_its_meta_properties_are_unpacked(tmp_path: Path, name: str, top: str) -> None:
+    files = content(tmp_path)
+    KINDS[name](tmp_path / name, under(top, files))
+
+    found = unpack(tmp_path / name)
+
+    assert found == {each: files[each] for each in (SEGMENT, "meta.properties")}
+
+
+def test_files_of_a_log_may_be_at_the_top(tmp_path: Path) -> None:
+    data = content(tmp_path)[SEGMENT]
+    zip_(tmp_path / "log.zip", {Path(SEGMENT).name: data, "quorum-state": b"{}", "notes": b"x"})
+
+    assert unpack(tmp_path / "log.zip") == {SEGMENT: data, f"{LOG}/quorum-state": b"{}"}
+
+
+def test_meta_properties_of_other_directories_are_not_taken(tmp_path: Path) -> None:
+    files = {**under("data-0/", content(tmp_path)), "data-1/meta.properties": b"version=0\n"}
+    tar("w")(tmp_path / "log.tar", files)
+
+    assert unpack(tmp_path / "log.tar")["meta.properties"] == files["data-0/meta.properties"]
+
+
+def test_logs_of_two_nodes_are_refused(tmp_path: Path) -> None:
+    files = content(tmp_path)
+    tar("w")(tmp_path / "log.tar", {**under("n1/", files), **under("n2/", files)})
+
+    assert refused(tmp_path / "log.tar") == "several-logs"
+
+
+def test_paths_lead_nowhere_else(tmp_path: Path) -> None:
+    files = content(tmp_path)
+    odd = {f"{LOG}/..": b"x", f"../{LOG}/../../x.log": b"x", f"{LOG}/a b": b"x", "/x.log": b"x"}
+    tar("w")(tmp_path / "log.tar", files | odd)
+
+    assert set(unpack(tmp_path / "log.tar")) == {SEGMENT, "meta.properties"}
 
 
 def test_directory_is_taken_as_it_is(tmp_path: Path) -> None:
-    with unpacked([str(tmp_path)]) as folders:
-        assert folders == [str(tmp_path)]
+    with unpacked([str(tmp_path)]) as ((name, folder, is_unpacked),):
+        assert (name, folder, is_unpacked) == (str(tmp_path), str(tmp_path), False)
 
 
-def test_archive_without_a_log_is_refused(tmp_path: Path) -> None:
-    write_meta(tmp_path, 1)
+@pytest.mark.parametrize("name", KINDS)
+def test_archive_without_a_log_is_refused(tmp_path: Path, name: str) -> None:
+    KINDS[name](tmp_path / name, {"meta.properties": b""})
 
-    with (
-        pytest.raises(RecoveryRefused) as refused,
-        unpacked([archive(tmp_path, "meta.properties")]),
-    ):
-        pass
+    assert refused(tmp_path / name) == "no-log"
 
-    assert refused.value.code == "no-log"
+
+@pytest.mark.parametrize("name", KINDS)
+def test_damaged_archive_is_refused(tmp_path: Path, name: str) -> None:
+    """Cut short, or with a bit flipped somewhere: it is refused, or the damage hides nothing."""
+    files = {SEGMENT: random.Random(1).randbytes(3000)}
+    path = tmp_path / name
+    KINDS[name](path, files)
+    whole = path.read_bytes()
+    codes = set()
+    for number in range(20):
+        data = bytearray(whole)
+        data[number * len(whole) // 20] ^= 1 << number % 8
+        for damaged in (bytes(data), whole[: number * len(whole) // 20]):
+            path.write_bytes(damaged)
+            try:
+                with unpacked([str(path)]):
+                    pass
+            except RecoveryRefused as error:
+                codes.add(error.code)
+
+    assert "no-archive" in codes
+    assert codes <= {"no-archive", "no-log", "unreadable"}
+
+
+def test_encrypted_archive_is_refused(tmp_path: Path) -> None:
+    zip_(tmp_path / "log.zip", content(tmp_path))
+    data = bytearray((tmp_path / "log.zip").read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "log.zip").write_bytes(data)
+
+    assert refused(tmp_path / "log.zip") == "no-archive"
 
 
 def test_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"no archive")
 
-    with pytest.raises(RecoveryRefused) as refused, unpacked([str(tmp_path / "x")]):
-        pass
-
-    assert refused.value.code == "no-archive"
+    assert refused(tmp_path / "x") == "no-archive"
 
 
 def test_missing_archive_is_refused(tmp_path: Path) -> None:

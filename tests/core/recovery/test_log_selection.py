@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.recovery.archives import LogSource
 from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.log_selection import choose_log, common_end, own_directory, read_logs
-from kraftops.recovery.refusal import RecoveryRefused
+from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.directories import LogDirectory
 from kraftops.storage.logdirs.meta_properties import MetaProperties
@@ -23,16 +24,47 @@ def directory(node: Path, monkeypatch: pytest.MonkeyPatch) -> LogDirectory:
     return own_directory(load_config("server.properties"))
 
 
+def sources(*names: str) -> list[LogSource]:
+    return [LogSource(name, name) for name in names]
+
+
 def test_highest_epoch_comes_before_the_highest_offset() -> None:
     logs = [LOG, replace(LOG, end=9, epoch=1), replace(LOG, end=6)]
 
-    assert choose_log(logs) is logs[2]
+    assert choose_log(logs, None) is logs[2]
 
 
 def test_damaged_log_is_not_chosen() -> None:
     logs = [replace(LOG, end=9, damage="torn"), LOG]
 
-    assert choose_log(logs) is LOG
+    assert choose_log(logs, None) is LOG
+
+
+def test_named_log_is_chosen_by_any_path_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = survivor(tmp_path / "node")
+    other_node(node / "c2", 2, *MORE)
+    logs = read_logs(directory(node, monkeypatch), sources("c2"))
+
+    for name in ("meta", "./meta/", "meta/__cluster_metadata-0", str(node / "meta")):
+        assert choose_log(logs, name) is logs[0]
+    assert choose_log(logs, "c2") is logs[1]
+    with pytest.raises(NotFound) as refused:
+        choose_log(logs, "c3")
+    assert refused.value.hint == f"they are: {logs[0].name}, c2"
+
+
+def test_log_of_a_damaged_end_is_chosen_by_name_only() -> None:
+    cut = replace(LOG, name="cut", damage="torn", is_cut=True)
+    hole = replace(LOG, name="hole", damage="hole")
+
+    assert choose_log([LOG, cut], "cut") is cut
+    for logs, name in (([cut], None), ([LOG, hole], "hole")):
+        with pytest.raises(RecoveryRefused) as refused:
+            choose_log(logs, name)
+        assert refused.value.code == "damaged"
+        assert ("--choose" in (refused.value.hint or "")) == (logs[0] is cut)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +73,7 @@ def test_damaged_log_is_not_chosen() -> None:
 )
 def test_without_a_sound_log_there_is_no_recovery(log: LogCopy, code: str) -> None:
     with pytest.raises(RecoveryRefused) as refused:
-        choose_log([log])
+        choose_log([log], None)
 
     assert refused.value.code == code
 
@@ -50,10 +82,10 @@ def test_other_logs_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     node = survivor(tmp_path / "node", *MORE)
     other_node(node / "c2", 2)
 
-    own, other = read_logs(directory(node, monkeypatch), ["c2", "meta", "c2"])
+    own, other = read_logs(directory(node, monkeypatch), sources("c2", "meta", "c2"))
 
     assert (own.name, other.name) == ("meta", "c2")
-    assert common_end(other, own) == 5
+    assert common_end(other, own, is_named=False) == 5
 
 
 def test_log_of_another_cluster_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +93,7 @@ def test_log_of_another_cluster_is_refused(tmp_path: Path, monkeypatch: pytest.M
     write_meta(other_node(node / "c2", 2), 2, OTHER_ID)
 
     with pytest.raises(RecoveryRefused) as refused:
-        read_logs(directory(node, monkeypatch), ["c2"])
+        read_logs(directory(node, monkeypatch), sources("c2"))
 
     assert refused.value.code == "other-cluster"
 
@@ -72,12 +104,17 @@ def test_logs_of_two_clusters_have_no_common_end(
     node = survivor(tmp_path / "node")
     folder = other_node(node / "c2", 2) / "__cluster_metadata-0"
     (folder / "00000000000000000000.log").write_bytes(no_ops(0, 9))
-    own, other = read_logs(directory(node, monkeypatch), ["c2"])
+    own, other = read_logs(directory(node, monkeypatch), sources("c2"))
 
     with pytest.raises(RecoveryRefused) as refused:
-        common_end(other, own)
+        common_end(other, own, is_named=False)
 
     assert refused.value.code == "other-log"
+    assert "--choose" in (refused.value.hint or "")
+    assert common_end(other, own, is_named=True) == 0  # two histories of one cluster
+    nobodys = replace(other, owner=LOG.owner)
+    with pytest.raises(RecoveryRefused):
+        common_end(nobodys, own, is_named=True)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,15 @@ def codes(plan: Planner, node: Path, *sources: str, **options: str) -> list[str]
     return [warning.code for warning in plan(node, *sources, **options).warnings]
 
 
+def test_named_log_with_a_damaged_end(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node", no_ops(5, 1)[:-1] + b"?", no_ops(6, 1))
+
+    (warning,) = plan(node, choice="meta").warnings
+
+    assert warning.code == "damaged"
+    assert "before the damage" in warning.hint
+
+
 def test_sound_log_has_no_warning(tmp_path: Path, plan: Planner) -> None:
     assert codes(plan, survivor(tmp_path / "node")) == []
 
