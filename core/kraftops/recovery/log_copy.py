@@ -10,14 +10,20 @@ from typing import Any
 
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.java.properties import properties
-from kraftops.log.batch import Batch, Header, records
+from kraftops.log.batch import Batch, Header
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.recovery.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.storage.logdirs import meta_properties, quorum_state
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
-from kraftops.storage.logdirs.log_files import Damage, Segment, Snapshot, WholeBatches
+from kraftops.storage.logdirs.log_files import (
+    Damage,
+    Segment,
+    Snapshot,
+    WholeBatches,
+    metadata_records,
+)
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_partition
 
@@ -241,7 +247,7 @@ class _ControlRecords:
     def _read(self, header: Header, batch: Batch) -> bool:
         """Read the control records of a batch; return whether it ends a snapshot."""
         is_end = False
-        for record in records(batch) if header.is_control else ():
+        for record in metadata_records(batch) if header.is_control else ():
             decoded = control.decode(record.key, record.value)
             if not isinstance(decoded, Decoded):
                 continue

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kraftops.errors import KraftopsError
-from kraftops.log.batch import Batch, Header, is_valid
+from kraftops.log.batch import Batch, Header, Record, is_valid, records
+from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
+from kraftops.records.meaning import size_error
 
 
 class Snapshot(NamedTuple):
@@ -48,6 +50,19 @@ class Damage(NamedTuple):
 def reason_of(error: KraftopsError, path: str) -> str:
     """Return the message of an error without the path of the file."""
     return error.message.removeprefix(f"cannot read {path}: ").removeprefix(f"{path}: ")
+
+
+def metadata_records(batch: Batch) -> Iterator[Record]:
+    """Yield the records of a batch, without those that are too large to be decoded.
+
+    The limits are those of an image: 64 MiB a batch, 8 MiB a record.
+
+    Raises:
+        DecodeError: the batch does not hold exactly the records that it counts, or is too large.
+    """
+    for record in records(batch, MAX_INFLATED_METADATA_BYTES):
+        if size_error(record.key, record.value) is None:
+            yield record
 
 
 class WholeBatches:

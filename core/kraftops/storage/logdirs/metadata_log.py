@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kraftops.errors import KraftopsError, UsageError
-from kraftops.log.batch import records
 from kraftops.log.files import BOOTSTRAP_CHECKPOINT, FileKind, file_name
 from kraftops.records.meaning import Unknown
 from kraftops.storage.bootstrap.releases import METADATA_VERSION
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
-from kraftops.storage.logdirs.log_files import Damage, Segment, Snapshot, WholeBatches, reason_of
+from kraftops.storage.logdirs.log_files import (
+    Damage,
+    Segment,
+    Snapshot,
+    WholeBatches,
+    metadata_records,
+    reason_of,
+)
 from kraftops.storage.logdirs.log_recovery import LogContent, VoterSet, read_content
 
 _PROPER_NAME = r"\d{20}(-\d{10})?\.\w+"
@@ -89,7 +95,7 @@ def read_bootstrap(directory: str) -> BootstrapFile | None:
     batches = WholeBatches(path, gives_damaged=True)
     try:
         for header, batch in batches:
-            for record in () if header.is_control else records(batch):
+            for record in () if header.is_control else metadata_records(batch):
                 decoded = metadata.decode(record.value)
                 if isinstance(decoded, Unknown):
                     failure = failure or f"offset {record.offset}: {decoded.reason}"
