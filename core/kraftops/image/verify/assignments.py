@@ -25,12 +25,12 @@ from kraftops.image.verify.directories import (
     PartitionDirectory,
     misplacement,
     partition_directories,
-    topic_id_of,
 )
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import OTHER_NODE_ID, DirectoryState, Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.partition_data import partition_data_of
+from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved, to_text
 
 MISSING = "missing-partition"

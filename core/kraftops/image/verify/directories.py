@@ -18,8 +18,8 @@ from kraftops.image.verify.verify import state_finding
 from kraftops.java.properties import properties
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
-from kraftops.storage.verify.partitions import is_partition
-from kraftops.uuids import from_text, is_reserved, to_text
+from kraftops.storage.verify.partitions import is_partition, topic_id_of
+from kraftops.uuids import is_reserved, to_text
 
 _SUFFIXES = re.compile(r"(.+)-(\d+)(?:\.[0-9a-f]+-(delete|future|stray))?", re.DOTALL)
 _SET_ASIDE = {"stray": "set aside as a stray already", "delete": "about to be deleted"}
@@ -109,15 +109,6 @@ def partition_directories(directory: str) -> Iterator[PartitionDirectory]:
         if match and name != METADATA_PARTITION and is_partition(name):
             path = os.path.join(directory, name)
             yield PartitionDirectory(path, match[1], int(match[2]), match[3])
-
-
-def topic_id_of(path: str) -> bytes | None:
-    """Return the topic id in a partition's directory; None if there is none."""
-    try:
-        lines = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()
-        return from_text(lines[1].split()[1])
-    except (OSError, ValueError, IndexError, DecodeError):
-        return None
 
 
 def misplacement(

@@ -11,10 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftops.errors import KraftopsError
-from kraftops.log.batch import Batch, Header, records
+from kraftops.log.batch import Batch, Header
 from kraftops.records.meaning import Decoded
 from kraftops.storage.bootstrap.voters import Voter
-from kraftops.storage.logdirs.log_files import Damage, Segment, Snapshot, WholeBatches, reason_of
+from kraftops.storage.logdirs.log_files import (
+    Damage,
+    Segment,
+    Snapshot,
+    WholeBatches,
+    metadata_records,
+    reason_of,
+)
 
 _REGISTER_BROKER, _UNREGISTER_BROKER, _FEATURE_LEVEL, _BROKER_CHANGE = 0, 1, 12, 17
 
@@ -38,6 +45,7 @@ class LogContent:
     Attributes:
         end_offset: the offset after the last record; None without a record.
         epoch: the epoch of the last batch, or of the snapshot where that is newer.
+        epoch_starts: the first offset of each epoch in the log, in order.
         quorum: the voters.
         damage: the damage, in the order of the files.
         missing: the offsets between snapshot and log that neither has.
@@ -52,11 +60,20 @@ class LogContent:
     features: dict[str, int] = field(default_factory=dict)
     directories: dict[int, tuple[bytes, ...]] = field(default_factory=dict)
     epoch: int = 0
+    epoch_starts: tuple[tuple[int, int], ...] = ()
 
     @property
     def rank(self) -> tuple[int, int]:
         """Epoch and end: an election is won by a log that is not below most others."""
         return self.epoch, self.end_offset or 0
+
+    def end_of_epoch(self, epoch: int) -> int:
+        """Return the offset where a higher epoch begins, else the end.
+
+        A replica whose last epoch this is truncates its log to it (KIP-595's diverging epoch).
+        """
+        higher = (start for number, start in self.epoch_starts if number > epoch)
+        return min(higher, default=self.end_offset or 0)
 
 
 def read_content(
@@ -80,6 +97,7 @@ def read_content(
             snapshot_content,
             end_offset=snapshot.end_offset,
             epoch=snapshot.epoch,
+            epoch_starts=((snapshot.epoch, 0),),
             damage=tuple(damage),
         )
     end = snapshot.end_offset if snapshot and log.end is None else log.end
@@ -87,6 +105,7 @@ def read_content(
         reader.content(),
         end_offset=end,
         epoch=max(log.epoch, snapshot.epoch if snapshot else 0),
+        epoch_starts=tuple(log.epoch_starts.items()),
         damage=tuple(damage),
         missing=log.missing,
     )
@@ -118,10 +137,10 @@ class _RecordReader:
         """Read a batch; return whether it ends a snapshot."""
         is_end = False
         if header.is_control:
-            for record in records(batch):
+            for record in metadata_records(batch):
                 is_end = self._read_control(path, record.key, record.value)
         elif self._is_thorough:
-            for record in records(batch):
+            for record in metadata_records(batch):
                 self._read_metadata(record.value or b"")
         return is_end
 
@@ -200,6 +219,7 @@ class _LogReader:
         self._base: int | None = None
         self._next: int | None = None
         self.epoch = 0
+        self.epoch_starts: dict[int, int] = {}
         self.missing = range(0)
 
     @property
@@ -240,6 +260,7 @@ class _LogReader:
         self._expect(header.base_offset)
         self._next = header.last_offset + 1
         self.epoch = header.leader_epoch
+        self.epoch_starts.setdefault(self.epoch, header.base_offset)
         if header.base_offset >= self._snapshot_end:
             self._reader.read(path, header, batch)
 

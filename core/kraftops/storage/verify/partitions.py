@@ -46,7 +46,8 @@ def holds_topics(path: str) -> bool:
     """Tell whether a log directory holds a partition of a topic that has an id."""
     with os.scandir(path) as entries:
         names = [entry.name for entry in entries if is_partition(entry.name)]
-    return any(name != METADATA_PARTITION and _topic_id(os.path.join(path, name)) for name in names)
+    names = [name for name in names if name != METADATA_PARTITION]
+    return any(topic_id_of(os.path.join(path, name)) for name in names)
 
 
 def data_findings(state: DirectoryState, owners: dict[tuple[str, bytes], str]) -> Iterator[Finding]:
@@ -91,7 +92,7 @@ def _partition_findings(
     path, shown = os.path.join(state.directory.path, name), os.path.join(state.path, name)
     yield from partition_findings(path, shown)
     # Without topic id, or of another topic, a broker only renames it as a stray.
-    topic_id = _topic_id(path)
+    topic_id = topic_id_of(path)
     owner = owners.setdefault((name, topic_id), state.path) if topic_id else state.path
     if owner != state.path:
         yield Finding(
@@ -180,7 +181,8 @@ def _identity_problem(path: str, expected: bytes | None) -> str | None:
     return None
 
 
-def _topic_id(path: str) -> bytes | None:
+def topic_id_of(path: str) -> bytes | None:
+    """Return the topic id in a partition's directory; None if there is none."""
     try:
         _, identity = read_file(os.path.join(path, "partition.metadata")).decode().splitlines()[:2]
         return from_text(identity.split()[1])

@@ -2,14 +2,14 @@
 
 The rules are those of KIP-595 and KIP-853: a majority of voters elects, and a voter grants its vote
 to a log that is not below its own by epoch and end. Each committed record was once in the logs of a
-majority; a snapshot has committed records only.
+majority.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import cluster_id_argument
+from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
 
 
 def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -30,6 +31,7 @@ def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
     if quorum.voters:
         yield from quorum.lost()
         yield from quorum.lower_logs()
+        yield from quorum.diverged()
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,40 @@ class _Quorum:
         return self.voters[node_id] in (None, meta.directory_id)
 
     @cached_property
-    def behind(self) -> list[Node]:
-        """The able voters that lack committed records: an empty log, or one below a snapshot."""
-        ends = [node.log.latest_snapshot for node in self.nodes]
-        committed = max((snapshot.end_offset for snapshot in ends if snapshot), default=0)
-        return [
-            node
-            for node in self.able
-            if not node.log.is_used or (node.content.end_offset or 0) < committed
-        ]
+    def behind(self) -> dict[int, str]:
+        """The able voters that lack committed records of a higher log, with the evidence, by id."""
+        found = {}
+        for node in self.able:
+            higher = [each for each in self.nodes if each.content.rank > node.content.rank]
+            evidence = next(filter(None, (self._lacking(node, each) for each in higher)), None)
+            if not node.log.is_used:
+                evidence = evidence or "it is empty"
+            if evidence:
+                found[node.config.node_id] = evidence
+        return found
+
+    def _lacking(self, node: Node, other: Node) -> str | None:
+        """Return the evidence of committed records of another node that a log lacks, if any."""
+        shared = _shared_end(node, other)
+        committed = self._committed_end(other)
+        return committed.evidence if shared < committed.end else None
+
+    def _committed_end(self, node: Node) -> Committed:
+        """Return how far a log was committed, read from the first offset that another lacks."""
+        number = id(node)
+        if number not in self._ends:
+            shared = (_shared_end(each, node) for each in self.able if each is not node)
+            start = min(shared, default=node.content.end_offset or 0)
+            self._ends[number] = committed_end(node, start, self._topics)
+        return self._ends[number]
+
+    @cached_property
+    def _ends(self) -> dict[int, Committed]:
+        return {}
+
+    @cached_property
+    def _topics(self) -> set[bytes]:
+        return topics_on_disk(self.nodes)
 
     def lost(self) -> Iterator[Finding]:
         """Yield the finding that too few voters can vote."""
@@ -90,16 +117,19 @@ class _Quorum:
     def lower_logs(self) -> Iterator[Finding]:
         """Yield the voters with logs below the newest one."""
         wins = len(self.behind) >= self.majority
-        for node in self.behind:
+        for node in self.able:
+            if (evidence := self.behind.get(node.config.node_id)) is None:
+                continue
             end, last = node.content.end_offset or 0, self._end
             has = f"ends at offset {end}" if node.log.is_used else "is empty"
             problem = f"its metadata log {has}, {self.newest.metadata.path} ends at offset {last}"
-            ids = [each.config.node_id for each in self.behind]
             if wins:
                 problem += (
-                    f": with the voters {_listed(ids)} it could win an election, and the records "
-                    f"of {max(last - end, 0)} offsets would be lost"
+                    f": with the voters {_listed(self.behind)} it could win an election, and the "
+                    f"records of {max(last - end, 0)} offsets would be lost"
                 )
+                if node.log.is_used:
+                    problem += f" ({evidence})"
                 cure = f"do not start it with this log; {self._cure()}"
                 yield Finding(node.metadata.path, problem, cure, code="rival-history")
             else:
@@ -107,6 +137,23 @@ class _Quorum:
                 yield Finding(node.metadata.path, problem, cure, stops=False, code="behind")
         if not wins:
             yield from self._shorter()
+
+    def diverged(self) -> Iterator[Finding]:
+        """Yield the logs whose committed records another history with a higher epoch has not."""
+        for node in self.nodes:
+            shared = _shared_end(node, self.newest)
+            committed = self._committed_end(node)
+            if node is self.newest or committed.end <= shared:
+                continue
+            yield Finding(
+                node.metadata.path,
+                f"its metadata log and {self.newest.metadata.path} are two histories from offset "
+                f"{shared} on: the other has the higher epoch, and committed records of this one "
+                f"to offset {committed.end} would be lost ({committed.evidence})",
+                "start none of them before it is known which is wanted: kafka-storage recover "
+                "--dry-run lists what each lacks",
+                code="two-histories",
+            )
 
     @property
     def _end(self) -> int:
@@ -158,5 +205,11 @@ class _Quorum:
         return shlex.join([*command, "--voters", "self", "--dry-run"])
 
 
-def _listed(ids: Sequence[int] | Mapping[int, bytes | None]) -> str:
+def _shared_end(node: Node, other: Node) -> int:
+    """Return the offset up to which two logs can be equal, by the rules of a fetching replica."""
+    low, high = sorted((node.content, other.content), key=lambda content: content.rank)
+    return min(low.end_offset or 0, high.end_of_epoch(low.epoch))
+
+
+def _listed(ids: Iterable[int]) -> str:
     return ", ".join(map(str, ids))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.log.batch import Record, batch_bytes
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import read_node
@@ -13,11 +14,13 @@ from kraftops.storage.verify.voter_logs import voter_log_findings
 from tests.helpers.logs.metadata_logs import (
     kraft_version_batch,
     no_ops,
+    records_batch,
     snapshot_bytes,
     voters_batch,
     write_log,
 )
-from tests.helpers.nodes.lost_quorums import VOTERS, controller, write_meta
+from tests.helpers.nodes.assigned_partitions import D1, broker, partition
+from tests.helpers.nodes.lost_quorums import VOTERS, controller, topic, write_meta
 from tests.helpers.nodes.node_directories import PROPERTIES
 
 BEGINNING = [kraft_version_batch(0, 1), voters_batch(1, *VOTERS)]
@@ -181,6 +184,88 @@ def test_static_voters_count_without_directory_ids(tmp_path: Path, count: int) -
         shutil.rmtree(each / "meta/__cluster_metadata-0")
 
     assert codes(full, *empty) == (["behind"] if count == 1 else ["rival-history"] * 2)
+
+
+def timed(offset: int, *seconds: int, epoch: int = 1, value: bytes = b"") -> list[bytes]:
+    """Return a batch of one record for each time."""
+    records = [Record(offset + at, second * 1000, None, value) for at, second in enumerate(seconds)]
+    return [batch_bytes([record], leader_epoch=epoch) for record in records]
+
+
+def restored(folder: Path, *end: bytes) -> list[Path]:
+    """Make three controllers; two have lost the end of the log, as from copies of yesterday."""
+    nodes = [node(folder, number, *timed(2, 0, 0, 0)) for number in (1, 2)]
+    return [*nodes, node(folder, 3, *timed(2, 0, 0, 0), *end)]
+
+
+class TestCommittedEnd:
+    """The newest log goes on from offset 5; the two others are a majority without that."""
+
+    def test_leader_that_went_on_was_followed(self, tmp_path: Path) -> None:
+        found = found_in(*restored(tmp_path, *timed(5, 10, 20, 31)))
+
+        assert [each.code for each in found] == ["rival-history"] * 2
+        assert found[0].problem.endswith(
+            "the records of 3 offsets would be lost (their leader went on for more than 20 s)"
+        )
+
+    def test_leader_that_resigned_at_once_may_not_have_been_followed(self, tmp_path: Path) -> None:
+        assert codes(*restored(tmp_path, *timed(5, 10, 20, 29))) == ["ends-differ"]
+
+    def test_each_leader_counts_for_itself(self, tmp_path: Path) -> None:
+        later = timed(6, 100, 119, epoch=2)
+
+        assert codes(*restored(tmp_path, *timed(5, 10), *later)) == ["ends-differ"]
+
+    def test_timeout_of_the_configuration_counts(self, tmp_path: Path) -> None:
+        nodes = restored(tmp_path, *timed(5, 10, 20, 31))
+        changed = "\ncontroller.quorum.fetch.timeout.ms=5000\n"
+        path = nodes[2] / PROPERTIES
+        path.write_text(path.read_text() + changed)
+
+        assert codes(*nodes) == ["ends-differ"]
+
+    def test_one_voter_of_three_that_lacks_committed_records_is_a_note(
+        self, tmp_path: Path
+    ) -> None:
+        nodes = restored(tmp_path, *timed(5, 10, 20, 31))
+        full = node(tmp_path / "more", 2, *timed(2, 0, 0, 0), *timed(5, 10, 20, 31))
+
+        assert codes(nodes[0], full, nodes[2]) == ["behind"]
+
+    def test_topic_on_the_disk_of_a_broker_was_committed(self, tmp_path: Path) -> None:
+        nodes = restored(tmp_path, records_batch(5, topic("late", 1)))
+        disk = broker(tmp_path / "broker", 7, {str(tmp_path / "broker/d"): D1})
+
+        assert codes(*nodes, disk) == ["ends-differ"]
+        partition(disk / "d", "late-0", topic_id=bytes([0x41]) * 16)
+        found = found_in(*nodes, disk)
+
+        assert [each.code for each in found] == ["rival-history"] * 2
+        assert "a broker has partitions of a topic that they create" in found[0].problem
+
+
+def test_committed_records_of_two_histories_are_found(tmp_path: Path) -> None:
+    """Two voters that were formatted again have had a leader of their own since."""
+    nodes = [node(tmp_path, 1, *timed(2, 0, 30, 60))]
+    for number in (2, 3):
+        made = node(tmp_path, number)
+        write_log(made / "meta", {0: timed(0, 70, 80, epoch=5)})
+        nodes.append(made)
+
+    (finding,) = found_in(*nodes)
+
+    assert (finding.code, finding.stops) == ("two-histories", True)
+    assert finding.path == f"{tmp_path}/n1/meta"
+    assert "two histories from offset 0 on" in finding.problem
+    assert "committed records of this one to offset 4 would be lost" in finding.problem
+
+
+def test_uncommitted_end_of_an_old_leader_is_no_history(tmp_path: Path) -> None:
+    old = node(tmp_path, 1, *timed(2, 0, 1, 2))
+    new = [node(tmp_path, number, *timed(2, 0), *timed(3, 9, epoch=2)) for number in (2, 3)]
+
+    assert found_in(old, *new) == []
 
 
 VOTER_LIST = ",".join(f"{number}@localhost:29093" for number in (1, 2, 3))
