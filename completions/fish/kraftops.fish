@@ -124,6 +124,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_su
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from rewrite' -s h -l help -d 'Show this message and exit'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from verify' -l config -s c -x -a '(__kraftops_paths \'.\')' -d 'The configuration file of a node; may be given more than once'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from verify' -l cluster-id -s t -x -d 'The cluster id that is expected'
+complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from verify' -l resolve -d 'Look up the names of listeners, voters and bootstrap servers, within 5 seconds'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from verify' -l override -x -d 'A configuration key that replaces the file\'s; may be given more than once'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from verify' -l format -x -a 'text json' -d 'The form of the output'
 complete -c kraftops -n '__fish_seen_subcommand_from storage; and __fish_seen_subcommand_from verify' -s h -l help -d 'Show this message and exit'

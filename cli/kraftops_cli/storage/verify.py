@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,11 +39,23 @@ it is. Findings have the records, by offsets, and the bytes of the segments.""",
         "Controllers against each other",
         """\
 The metadata logs of all nodes that are given are compared by epoch and end. A majority of voters
-whose logs are empty, or end before a snapshot of another node, could elect a leader that lacks
-committed records: none of them must start before the newest log goes on. If too few voters have the
-directories that the quorum knows, the quorum is lost. Both findings come with the command of
-kafka-storage recover. It is a note only if a shorter log cannot win, or if the end that it lacks
-may never have been committed.""",
+that lack committed records could elect a leader: none of them must start before the newest log goes
+on. If too few voters have the directories that the quorum knows, the quorum is lost. Both findings
+come with the command of kafka-storage recover. It is a note only if a shorter log cannot win, or if
+the end that it lacks may never have been committed.
+
+No file has the high watermark, and replicas fetch records before they are committed: a record in
+one log proves nothing. Records are taken for committed if a snapshot has them; if a broker that is
+given has partitions of a topic that they create; or if their leader went on for more than 10 times
+controller.quorum.fetch.timeout.ms (20 seconds), since a leader without followers resigns (Kafka 3.7
+and later).""",
+    ),
+    (
+        "Names",
+        """\
+With --resolve the hosts of listeners, voters and bootstrap servers are looked up, side by side; one
+without an answer within 5 seconds counts as lost. It is a note if most voters, or of several
+bootstrap servers one, can be reached. A name that resolves here need not do so on other nodes.""",
     ),
     (
         "Codes of findings in JSON",
@@ -61,7 +73,7 @@ may never have been committed.""",
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"configs", "cluster_id", "overrides", "form"})),
+    syntax=Argparse4j(ours=frozenset({"configs", "cluster_id", "resolve", "overrides", "form"})),
     name="verify",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -83,45 +95,35 @@ cluster, and are also checked against each other. Nothing is locked or written."
     help="The configuration file of a node; may be given more than once.",
 )
 @click.option("--cluster-id", "-t", metavar="ID", help="The cluster id that is expected.")
+@click.option(
+    "--resolve",
+    is_flag=True,
+    help="Look up the names of listeners, voters and bootstrap servers, within 5 seconds.",
+)
 @OVERRIDE
 @FORM
 @click.pass_obj
 def verify(
-    terminal: Terminal,
-    /,
-    configs: tuple[str, ...],
-    cluster_id: str | None,
-    overrides: tuple[str, ...],
-    form: str,
+    terminal: Terminal, /, configs: tuple[str, ...], overrides: tuple[str, ...], **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.errors import ConfigError
-    from kraftops.image.verify.assignments import without_wrong_rewrites
+    from kraftops.image.verify.nodes import verify_nodes
     from kraftops.storage.config.server_config import load_config
     from kraftops.storage.logdirs.inspector import Finding
     from kraftops.storage.logdirs.node import read_node
-    from kraftops.storage.verify.cluster import verify_cluster
-    from kraftops.storage.verify.start import verify_node
 
+    form: str = options["form"]
     found: list[Finding] = []
     nodes: list[Node] = []
     for path in configs:
         try:
             nodes.append(read_node(load_config(path, overrides, os.environ)))
         except ConfigError as error:
-            found.append(
-                Finding(
-                    "",
-                    error.message,
-                    error.hint or "mend the configuration",
-                    code="bad-configuration",
-                )
-            )
-        else:
-            found += verify_node(nodes[-1], cluster_id)
-    if len(nodes) > 1:
-        found += verify_cluster(nodes)
-    found = without_wrong_rewrites([*found, *_assignments(nodes)])
+            cure = error.hint or "mend the configuration"
+            found.append(Finding("", error.message, cure, code="bad-configuration"))
+    if nodes:
+        found += verify_nodes(nodes, options["cluster_id"], resolves=options["resolve"])
     stopping = [finding for finding in found if finding.stops]
     notes = [finding for finding in found if not finding.stops]
     if form == "text":
@@ -135,17 +137,6 @@ def verify(
         lambda: _as_text(nodes, stopping),
     )
     return HAS_FINDINGS if stopping else 0
-
-
-def _assignments(nodes: Sequence[Node]) -> Iterator[Finding]:
-    """Yield the differences between disks and metadata."""
-    from kraftops.image.verify.assignments import assignment_findings, newest_images
-
-    images = newest_images(nodes)
-    for node in nodes:
-        image = images.get(node.cluster_id)
-        if image and node.is_broker:
-            yield from assignment_findings(node, image)
 
 
 def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from kraftops.image.verify import assignments, directories
 from kraftops.storage.logdirs import inspector
-from kraftops.storage.verify import cluster, partitions, quorum, start
+from kraftops.storage.verify import cluster, names, partitions, quorum, start, voter_logs
 from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage import verify as verifying
 from tests.helpers.nodes.assigned_partitions import (
@@ -220,6 +221,25 @@ def test_lock_is_seen_and_its_holder_named(node: Path) -> None:
     assert done.text.endswith(" holds its lock; stop it first\n")
 
 
+def test_names_are_looked_up_with_resolve_only(node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def getaddrinfo(host: str, *_: object) -> None:
+        asked.append(host)
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
+    assert (verify(node).code, asked) == (0, [])
+    done = verify(node, "--resolve", "--format", "json")
+
+    assert (done.code, asked) == (2, ["localhost"])
+    assert {one["code"] for one in told(done)["findings"]} == {
+        "unresolved-listener",
+        "unresolved-voter",
+    }
+
+
 def test_config_is_needed(node: Path) -> None:
     done = storage(node, "verify")
 
@@ -273,7 +293,8 @@ def test_newest_log_of_several_nodes_says_where_partitions_belong(tmp_path: Path
 
 
 def test_codes_have_meanings() -> None:
-    modules = [verifying, cluster, partitions, quorum, start, inspector, assignments, directories]
+    modules = [verifying, inspector, assignments, directories]
+    modules += [cluster, names, partitions, quorum, start, voter_logs]
     sources = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in modules]
 
     used = {code for source in sources for code in re.findall(r'code="([a-z-]+)"', source)}

@@ -53,6 +53,9 @@ CODES = {
     "unknown-partition": "the metadata has the topic, but not this partition",
     "unknown-topic": "the metadata does not have the topic with this id",
     "unreadable": "a file or directory cannot be read",
+    "unresolved-bootstrap-server": "hosts of bootstrap servers do not resolve",
+    "unresolved-listener": "hosts of listeners do not resolve",
+    "unresolved-voter": "hosts of voters do not resolve",
     "voters-differ": "controllers were formatted with different voters",
     "without-topic-id": "a partition has no topic id",
 }

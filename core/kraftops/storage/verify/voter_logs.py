@@ -7,17 +7,16 @@ majority.
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import cluster_id_argument
 from kraftops.storage.verify.committed import Committed, committed_end, topics_on_disk
+from kraftops.storage.verify.recover_command import recover_command
 
 
 def voter_log_findings(nodes: Sequence[Node]) -> Iterator[Finding]:
@@ -197,12 +196,7 @@ class _Quorum:
         )
 
     def _recover(self, node: Node) -> str:
-        command = ["kafka-storage", "recover", "-c", node.config.path]
-        for other in self.nodes:
-            if other is not node and other.log.is_used:
-                folder = os.path.join(other.metadata.directory.path, METADATA_PARTITION)
-                command += ["--from", folder]
-        return shlex.join([*command, "--voters", "self", "--dry-run"])
+        return recover_command(node, self.nodes, "--voters", "self", "--dry-run")
 
 
 def _shared_end(node: Node, other: Node) -> int:

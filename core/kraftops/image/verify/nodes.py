@@ -1,0 +1,42 @@
+"""All checks of nodes before their start: each alone, disks against metadata, nodes together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kraftops.image.verify.assignments import (
+    assignment_findings,
+    newest_images,
+    without_wrong_rewrites,
+)
+from kraftops.storage.logdirs.inspector import Finding
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.cluster import verify_cluster
+from kraftops.storage.verify.names import name_findings
+from kraftops.storage.verify.start import verify_node
+
+
+def verify_nodes(
+    nodes: Sequence[Node], cluster_id: str | None = None, *, resolves: bool = False
+) -> list[Finding]:
+    """Return what keeps nodes of one cluster from starting with all their data, and notes.
+
+    Args:
+        nodes: the nodes.
+        cluster_id: the expected cluster id.
+        resolves: whether host names are looked up.
+
+    Raises:
+        KraftopsError: a file cannot be read any more.
+    """
+    found = [finding for node in nodes for finding in verify_node(node, cluster_id)]
+    if len(nodes) > 1:
+        found += verify_cluster(nodes)
+    images = newest_images(nodes)
+    for node in nodes:
+        image = images.get(node.cluster_id)
+        if image and node.is_broker:
+            found += assignment_findings(node, image)
+    if resolves:
+        found += name_findings(nodes)
+    return without_wrong_rewrites(found)

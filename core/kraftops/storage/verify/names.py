@@ -1,0 +1,167 @@
+"""Host names that do not resolve: of listeners, of voters, of bootstrap servers.
+
+A server of Kafka 4.3.1 ends where it cannot bind a listener. It asks voters and bootstrap servers
+again and again: it has a quorum if most voters can be reached.
+"""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from kraftops.java.hosts import is_ipv4, is_ipv6
+from kraftops.parallel.background import BackgroundCall
+from kraftops.storage.config.endpoints import ADVERTISED
+from kraftops.storage.config.listeners import BOOTSTRAP_SERVERS, LISTENERS, VOTERS, is_host
+from kraftops.storage.logdirs.inspector import Finding
+from kraftops.storage.logdirs.node import Node
+from kraftops.storage.verify.recover_command import recover_command
+
+LIMIT = 5.0
+"""Seconds for all names together."""
+_SIDE_BY_SIDE = 16
+_DNS = "mend the name, or the resolver of this machine"
+
+Failures = Mapping[str, str]
+"""The reasons why hosts do not resolve."""
+
+
+def name_findings(nodes: Sequence[Node], limit: float = LIMIT) -> Iterator[Finding]:
+    """Look up the names in configurations and voters; yield those that do not resolve.
+
+    It takes at most *limit* seconds.
+    """
+    failures = _failures({host for node in nodes for host in _hosts(node)}, limit)
+    for node in nodes:
+        yield from _listeners(node, failures)
+        if node.voters:
+            yield from _dynamic_voters(node, nodes, failures)
+        else:
+            yield from _static_voters(node, failures)
+        yield from _bootstrap_servers(node, failures)
+
+
+def _hosts(node: Node) -> Iterator[str]:
+    yield from _listener_hosts(node)
+    yield from _advertised_hosts(node)
+    yield from (host for host, _ in node.config.voters.values())
+    yield from (voter.host for voter in node.voters)
+    yield from (host for host, _ in node.bootstrap_controllers)
+
+
+def _failures(hosts: Iterable[str], limit: float) -> Failures:
+    """Return why hosts do not resolve; those without an answer in time are among them."""
+    end = time.monotonic() + limit
+    names = sorted(host for host in hosts if host and not (is_ipv4(host) or is_ipv6(host)))
+    left = deque(names)
+    found = dict.fromkeys(names, f"no answer within {limit:g} s")
+
+    def look_up() -> None:
+        with suppress(IndexError):  # another thread has taken the last one
+            while time.monotonic() < end:
+                host = left.popleft()
+                reason = _failure(host)
+                if time.monotonic() < end:
+                    found[host] = reason
+
+    # Threads that hang do not keep the process alive.
+    calls = [BackgroundCall(look_up) for _ in names[:_SIDE_BY_SIDE]]
+    for call in calls:
+        call.wait(max(0.0, end - time.monotonic()))
+    return {host: reason for host, reason in found.copy().items() if reason}
+
+
+def _failure(host: str) -> str:
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError as error:
+        return error.strerror or str(error)
+    except ValueError:
+        return "no host can have such a name"
+    return ""
+
+
+def _listener_hosts(node: Node) -> list[str]:
+    return [listener.host for listener in node.config.listeners if listener.host]
+
+
+def _advertised_hosts(node: Node) -> list[str]:
+    texts = node.config.values[ADVERTISED] or ()
+    assert isinstance(texts, tuple)
+    return [text.partition("://")[2].rpartition(":")[0].strip("[]") for text in texts]
+
+
+def _listeners(node: Node, failures: Failures) -> Iterator[Finding]:
+    config = node.config
+    if shown := _shown(_listener_hosts(node), failures):
+        problem = f"hosts of listeners do not resolve: {shown}; a server cannot listen there"
+        yield Finding(config.place(LISTENERS), problem, _DNS, code="unresolved-listener")
+    if shown := _shown(_advertised_hosts(node), failures):
+        problem = f"advertised hosts do not resolve here: {shown}"
+        cure = "see that they do where clients and other nodes are"
+        yield Finding(
+            config.place(ADVERTISED), problem, cure, stops=False, code="unresolved-listener"
+        )
+
+
+def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> Iterator[Finding]:
+    hosts = {voter.node_id: voter.host for voter in node.voters}
+    old = dict.fromkeys(host for host in hosts.values() if host in failures)
+    if not old:
+        return
+    changes = ",".join(f"{host if is_host(host) else 'OLD'}=NEW" for host in old)
+    owner = node if node.is_controller else None
+    owner = owner or next((each for each in nodes if each.is_controller), None)
+    command = f"kafka-storage recover --listener-hosts {shlex.quote(changes)}"
+    if owner:
+        command = recover_command(owner, nodes, "--listener-hosts", changes, "--dry-run")
+    cure = f"{_DNS}; if the controllers have other names now, on each of them: {command}"
+    yield _voters(node, hosts, failures, node.metadata.path, cure)
+
+
+def _static_voters(node: Node, failures: Failures) -> Iterator[Finding]:
+    hosts = {number: host for number, (host, _) in node.config.voters.items()}
+    if any(host in failures for host in hosts.values()):
+        cure = f"{_DNS}, or change {VOTERS} on all nodes"
+        yield _voters(node, hosts, failures, node.config.place(VOTERS), cure)
+
+
+def _voters(
+    node: Node, hosts: Mapping[int, str], failures: Failures, path: str, cure: str
+) -> Finding:
+    # A controller needs no name for itself; its broker, if it has one, finds the leader by name.
+    is_alone = node.is_controller and not node.is_broker
+    own = node.config.node_id if is_alone else None
+    reached = [number for number, host in hosts.items() if number == own or host not in failures]
+    problem = f"hosts of voters do not resolve: {_shown(hosts.values(), failures)}"
+    stops = len(reached) <= len(hosts) // 2
+    if stops:
+        problem += (
+            f"; of {len(hosts)} voters only {len(reached)} can be reached, which is no majority"
+        )
+    return Finding(path, problem, cure, stops=stops, code="unresolved-voter")
+
+
+def _bootstrap_servers(node: Node, failures: Failures) -> Iterator[Finding]:
+    hosts = [host for host, _ in node.bootstrap_controllers]
+    shown = _shown(hosts, failures)
+    if not (shown and node.config.bootstrap_servers):
+        return
+    votes = any(voter.node_id == node.config.node_id for voter in node.voters)
+    problem = f"hosts of controllers do not resolve: {shown}"
+    stops = not votes and all(host in failures for host in hosts)
+    if stops:
+        problem += "; it would look for the leader for ever"
+    place = node.config.place(BOOTSTRAP_SERVERS)
+    yield Finding(place, problem, _DNS, stops=stops, code="unresolved-bootstrap-server")
+
+
+def _shown(hosts: Iterable[str], failures: Failures) -> str:
+    """Return the hosts that do not resolve, with the reasons."""
+    return ", ".join(
+        f"{host} ({failures[host]})" for host in dict.fromkeys(hosts) if host in failures
+    )
