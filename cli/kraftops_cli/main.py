@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     import click
 
+    from kraftops_cli.terminal.failure import Failure
     from kraftops_cli.terminal.streams import Terminal
 
 _OUTPUT_ERRORS = (errno.EAGAIN, errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EDQUOT)
@@ -50,11 +51,12 @@ def _run(path: str, name: str) -> NoReturn:
         # Imported here, so that an interrupt while Click is loaded is silent, too.
         from importlib import import_module
 
+        from kraftops_cli.terminal.failure import asks_for_json
         from kraftops_cli.terminal.streams import Terminal
 
         module, _, attribute = path.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
-        code = run(command, name, Terminal(name))
+        code = run(command, name, Terminal(name, is_json=asks_for_json(sys.argv[1:])))
     except KeyboardInterrupt:
         code = INTERRUPTED
     # Nothing is left to clean up: the interpreter's own end would only take time.
@@ -63,6 +65,7 @@ def _run(path: str, name: str) -> NoReturn:
 
 def run(command: click.Command, name: str, terminal: Terminal) -> int:
     """Run *command* on the arguments of the process; return the exit code."""
+    from kraftops_cli.terminal.failure import Failure, fail
     from kraftops_cli.terminal.streams import drop_output
 
     try:
@@ -79,22 +82,32 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
     except OSError as error:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
-        drop_output()
-        subject = error.filename
-        if not subject and error.errno in _OUTPUT_ERRORS:
-            subject = "cannot write to standard output"
-        terminal.error(f"{subject}: {error.strerror}" if subject else str(error.strerror or error))
-        code = 1
+        code = fail(terminal, _system_failure(error))
     except MemoryError:
-        terminal.error("it needs more memory than there is")
-        code = 1
+        code = fail(terminal, Failure("failed", "it needs more memory than there is"))
     return code
+
+
+def _system_failure(error: OSError) -> Failure:
+    """Return the failure of a call of the system; where the output is lost, drop the rest of it."""
+    from kraftops_cli.terminal.failure import Failure
+    from kraftops_cli.terminal.streams import drop_output
+
+    reason = error.strerror or str(error)
+    if error.filename:
+        path = os.fsdecode(error.filename)
+        return Failure("failed", f"{path}: {reason}", known={"path": path})
+    drop_output()
+    if error.errno in _OUTPUT_ERRORS:
+        return Failure("not-writable", f"cannot write to standard output: {reason}")
+    return Failure("failed", reason)
 
 
 def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
     import click
 
     from kraftops.errors import KraftopsError
+    from kraftops_cli.terminal.failure import fail, failure_of, usage_failure
 
     try:
         # Not command.main, which makes an exit code 1 of a closed pipe.
@@ -107,13 +120,12 @@ def _exit_code(command: click.Command, name: str, terminal: Terminal) -> int:
             raise
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else name
         hints = [getattr(error, "hint", ""), f"{path} --help shows how it is used"]
-        terminal.error(error.format_message(), hint="; ".join(filter(None, hints)))
-        return 1
+        failure = usage_failure(error.format_message(), "; ".join(filter(None, hints)))
+        return fail(terminal, failure)
     except click.Abort:
         return INTERRUPTED
     except KraftopsError as error:
         if os.environ.get("KRAFTOPS_DEBUG"):
             raise
-        terminal.error(error.message, error.hint)
-        return error.exit_code
+        return fail(terminal, failure_of(error))
     return result if isinstance(result, int) else 0

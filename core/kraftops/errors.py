@@ -1,13 +1,15 @@
-"""Errors of the library: one tree, each class with its exit code.
+"""Errors of the library: one tree; each error has a stable code, which gives the exit code.
 
 KraftopsError
 ├── UsageError     a wrong request: the command line, a value given by the user
 │   └── ConfigError   a server configuration that Kafka refuses; names the place
 ├── SourceError    a source that cannot be opened or read
 ├── StorageError   log directories that cannot or must not be changed
+├── RefusedError   a request that would do harm: a person must decide
 ├── WireError      a server that cannot be reached or understood; names its address
 │   ├── AuthError     authentication failed
-│   └── AnswerError   the server answered with an error code of Kafka's
+│   ├── AnswerError   the server answered with an error code of Kafka's
+│   └── UnknownOutcomeError   a change was sent, and no answer tells whether it was made
 └── DecodeError    bytes that break their format
     ├── Underflow  fewer bytes than the value needs
     └── InflationError  a batch that inflates beyond the limit
@@ -15,52 +17,166 @@ KraftopsError
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+
+class Code(NamedTuple):
+    """The exit code of an error, and its meaning."""
+
+    exit_code: int
+    meaning: str
+
+
+CODES: Mapping[str, Code] = {
+    "failed": Code(1, "it failed, for the reason in the message"),
+    "usage": Code(1, "options or arguments are wrong"),
+    "bad-configuration": Code(1, "a configuration has a wrong value, or cannot be read"),
+    "unreadable": Code(1, "a file or another source cannot be opened or read"),
+    "not-writable": Code(1, "the output, or a directory, cannot be written"),
+    "damaged": Code(1, "bytes break their format"),
+    "not-done": Code(1, "log directories cannot be changed"),
+    "authentication-failed": Code(1, "a login, or a certificate, is refused"),
+    "not-permitted": Code(1, "the user may not do this"),
+    "not-kafka": Code(1, "no Kafka answers there, or one that expects TLS"),
+    "wrong-node": Code(1, "a controller answers where a broker is asked, or the reverse"),
+    "not-supported": Code(1, "the server is too old, or lacks what is asked"),
+    "server-error": Code(1, "a server answers with an error of Kafka's: kafkaErrorCode"),
+    "refused": Code(3, "a person must decide; the message has the reason"),
+    "broker-running": Code(3, "a broker is not fenced: it runs"),
+    "broker-has-replicas": Code(3, "a broker still holds replicas"),
+    "broker-not-visible": Code(3, "the user may not see whether a broker is still needed"),
+    "broker-age-unknown": Code(3, "the log does not tell how long a broker is fenced"),
+    "not-confirmed": Code(3, "nobody has agreed"),
+    "other-cluster": Code(3, "the cluster has another id than was expected"),
+    "not-found": Code(4, "a file that was named does not exist"),
+    "broker-not-registered": Code(4, "a broker that was named is not registered"),
+    "no-answer": Code(5, "a server cannot be reached, or does not answer in time"),
+    "no-leader": Code(5, "the quorum has no leader now, or another one"),
+    "not-in-time": Code(5, "what was waited for did not happen in time"),
+    "unknown-outcome": Code(6, "a change was sent, and it is not known whether it was made"),
+}
+"""The codes of errors, which stay the same between versions."""
+
 
 class KraftopsError(Exception):
-    """Base of all errors; *hint* says what to try."""
+    """Base of all errors.
 
-    exit_code = 1
+    *hint* says what to try; *known* are facts about the error for programs: names of JSON fields
+    and values for JSON.
+    """
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    code = "failed"
+
+    def __init__(
+        self, message: str, hint: str | None = None, *, code: str | None = None, **known: object
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.known = known
+        if code is not None:
+            self.code = code
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that fails with this error."""
+        return CODES[self.code].exit_code
 
 
 class UsageError(KraftopsError):
     """The request is wrong."""
 
+    code = "usage"
+
 
 class ConfigError(UsageError):
     """A server configuration is refused; the message begins with the place, then Kafka's text."""
+
+    code = "bad-configuration"
 
 
 class SourceError(KraftopsError):
     """A source cannot be opened or read; the message names it."""
 
+    code = "unreadable"
+
+    @classmethod
+    def of(cls, path: str, error: OSError) -> Self:
+        """Return the error of a file that cannot be read."""
+        is_missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        code = "not-found" if is_missing else cls.code
+        return cls(f"cannot read {path}: {error.strerror}", code=code, path=path)
+
 
 class StorageError(KraftopsError):
     """A log directory cannot be changed, or should not be; the message names it."""
+
+    code = "not-done"
+
+
+class RefusedError(KraftopsError):
+    """The request would do harm; an option, or an answer, says that it is wanted."""
+
+    code = "refused"
 
 
 class WireError(KraftopsError):
     """A server cannot be reached, or not understood; the message names its address."""
 
+    code = "no-answer"
+
+    @classmethod
+    def at(cls, address: object, text: str, hint: str | None = None, **known: Any) -> Self:
+        """Return the error of the server at an address."""
+        return cls(f"{address}: {text}", hint, address=str(address), **known)
+
 
 class AuthError(WireError):
     """Authentication failed: the user, the password, the mechanism or a certificate."""
 
+    code = "authentication-failed"
+
+
+_CODES_OF_KAFKA = {
+    6: "no-leader",
+    7: "no-answer",
+    31: "not-permitted",
+    41: "no-leader",
+    102: "broker-not-registered",
+    104: "other-cluster",
+}
+"""Codes by Kafka's error codes (`Errors`); all others are `server-error`."""
+
 
 class AnswerError(WireError):
-    """A server answered with Kafka's error number *code*."""
+    """A server answered with Kafka's *error_code*; -1 is an answer that makes no sense."""
 
-    def __init__(self, message: str, hint: str | None = None, code: int = -1) -> None:
-        super().__init__(message, hint)
-        self.code = code
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        *,
+        error_code: int = -1,
+        code: str | None = None,
+        **known: object,
+    ) -> None:
+        code = code or _CODES_OF_KAFKA.get(error_code, "server-error")
+        super().__init__(message, hint, code=code, kafkaErrorCode=error_code, **known)
+        self.error_code = error_code
+
+
+class UnknownOutcomeError(WireError):
+    """A change was sent, and no answer tells whether it was made."""
+
+    code = "unknown-outcome"
 
 
 class DecodeError(KraftopsError):
     """Bytes break their format."""
+
+    code = "damaged"
 
 
 class Underflow(DecodeError):

@@ -69,7 +69,7 @@ def _may_recover(error: WireError) -> bool:
     from kraftops.wire.rpc.error_codes import NO_LEADER_CODES
 
     if isinstance(error, AnswerError):
-        return error.code in NO_LEADER_CODES
+        return error.error_code in NO_LEADER_CODES
     return not isinstance(error, AuthError)
 
 

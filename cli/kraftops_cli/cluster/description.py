@@ -153,8 +153,8 @@ class _Questions:
         try:
             return ask()
         except AnswerError as error:
-            is_other = any_controller and error.code == NOT_LEADER_OR_FOLLOWER
-            if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_other:
+            is_other = any_controller and error.error_code == NOT_LEADER_OR_FOLLOWER
+            if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_other:
                 raise
             self.skipped(part, error)
             return None

@@ -12,6 +12,7 @@ from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import ClusterNodes, describe_cluster
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.error_codes import INCONSISTENT_CLUSTER_ID
 from kraftops_cli.cluster.options import TargetOptions
 from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
@@ -55,10 +56,12 @@ class Target:
         """
         cluster = describe_cluster(connection, with_fenced=with_fenced)
         if self.expected_id not in (None, cluster.cluster_id):
-            raise AnswerError(
-                f"{connection.address}: its cluster id is {cluster.cluster_id},"
-                f" not {self.expected_id}",
+            raise AnswerError.at(
+                connection.address,
+                f"its cluster id is {cluster.cluster_id}, not {self.expected_id}",
                 hint="check the address and --expect-cluster-id",
+                error_code=INCONSISTENT_CLUSTER_ID,
+                clusterId=cluster.cluster_id,
             )
         return cluster
 

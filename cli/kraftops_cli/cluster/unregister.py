@@ -177,7 +177,7 @@ def _unregister(session: _Session, broker: int) -> bool:
             lambda node: unregister_broker(node, broker),
         )
     except AnswerError as error:
-        if error.code != BROKER_ID_NOT_REGISTERED:
+        if error.error_code != BROKER_ID_NOT_REGISTERED:
             raise
         return False
     return True

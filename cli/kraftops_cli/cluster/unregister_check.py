@@ -38,11 +38,11 @@ class Registrations:
     def not_registered(self, broker: int) -> AnswerError:
         """Return the error of a broker that is not registered."""
         message = f"{self.address}: Broker ID {broker} is not currently registered"
-        return self.with_ids(AnswerError(message, code=BROKER_ID_NOT_REGISTERED))
+        return self.with_ids(AnswerError(message, error_code=BROKER_ID_NOT_REGISTERED))
 
     def with_ids(self, error: AnswerError) -> AnswerError:
         """Return an error; the hint of an unregistered broker lists the registered ones."""
-        if error.code == BROKER_ID_NOT_REGISTERED and self.fenced is not None:
+        if error.error_code == BROKER_ID_NOT_REGISTERED and self.fenced is not None:
             ids = ", ".join(map(str, sorted(self.fenced))) or "none"
             error.hint = f"registered are: {ids}"
         return error
@@ -98,7 +98,7 @@ def _from_metadata_log(
     try:
         image = target.live_image().image
     except AnswerError as error:
-        if error.code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
+        if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
             raise
         missing = "CLUSTER_ACTION on the cluster"
         return Registrations(
@@ -118,6 +118,6 @@ def _cluster_id(target: Target, connection: Connection) -> str | None:
     try:
         return target.nodes(connection).cluster_id
     except AnswerError as error:
-        if error.code != CLUSTER_AUTHORIZATION_FAILED or target.expected_id is not None:
+        if error.error_code != CLUSTER_AUTHORIZATION_FAILED or target.expected_id is not None:
             raise
         return None

@@ -37,5 +37,5 @@ def lines_of_sources(run: Run) -> Iterator[RecordLine]:
             head = file_head(part, report) if query.output_format.is_text else b""
             yield from record_lines(part, query, report, head)
         except (SourceError, UsageError) as error:
-            report.refusal(error.message)
+            report.refusal(error)
         run.flush_report()

@@ -53,7 +53,7 @@ def _limited_batches(run: Run) -> Iterator[pa.RecordBatch]:
         try:
             yield from limited.batches(ByteRange(path), run.plan.query_of(path), run.report)
         except (SourceError, UsageError) as error:
-            run.report.refusal(error.message)
+            run.report.refusal(error)
         run.flush_report()
         if limited.is_done:
             return

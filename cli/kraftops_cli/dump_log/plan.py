@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
 from kraftops.fileio.writing import write_all
 from kraftops.query.query import Query
+from kraftops_cli.terminal.failure import Failure, conclude, failure_of
 from kraftops_cli.terminal.streams import Terminal
 
 DAMAGED = 2
@@ -57,8 +58,24 @@ class Run:
             self.terminal.line(line)
 
     def exit_code(self) -> int:
-        """Return the exit code of a dump: Kafka's, or the code of `--check`."""
-        return exit_code(self.plan, self.report)
+        """Return the exit code of a dump: Kafka's, or the code of `--check`.
+
+        With `--format json`, a failure is an object behind the rows.
+        """
+        code = exit_code(self.plan, self.report)
+        if code not in (0, DAMAGED) and self.terminal.is_json:
+            return conclude(self.terminal, _failure_of(self.plan, self.report))
+        return code
+
+
+def _failure_of(plan: Plan, report: Report) -> Failure:
+    """Return the failure of a dump whose report has failed."""
+    if not report.first_refusal:
+        return Failure("damaged", "there is damage: standard error has a line for each")
+    failure = failure_of(report.first_refusal)
+    if report.refused < len(plan.sources):  # the others are dumped
+        failure = replace(failure, code="unreadable", exit_code=1)
+    return failure
 
 
 def exit_code(plan: Plan, report: Report) -> int:

@@ -31,7 +31,7 @@ def run_small_files(run: Run, paths: list[str]) -> int:
             try:
                 found = small_file(path)
             except SourceError as error:
-                report.refusal(error.message)
+                report.refusal(error)
             else:
                 assert found is not None
                 line = json.dumps(found, ensure_ascii=False) + "\n"

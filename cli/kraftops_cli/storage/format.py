@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, refuse, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
@@ -136,12 +136,8 @@ def format_(terminal: Terminal, /, **options: object) -> int:
     form, is_dry = str(options["form"]), bool(options["dry_run"])
     if plan.mended:
         from kraftops.image.verify.mending import known_directory_ids
-        from kraftops.image.verify.takeover import TakeoverRefused
 
-        try:
-            known = known_directory_ids(config, force=request.force)
-        except TakeoverRefused as refused:
-            return refuse(terminal, refused, form, "format")
+        known = known_directory_ids(config, force=request.force)
         plan = plan_format(config, replace(request, directory_ids=known))
         _warn_of_mending(terminal, plan, known)
     _check(terminal, plan, request, form)

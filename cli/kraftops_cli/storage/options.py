@@ -1,15 +1,10 @@
-"""Options and refusals of several subcommands of `kafka-storage`, and the check of a cluster id."""
+"""Options of several subcommands of `kafka-storage`, and the check of a cluster id."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import click
 
 from kraftops_cli.terminal.streams import Terminal
-
-if TYPE_CHECKING:
-    from kraftops.image.verify.takeover import TakeoverRefused
 
 CONFIG = click.option(
     "--config", "-c", metavar="FILE", required=True, help="The configuration file of the node."
@@ -48,15 +43,3 @@ def warn_of_id(terminal: Terminal, cluster_id: str, *, strict: bool) -> None:
     if strict:
         raise UsageError(message, hint)
     terminal.error(f"warning: {message}", hint)
-
-
-def refuse(terminal: Terminal, refused: TakeoverRefused, form: str, command: str) -> int:
-    """Print a refusal in the form of the answer; return its exit code."""
-    from kraftops.storage.logdirs.describe import describe_finding
-
-    if form != "json":
-        raise refused
-    data = {"error": refused.code, "message": refused.message, "hint": refused.hint}
-    lost = [describe_finding(finding) for finding in refused.findings]
-    terminal.json(command, {**data, "changed": False, "lost": lost})
-    return refused.exit_code

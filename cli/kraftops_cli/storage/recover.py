@@ -18,6 +18,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.recovery.plan import RecoveryPlan, RecoveryRequest
+    from kraftops.recovery.refusal import RecoveryRefused
     from kraftops.storage.config.server_config import ServerConfig
 
 EXAMPLES = (
@@ -165,33 +166,24 @@ def recover(
     terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str, **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
-    from kraftops.errors import KraftopsError, UsageError
     from kraftops.recovery.archives import unpacked
     from kraftops.recovery.plan import RecoveryRequest
     from kraftops.recovery.target_voters import parse_host_changes
     from kraftops.storage.config.server_config import load_config
 
-    try:
-        loaded = load_config(config, overrides, os.environ)
-        if options["undo"]:
-            return _undo(terminal, loaded, options["backup"], form)
-        changes = options["host_changes"]
-        with unpacked(options["sources"]) as sources:
-            request = RecoveryRequest(
-                sources=sources,
-                choice=options["choice"],
-                voters=options["voters"],
-                host_changes=parse_host_changes(changes) if changes else {},
-                log_dirs=[path for path in options["log_dirs"].split(",") if path],
-            )
-            return _recover(terminal, loaded, request, _Options.of(form, options))
-    except KraftopsError as error:
-        if form == "json":
-            code = "usage" if isinstance(error, UsageError) else getattr(error, "code", "failed")
-            data = {"error": code, "message": error.message, "hint": error.hint, "changed": False}
-            terminal.json("recover", data)
-            return error.exit_code
-        raise
+    loaded = load_config(config, overrides, os.environ)
+    if options["undo"]:
+        return _undo(terminal, loaded, options["backup"], form)
+    changes = options["host_changes"]
+    with unpacked(options["sources"]) as sources:
+        request = RecoveryRequest(
+            sources=sources,
+            choice=options["choice"],
+            voters=options["voters"],
+            host_changes=parse_host_changes(changes) if changes else {},
+            log_dirs=[path for path in options["log_dirs"].split(",") if path],
+        )
+        return _recover(terminal, loaded, request, _Options.of(form, options))
 
 
 class _Options(NamedTuple):
@@ -227,7 +219,7 @@ def _recover(
     changes = bool(plan.steps) and not options.is_dry
     if changes:
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
-            return _refuse(terminal, plan, options.form)
+            raise _not_confirmed(plan)
         backup = execute(plan, parent=options.backup, has_backup=options.has_backup, now=now)
     steps = advice(plan, _arguments(request))
     print_answer(
@@ -272,21 +264,17 @@ def _is_confirmed(terminal: Terminal, plan: RecoveryPlan) -> bool:
     return re.split(r"[,\s]+", typed.strip()) == expected.split(",")
 
 
-def _refuse(terminal: Terminal, plan: RecoveryPlan, form: str) -> int:
-    """Refuse a recovery that is not confirmed; return the exit code."""
+def _not_confirmed(plan: RecoveryPlan) -> RecoveryRefused:
+    """Return the refusal of a recovery to which nobody has agreed."""
     from kraftops.recovery.describe import describe_plan
     from kraftops.recovery.refusal import RecoveryRefused
 
-    error = RecoveryRefused(
+    return RecoveryRefused(
         "not-confirmed",
         "nothing was written: nobody has agreed",
         "--yes says that no other voter starts with its old disk",
+        **describe_plan(plan, [], changed=False, backup=None),
     )
-    if form != "json":
-        raise error
-    data = {"error": error.code, "message": error.message, "hint": error.hint}
-    terminal.json("recover", data | describe_plan(plan, [], changed=False, backup=None))
-    return error.exit_code
 
 
 def _undo(terminal: Terminal, config: ServerConfig, backup: str | None, form: str) -> int:

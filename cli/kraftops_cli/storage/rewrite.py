@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, refuse, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -102,7 +102,7 @@ def rewrite(
     if takeover.lost:
         refused = refusal(takeover.lost)
         if not options["force"]:
-            return refuse(terminal, refused, form, "rewrite")
+            raise refused
         terminal.error(f"warning: {refused.message}")
     for message, hint in warnings(loaded, planned):
         terminal.error(f"warning: {message}", hint)

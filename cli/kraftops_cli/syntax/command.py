@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from kraftops_cli.syntax.lazy_group import LazyGroup
+from kraftops_cli.terminal.streams import Terminal
 
 Syntax = Callable[[click.Context, list[str]], list[str]]
 """Returns the arguments of the context's command in the form that Click's parser takes.
@@ -43,12 +44,26 @@ class ToolCommand(click.Command):
         self.sections = sections
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse *args* in the syntax of this command."""
-        return super().parse_args(ctx, self._syntax(ctx, args))
+        """Parse *args* in the syntax of this command, and tell the terminal what runs."""
+        terminal = ctx.find_object(Terminal)
+        if terminal:
+            terminal.command = str(self.name)
+        left = super().parse_args(ctx, self._syntax(ctx, args))
+        if terminal:
+            terminal.keeps_kafka_codes = _is_kafkas(ctx)
+        return left
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help: a sentence, usage, examples, options, exit codes."""
         _write_help(self, ctx, formatter)
+
+
+def _is_kafkas(ctx: click.Context) -> bool:
+    """Tell whether Kafka's tool of the same name has this command, and reads the same source."""
+    group = ctx.parent.command if ctx.parent else None
+    is_ours = isinstance(group, ToolGroup) and group.has_added(str(ctx.info_name))
+    is_live = ctx.params.get("controllers") is not None
+    return str(ctx.find_root().info_name).startswith("kafka-") and not is_ours and not is_live
 
 
 class ToolGroup(LazyGroup):
@@ -79,6 +94,10 @@ class ToolGroup(LazyGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the subcommand, and find the subcommand."""
         return super().parse_args(ctx, self._syntax(ctx, args))
+
+    def has_added(self, name: str) -> bool:
+        """Tell whether Kafka's tool lacks the subcommand *name*."""
+        return name in getattr(self._syntax, "ours", ())
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help: a sentence, usage, examples, options, subcommands, exit codes."""

@@ -18,11 +18,18 @@ _CONTROLS |= {ord("\n"): "\\n", ord("\r"): "\\r"}
 
 
 class Terminal:
-    """Standard output as bytes and standard error as lines."""
+    """Standard output as bytes and standard error as lines, and the form of the output.
 
-    def __init__(self, name: str) -> None:
+    *command* is the command that runs, *is_json* says that a program reads the output, and
+    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool.
+    """
+
+    def __init__(self, name: str, *, is_json: bool = False) -> None:
         """Make the streams of the tool *name*; its messages begin with this name."""
         self._name = name
+        self.command = name
+        self.is_json = is_json
+        self.keeps_kafka_codes = False
         self._stdout: BinaryIO | None = None
 
     @property

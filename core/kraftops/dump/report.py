@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from operator import lt
 
+from kraftops.errors import KraftopsError
 from kraftops.uris import is_remote
 
 _LINES = 4096  # of gaps, made at once
@@ -29,6 +30,7 @@ class Report:
         """Whether data is damaged, or an index does not match its log."""
         self.refused = 0
         """The number of files that could not be read at all."""
+        self.first_refusal: KraftopsError | None = None
         self._lines: list[str] = []
         self._index_mismatches: dict[str, dict[int, int]] = {}
         self._time_mismatches: dict[str, list[tuple[int, int]]] = {}
@@ -47,11 +49,12 @@ class Report:
         self.has_damage = True
         self.note(path, position, reason)
 
-    def refusal(self, reason: str) -> None:
+    def refusal(self, error: KraftopsError) -> None:
         """Note a file that cannot be read at all."""
         self.has_failed = True
         self.refused += 1
-        self._lines.append(f"{self._tool}: {reason}")
+        self.first_refusal = self.first_refusal or error
+        self._lines.append(f"{self._tool}: {error.message}")
 
     def ignored(self, path: str) -> None:
         """Note a file of an unknown kind, which Kafka's tool skips."""
@@ -142,6 +145,7 @@ class Report:
         self.has_failed |= later.has_failed
         self.has_damage |= later.has_damage
         self.refused += later.refused
+        self.first_refusal = self.first_refusal or later.first_refusal
         self._lines += later._lines
         for path, offsets in later._index_mismatches.items():
             self._index_mismatches.setdefault(path, {}).update(offsets)

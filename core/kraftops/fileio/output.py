@@ -19,6 +19,8 @@ _OWN_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
 class OutputError(KraftopsError):
     """An output file cannot be written; the message names it."""
 
+    code = "not-writable"
+
 
 @contextmanager
 def open_output(path: str, sources: Iterable[str] = ()) -> Iterator[int]:

@@ -107,4 +107,4 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _unreadable(path: str, error: OSError) -> SourceError:
-    return SourceError(f"cannot read {path}: {error.strerror}")
+    return SourceError.of(path, error)

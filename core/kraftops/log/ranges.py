@@ -45,7 +45,7 @@ def file_id(path: str) -> FileId:
     try:
         status = os.stat(path)
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+        raise SourceError.of(path, error) from None
     return status.st_dev, status.st_ino
 
 

@@ -43,10 +43,9 @@ class RecoveryRefused(StorageError):
 
     exit_code = 3
 
-    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
-        super().__init__(message, hint)
+    def __init__(self, code: str, message: str, hint: str | None = None, **known: object) -> None:
+        super().__init__(message, hint, code=code, **{"changed": False, **known})
         assert code in CODES
-        self.code = code
 
 
 class NotFound(RecoveryRefused):

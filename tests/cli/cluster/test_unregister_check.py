@@ -54,4 +54,4 @@ def test_broker_that_cannot_be_seen_may_be_registered() -> None:
 def test_error_of_an_unregistered_broker_lists_the_others() -> None:
     assert registrations().not_registered(9).hint == "registered are: 1, 2, 3"
     assert registrations(fenced={}).not_registered(9).hint == "registered are: none"
-    assert registrations().with_ids(AnswerError("no", code=31)).hint is None
+    assert registrations().with_ids(AnswerError("no", error_code=31)).hint is None

@@ -144,7 +144,7 @@ def test_nothing_is_written_if_nobody_answers(tmp_path: Path) -> None:
 
     done = run_here("-C", "localhost:1", "--output", str(out))
 
-    assert (done.code, done.out) == (1, b"")
+    assert (done.code, done.out) == (5, b"")
     assert done.errors[0] == "kafka-dump-log: localhost:1: connection refused"
     assert not out.exists()
 

@@ -7,6 +7,7 @@ import pytest
 
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
+from kraftops.errors import SourceError
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.plan import Plan, exit_code, open_target, write_head
 from kraftops_cli.terminal.streams import Terminal
@@ -46,7 +47,7 @@ def test_exit_code(events: list[str], check: bool, code: int) -> None:
     report = Report()
     for event in events:
         if event == "refusal":
-            report.refusal("cannot read it")
+            report.refusal(SourceError("cannot read it"))
         else:
             getattr(report, event)("0.log", 0, "reason")
 

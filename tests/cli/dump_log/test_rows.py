@@ -499,8 +499,10 @@ def test_small_files_are_objects_each_and_one_that_is_missing_a_line(tmp_path: P
         cwd=tmp_path,
     )
 
-    assert [row["kind"] for row in parsed(done.text)] == ["quorum-state", "partition.metadata"]
-    assert done.code == 1
+    *rows, failure = parsed(done.text)
+    assert [row["kind"] for row in rows] == ["quorum-state", "partition.metadata"]
+    assert (done.code, failure["error"]) == (1, "unreadable")
+    assert failure["path"] == "leader-epoch-checkpoint"
     assert done.errors == [
         "kafka-dump-log: cannot read leader-epoch-checkpoint: No such file or directory"
     ]
@@ -509,7 +511,7 @@ def test_small_files_are_objects_each_and_one_that_is_missing_a_line(tmp_path: P
 def test_small_files_do_not_go_together_with_logs() -> None:
     done = run_here("--files", f"{LOG_NAME},quorum-state", "--format", "json", cwd=IN / "meta")
 
-    assert (done.code, done.out) == (1, b"")
+    assert (done.code, parsed(done.text)[0]["error"]) == (1, "usage")
     assert "do not go together" in done.errors[0]
 
 

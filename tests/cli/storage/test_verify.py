@@ -174,7 +174,7 @@ def test_refused_configuration_is_a_finding(node: Path) -> None:
 
     done = verify(node, "-c", "other.properties")
 
-    assert (done.code, done.text) == (1, "")
+    assert (done.code, done.text) == (4, "")
     assert done.errors[0].startswith("kafka-storage: cannot read other.properties: ")
 
     done = verify(node)

@@ -3,6 +3,7 @@
 import os.path
 
 from kraftops.dump.report import Report
+from kraftops.errors import SourceError
 
 
 def test_notes_and_remarks_are_no_failure() -> None:
@@ -20,7 +21,7 @@ def test_failures_and_refusals_are_reported_and_remembered() -> None:
     report, other = Report(), Report()
 
     report.failure("0.log", 61, "bad")
-    other.refusal("cannot read 0.log")
+    other.refusal(SourceError("cannot read 0.log"))
 
     assert (report.take_lines(), other.take_lines()) == (
         ["0.log: position 61: bad"],

@@ -19,7 +19,9 @@ from kraftops_cli.cluster.command import cluster
 from kraftops_cli.dump_log.command import dump_log
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.storage.command import storage
+from kraftops_cli.terminal.failure import asks_for_json
 from kraftops_cli.terminal.streams import Terminal
+from tests.helpers.project.json_schemas import check_output
 
 DUMP_LOG = str(Path(sys.executable).with_name("kafka-dump-log"))
 STORAGE = str(Path(sys.executable).with_name("kafka-storage"))
@@ -61,9 +63,9 @@ class Done:
 class MemoryTerminal(Terminal):
     """A terminal whose standard output stays in memory."""
 
-    def __init__(self, name: str, out: io.BytesIO) -> None:
+    def __init__(self, name: str, out: io.BytesIO, *, is_json: bool = False) -> None:
         """Make one that writes to *out*."""
-        super().__init__(name)
+        super().__init__(name, is_json=is_json)
         self._stdout = out
         self._fd, path = tempfile.mkstemp()
         os.unlink(path)
@@ -85,10 +87,13 @@ class MemoryTerminal(Terminal):
 
 
 def run_here(*args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: str = "") -> Done:
-    """Run a program in this process; an exception that it lets through comes out here."""
+    """Run a program in this process; an exception that it lets through comes out here.
+
+    With `--format json`, its output is checked by its schema.
+    """
     out, echoed, err = io.BytesIO(), io.StringIO(), io.StringIO()
     name = Path(program).name
-    terminal = MemoryTerminal(name, out)
+    terminal = MemoryTerminal(name, out, is_json=asks_for_json(args))
     with (
         chdir(cwd),
         patch.object(sys, "argv", [name, *args]),
@@ -97,7 +102,9 @@ def run_here(*args: str, cwd: Path | str = ".", program: str = DUMP_LOG, stdin: 
         redirect_stderr(err),
     ):
         code = main.run(COMMANDS[program], name, terminal)
-    return Done(code, out.getvalue() + echoed.getvalue().encode(), err.getvalue())
+    done = Done(code, out.getvalue() + echoed.getvalue().encode(), err.getvalue())
+    check_output(name, args, done.text)
+    return done
 
 
 def run_command(
@@ -107,7 +114,7 @@ def run_command(
     stdin: bytes = b"",
     environment: dict[str, str] | None = None,
 ) -> Done:
-    """Run an installed program."""
+    """Run an installed program; its JSON is checked as that of `run_here`."""
     command: Sequence[str | bytes] = [program, *args]
     done = subprocess.run(
         command,
@@ -118,4 +125,6 @@ def run_command(
         timeout=60,
         check=False,
     )
-    return Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))
+    found = Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "backslashreplace"))
+    check_output(Path(program).name, [os.fsdecode(each) for each in args], found.text)
+    return found

@@ -132,7 +132,7 @@ class ArrowReader:
             for batch in scan_batches(part, query, report, arrow_schema()):
                 emit(batch)
         except (SourceError, UsageError) as error:
-            report.refusal(error.message)
+            report.refusal(error)
         size = 0 if part.stop is None else part.stop - part.start
         emit(PartResult(part, report, None, None, size))
         return ()

@@ -72,7 +72,7 @@ class PartPrinter:
             else:
                 yield from self._whole(part, report)
         except (SourceError, UsageError) as error:
-            report.refusal(error.message)
+            report.refusal(error)
 
     def _chosen(self, part: ByteRange, report: Report) -> Iterator[bytes]:
         require_records(part)

@@ -76,7 +76,7 @@ def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+        raise SourceError.of(path, error) from None
 
 
 def _end_of_batches(path: str, position: int) -> int:

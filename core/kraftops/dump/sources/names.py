@@ -136,7 +136,7 @@ def _names(directory: str) -> list[str]:
     try:
         return sorted(os.listdir(directory))
     except OSError as error:
-        raise SourceError(f"cannot read {directory}: {error.strerror}") from None
+        raise SourceError.of(directory, error) from None
 
 
 def _readable_names(directory: str) -> list[str]:

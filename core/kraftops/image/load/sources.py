@@ -159,7 +159,7 @@ def _names(directory: str) -> list[str]:
     try:
         return sorted(os.listdir(directory))
     except OSError as error:
-        raise SourceError(f"cannot read {directory}: {error.strerror}") from None
+        raise SourceError.of(directory, error) from None
 
 
 def _after(segments: tuple[FileName, ...], end: int) -> list[FileName]:
@@ -207,7 +207,7 @@ def size_of(path: str) -> int:
     try:
         return os.path.getsize(path)
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+        raise SourceError.of(path, error) from None
 
 
 def _size(file: FileName) -> int:

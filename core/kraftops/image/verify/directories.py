@@ -85,7 +85,7 @@ def _log_directory(directory: str) -> LogDirectory:
     try:
         meta = meta_properties.read(properties(read_file(path)))
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+        raise SourceError.of(path, error) from None
     except DecodeError as error:
         raise SourceError(f"cannot read {path}: {error.message}") from None
     if meta.node_id is None:
@@ -103,7 +103,7 @@ def partition_directories(directory: str) -> Iterator[PartitionDirectory]:
         with os.scandir(directory) as entries:
             names = [entry.name for entry in entries if entry.is_dir()]
     except OSError as error:
-        raise SourceError(f"cannot read {directory}: {error.strerror}") from None
+        raise SourceError.of(directory, error) from None
     for name in sorted(names):
         match = _SUFFIXES.fullmatch(name)
         if match and name != METADATA_PARTITION and is_partition(name):

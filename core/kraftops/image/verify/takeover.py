@@ -18,6 +18,7 @@ from kraftops.image.verify.directories import (
     partition_directories,
 )
 from kraftops.storage.format.rewrite import Rewrite
+from kraftops.storage.logdirs.describe import describe_finding
 from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.partition_data import partition_data_of
@@ -30,8 +31,8 @@ class TakeoverRefused(StorageError):
     code = OTHER_BROKER
 
     def __init__(self, message: str, hint: str, findings: Sequence[Finding]) -> None:
-        super().__init__(message, hint)
-        self.findings = findings
+        lost = [describe_finding(finding) for finding in findings]
+        super().__init__(message, hint, changed=False, lost=lost)
 
 
 class Takeover(NamedTuple):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter
+from kraftops.errors import KraftopsError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.record_rows import damage_row, file_column
@@ -63,9 +64,9 @@ class DamageReport(Report):
         """Keep damage that hides nothing."""
         self.add(path, position, reason)
 
-    def refusal(self, reason: str) -> None:
+    def refusal(self, error: KraftopsError) -> None:
         """Keep why a file cannot be read."""
-        self.refusals.append(reason)
+        self.refusals.append(error.message)
 
     def note(self, path: str, position: int, reason: str) -> None:
         """Ignore oddities that are no damage."""

@@ -167,7 +167,7 @@ class DumpWork:
                 else:
                     yield from scan_batches(part, query, report, schema)
             except (SourceError, UsageError) as error:
-                report.refusal(error.message)
+                report.refusal(error)
             findings.add(PartResult(part, report, None, None, 0))
 
 
@@ -177,7 +177,7 @@ def _small_text(part: ByteRange, findings: _SplitFindings) -> Iterator[str]:
     try:
         found = small_file(part.path)
     except SourceError as error:
-        report.refusal(error.message)
+        report.refusal(error)
     else:
         yield json.dumps(found, ensure_ascii=False) + "\n"
         if found and "damage" in found:

@@ -121,7 +121,7 @@ def _read(path: str) -> dict[str, Property]:
         with open(path, "rb") as file:
             return properties(file.read())
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+        raise SourceError.of(path, error) from error
     except DecodeError as error:
         raise ConfigError(f"{path}: {error.message}") from error
 

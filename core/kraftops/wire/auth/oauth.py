@@ -84,15 +84,15 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
     except HTTPError as error:
         error.close()
         reason = f"{error.code} {error.reason}"
-        raise AuthError(f"{sasl.token_url}: no token: {reason}", hint=_ENDPOINT_HINT) from error
+        raise AuthError.at(sasl.token_url, f"no token: {reason}", hint=_ENDPOINT_HINT) from error
     except URLError as error:
         reason = str(error.reason)
-        raise AuthError(f"{sasl.token_url}: no token: {reason}", hint=_ENDPOINT_HINT) from error
+        raise AuthError.at(sasl.token_url, f"no token: {reason}", hint=_ENDPOINT_HINT) from error
     except OSError as error:
-        raise AuthError(f"{sasl.token_url}: no token: {error}", hint=_ENDPOINT_HINT) from error
+        raise AuthError.at(sasl.token_url, f"no token: {error}", hint=_ENDPOINT_HINT) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise AuthError(
-            f"{sasl.token_url}: its answer is no JSON with an access_token", hint=_ENDPOINT_HINT
+        raise AuthError.at(
+            sasl.token_url, "its answer is no JSON with an access_token", hint=_ENDPOINT_HINT
         ) from error
 
 

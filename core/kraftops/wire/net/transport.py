@@ -108,22 +108,29 @@ class Transport:
 
     def _refuse(self, head: bytes, size: int) -> NoReturn:
         if head in _FOREIGN:
-            raise WireError(f"{self.address}: {_FOREIGN[head]}", hint="check the port")
+            raise WireError.at(
+                self.address, _FOREIGN[head], hint="check the port", code="not-kafka"
+            )
         if head[0] == _TLS_ALERT and head[1] == 3 and not self._is_tls:
-            raise WireError(f"{self.address}: it expects TLS", hint=_TLS_WANTED_HINT)
-        raise WireError(
-            f"{self.address}: no Kafka answers there: an answer would be of {size} bytes",
+            raise WireError.at(
+                self.address, "it expects TLS", hint=_TLS_WANTED_HINT, code="not-kafka"
+            )
+        raise WireError.at(
+            self.address,
+            f"no Kafka answers there: an answer would be of {size} bytes",
             hint="check the port",
+            code="not-kafka",
         )
 
     def _silent(self, deadline: Deadline) -> WireError:
         waited = f"{deadline.seconds:g} s"
         if not self._is_fresh:
-            return WireError(
-                f"{self.address}: no answer within {waited}", hint="--timeout SECONDS waits longer"
+            return WireError.at(
+                self.address, f"no answer within {waited}", hint="--timeout SECONDS waits longer"
             )
-        return WireError(
-            f"{self.address}: it takes the connection, but gives no answer within {waited}",
+        return WireError.at(
+            self.address,
+            f"it takes the connection, but gives no answer within {waited}",
             hint="it may be no Kafka, or too busy, or expect TLS: check port and security.protocol",
         )
 
@@ -132,17 +139,18 @@ class Transport:
             return self._closed(0, 0)
         if isinstance(error, ssl.SSLError):
             return _tls_error(self.address, error)
-        return WireError(f"{self.address}: {error.strerror or error}")
+        return WireError.at(self.address, error.strerror or str(error))
 
     def _closed(self, count: int, size: int) -> WireError:
         if count:
-            return WireError(
-                f"{self.address}: it closes the connection after {count} of {size} bytes",
+            return WireError.at(
+                self.address,
+                f"it closes the connection after {count} of {size} bytes",
                 hint="try again; if that does not help, look into the server's log",
             )
         when = "before it answers" if self._is_fresh else "instead of an answer"
         hint = _TLS_HINT if self._is_tls and self._is_fresh else _PROTOCOL_HINT
-        return WireError(f"{self.address}: it closes the connection {when}", hint)
+        return WireError.at(self.address, f"it closes the connection {when}", hint)
 
 
 def _positive(deadline: Deadline) -> float:
@@ -172,16 +180,18 @@ def _connected(address: Address, deadline: Deadline) -> socket.socket:
         else:
             return connecting
     if isinstance(last_error, TimeoutError):
-        raise WireError(
-            f"{address}: no connection within {deadline.seconds:g} s",
+        raise WireError.at(
+            address,
+            f"no connection within {deadline.seconds:g} s",
             hint="is the host up, and does a firewall let this port through?",
         ) from last_error
     if isinstance(last_error, ConnectionRefusedError):
-        raise WireError(
-            f"{address}: connection refused",
+        raise WireError.at(
+            address,
+            "connection refused",
             hint="nothing listens there: check host and port, and whether the node runs",
         ) from last_error
-    raise WireError(f"{address}: {last_error.strerror or last_error}") from last_error
+    raise WireError.at(address, last_error.strerror or str(last_error)) from last_error
 
 
 _SocketAddresses = Sequence[tuple[int, int, int, str, tuple[Any, ...]]]
@@ -192,12 +202,12 @@ def _resolved(address: Address, deadline: Deadline) -> _SocketAddresses:
     hint = "check the name, and whether this machine can look it up"
     lookup = BackgroundCall(lambda: socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
     if not lookup.wait(deadline.left):
-        raise WireError(f"{address}: its name is not resolved within {deadline.seconds:g} s", hint)
+        raise WireError.at(address, f"its name is not resolved within {deadline.seconds:g} s", hint)
     try:
         return lookup.result()
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "no name of a host"
-        raise WireError(f"{address}: cannot resolve its name: {reason}", hint) from error
+        raise WireError.at(address, f"cannot resolve its name: {reason}", hint) from error
 
 
 def _secured(
@@ -209,14 +219,15 @@ def _secured(
             plain, server_hostname=address.host, do_handshake_on_connect=False
         )
     except (OSError, ValueError) as error:
-        raise WireError(f"{address}: TLS: {error}") from error
+        raise WireError.at(address, f"TLS: {error}") from error
     try:
         secured.settimeout(_positive(deadline))
         secured.do_handshake()
     except TimeoutError:
         secured.close()
-        raise WireError(
-            f"{address}: no TLS handshake within {deadline.seconds:g} s",
+        raise WireError.at(
+            address,
+            f"no TLS handshake within {deadline.seconds:g} s",
             hint="is that a TLS listener? security.protocol in --command-config sets that",
         ) from None
     except OSError as error:
@@ -229,17 +240,20 @@ def _tls_error(address: Address, error: OSError) -> WireError:
     """Return the error for an operator of an error of TLS."""
     if isinstance(error, ssl.SSLCertVerificationError):
         text = error.verify_message.rstrip(".")
-        return AuthError(f"{address}: TLS: its certificate is refused: {text}", hint=_TRUST_HINT)
+        return AuthError.at(address, f"TLS: its certificate is refused: {text}", hint=_TRUST_HINT)
     reason = (getattr(error, "reason", None) or "").lower().replace("_", " ")
     if isinstance(error, ssl.SSLEOFError | ConnectionError) or "wrong version number" in reason:
-        return WireError(
-            f"{address}: it does not shake hands for TLS",
+        return WireError.at(
+            address,
+            "it does not shake hands for TLS",
             hint="is that a TLS listener? security.protocol in --command-config sets that",
+            code="not-kafka",
         )
     if "certificate" in reason:
-        return AuthError(
-            f"{address}: TLS: it refuses us: {reason}",
+        return AuthError.at(
+            address,
+            f"TLS: it refuses us: {reason}",
             hint="it wants a certificate that it trusts: ssl.keystore.location or"
             " ssl.keystore.certificate.chain in --command-config has it",
         )
-    return WireError(f"{address}: TLS: {reason or error.strerror or error}")
+    return WireError.at(address, f"TLS: {reason or error.strerror or error}")

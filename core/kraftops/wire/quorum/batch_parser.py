@@ -51,7 +51,9 @@ class BatchParser:
     def _size(self, data: bytes, pos: int) -> int:
         size = LOG_OVERHEAD + int(_HEADER.unpack_from(data, pos)[1])
         if not LOG_OVERHEAD + SMALLEST_LENGTH < size <= LARGEST_BATCH:
-            raise WireError(f"{self._endpoint}: a batch of {size} bytes, which none can have")
+            raise WireError.at(
+                self._endpoint, f"a batch of {size} bytes, which none can have", code="server-error"
+            )
         return size
 
 

@@ -132,7 +132,9 @@ def fetch(connection: Connection, request: FetchRequest, deadline: Deadline) -> 
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, _PERMISSION)
     if not answer.responses or not answer.responses[0].partitions:
-        raise WireError(f"{connection.address}: an answer without the metadata log")
+        raise WireError.at(
+            connection.address, "an answer without the metadata log", code="server-error"
+        )
     return _fetch_result(answer)
 
 
@@ -162,10 +164,11 @@ def _other_cluster(connection: Connection, expected: str | None) -> AnswerError:
         ids = f"{describe_cluster(connection).cluster_id}, not {expected}"
     except WireError:
         ids = f"not {expected}"
-    return AnswerError(
-        f"{connection.address}: its cluster id is {ids}",
+    return AnswerError.at(
+        connection.address,
+        f"its cluster id is {ids}",
         hint="check the address and --expect-cluster-id",
-        code=INCONSISTENT_CLUSTER_ID,
+        error_code=INCONSISTENT_CLUSTER_ID,
     )
 
 
@@ -216,14 +219,17 @@ def receive_snapshot_chunk(
     if answer.error_code:
         raise answer_error(connection, answer.error_code, None, _PERMISSION)
     if not answer.topics or not answer.topics[0].partitions:
-        raise WireError(f"{connection.address}: an answer without the metadata log")
+        raise WireError.at(
+            connection.address, "an answer without the metadata log", code="server-error"
+        )
     partition = answer.topics[0].partitions[0]
     if partition.error_code:
         return None
     data = partition.unaligned_records or b""
     if partition.position != position or not data or position + len(data) > partition.size:
-        raise AnswerError(
-            f"{connection.address}: {len(data)} bytes from {partition.position} of a snapshot"
-            f" of {partition.size}, where those from {position} were asked for"
+        raise AnswerError.at(
+            connection.address,
+            f"{len(data)} bytes from {partition.position} of a snapshot"
+            f" of {partition.size}, where those from {position} were asked for",
         )
     return SnapshotChunk(partition.size, data)

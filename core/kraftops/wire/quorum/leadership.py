@@ -87,9 +87,11 @@ class Leadership:
             return None
         try:
             if connection.kind is NodeKind.BROKER:
-                failed[address] = WireError(
-                    f"{address}: a broker answers there, not a controller",
+                failed[address] = WireError.at(
+                    address,
+                    "a broker answers there, not a controller",
                     hint="the metadata log is read from controllers only",
+                    code="wrong-node",
                 )
             elif self._leads(connection, position, deadline):
                 self._has_answer = True
@@ -97,9 +99,11 @@ class Leadership:
             else:
                 self._has_answer = True
                 reason = f"controller {self.leader} leads" if self.leader >= 0 else "no one leads"
-                failed[address] = WireError(
-                    f"{address}: it does not lead the quorum: {reason}, it says",
+                failed[address] = WireError.at(
+                    address,
+                    f"it does not lead the quorum: {reason}, it says",
                     hint="give the addresses of all controllers",
+                    code="no-leader",
                 )
         except AnswerError:
             connection.close()

@@ -148,7 +148,9 @@ class LiveLog:
                 self._has_read = True
                 yield LiveBatch(endpoint, batch, is_of_snapshot=True)
         if parser.rest:
-            raise WireError(f"{endpoint}: the snapshot {snapshot} ends within a batch")
+            raise WireError.at(
+                endpoint, f"the snapshot {snapshot} ends within a batch", code="server-error"
+            )
         self._position = FetchPosition(*snapshot)
 
     def _log(self, *, follow: bool) -> Iterator[Event]:

@@ -166,4 +166,4 @@ class SpooledImage:
             raise UsageError(f"{self.endpoint}: nothing in its log is as old as that")
         for finding in self._loader.image.log_findings:
             raise WireError(f"cannot read {finding}")
-        raise WireError(f"{self.endpoint}: there are no metadata records in its log")
+        raise WireError.at(self.endpoint, "there are no metadata records in its log")

@@ -25,10 +25,12 @@ def answer_error(
     if code == CLUSTER_AUTHORIZATION_FAILED:
         named = _PERMISSION.search(message or "")
         permission = named[1] if named else permission
-        return AnswerError(
-            f"{connection.address}: not permitted: it needs {permission} on the cluster",
+        return AnswerError.at(
+            connection.address,
+            f"not permitted: it needs {permission} on the cluster",
             hint=f"kafka-acls --add --cluster --operation {permission} grants it",
-            code=code,
+            error_code=code,
+            permission=permission,
         )
     error = connection.error_of(code, message)
     if code == UNSUPPORTED_VERSION and connection.kind is NodeKind.CONTROLLER:

@@ -52,8 +52,15 @@ def all_failed(failed: Sequence[WireError], count: int) -> WireError:
     if count == 1:
         return failed[0]
     reasons = "; ".join(error.message for error in failed)
-    return WireError(f"none of {count} addresses can be asked: {reasons}", failed[0].hint)
+    codes = {error.code for error in failed}
+    return WireError(
+        f"none of {count} addresses can be asked: {reasons}",
+        failed[0].hint,
+        code=failed[0].code if len(codes) == 1 else None,
+        addresses=[error.known.get("address") for error in failed],
+    )
 
 
 def _mismatch(address: Address, wanted: NodeKind) -> WireError:
-    return WireError(f"{address}: {_OTHER[wanted]}", hint=f"{_OPTION[wanted]} is for those")
+    hint = f"{_OPTION[wanted]} is for those"
+    return WireError.at(address, _OTHER[wanted], hint, code="wrong-node")

@@ -149,7 +149,9 @@ def describe_quorum(connection: Connection) -> QuorumInfo:
 
 def _only_partition(connection: Connection, topics: Answer) -> Answer:
     if not topics or not topics[0].partitions:
-        raise WireError(f"{connection.address}: an answer without the metadata log")
+        raise WireError.at(
+            connection.address, "an answer without the metadata log", code="server-error"
+        )
     return topics[0].partitions[0]
 
 
@@ -203,9 +205,11 @@ def unregister_broker(connection: Connection, broker_id: int) -> None:
     """
     answer = connection.ask("UnregisterBroker", broker_id=broker_id)
     if answer.error_code == BROKER_ID_NOT_REGISTERED:
-        raise AnswerError(
-            f"{connection.address}: Broker ID {broker_id} is not currently registered",
-            code=BROKER_ID_NOT_REGISTERED,
+        raise AnswerError.at(
+            connection.address,
+            f"Broker ID {broker_id} is not currently registered",
+            error_code=BROKER_ID_NOT_REGISTERED,
+            broker=broker_id,
         )
     if answer.error_code:
         raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")

@@ -144,8 +144,11 @@ class Connection:
         try:
             return decode_answer(*request, payload)
         except DecodeError as error:
-            raise WireError(
-                f"{self.address}: {error.message}", hint="is it a Kafka that answers there?"
+            raise WireError.at(
+                self.address,
+                error.message,
+                hint="is it a Kafka that answers there?",
+                code="not-kafka",
             ) from error
 
     def error_of(self, code: int, message: str | None) -> AnswerError:
@@ -196,10 +199,12 @@ class Connection:
         return served
 
     def _too_old(self, releases: str) -> WireError:
-        return WireError(
-            f"{self.address}: no KRaft node of Kafka 3.3 or later: its APIs are those of {releases}"
+        return WireError.at(
+            self.address,
+            f"no KRaft node of Kafka 3.3 or later: its APIs are those of {releases}"
             " (with ZooKeeper, or before KRaft was ready)",
             hint="the tools of that release fit it",
+            code="not-supported",
         )
 
     def _missing(self, api: str, key: int, lowest: int) -> WireError:
@@ -209,7 +214,9 @@ class Connection:
             reason += f" version {lowest}, only {served.first} to {served.last}"
         fetch = self.apis.get(FETCH)
         release = release_range(fetch.last if fetch else None)
-        return WireError(f"{self.address}: {reason}", hint=f"its APIs are those of {release}")
+        return WireError.at(
+            self.address, reason, hint=f"its APIs are those of {release}", code="not-supported"
+        )
 
 
 @cache

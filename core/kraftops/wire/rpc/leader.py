@@ -43,7 +43,7 @@ def ask_leader(connection: Connection, connect: Connect, ask: Callable[[Connecti
             if election.left < PAUSE:
                 raise leader
         except AnswerError as error:
-            if error.code not in NO_LEADER_CODES or connection.deadline.left < PAUSE:
+            if error.error_code not in NO_LEADER_CODES or connection.deadline.left < PAUSE:
                 raise
         time.sleep(PAUSE)
 

@@ -37,8 +37,9 @@ def log_in(sasl: Sasl, address: Address, ask: Ask, deadline: Deadline) -> None:
     def exchange(token: bytes) -> bytes:
         answer = ask("SaslAuthenticate", deadline, auth_bytes=token)
         if answer.error_code == SASL_AUTHENTICATION_FAILED:
-            raise AuthError(
-                f"{address}: {answer.error_message or 'authentication failed'}",
+            raise AuthError.at(
+                address,
+                answer.error_message or "authentication failed",
                 hint="check user and password in sasl.jaas.config",
             )
         if answer.error_code:
@@ -50,19 +51,21 @@ def log_in(sasl: Sasl, address: Address, ask: Ask, deadline: Deadline) -> None:
     except AuthError as error:
         if error.message.startswith(f"{address}: "):
             raise
-        raise AuthError(f"{address}: {error.message}", error.hint) from error
+        raise AuthError.at(address, error.message, error.hint) from error
 
 
 def _handshake_error(address: Address, code: int, mechanism: str, enabled: str) -> WireError:
     if code == UNSUPPORTED_SASL_MECHANISM:
-        return AuthError(
-            f"{address}: Client SASL mechanism '{mechanism}' not enabled in the server,"
+        return AuthError.at(
+            address,
+            f"Client SASL mechanism '{mechanism}' not enabled in the server,"
             f" enabled mechanisms are [{enabled}]",
             hint="sasl.mechanism in --command-config sets it",
         )
     if code == ILLEGAL_SASL_STATE:
-        return AuthError(
-            f"{address}: it expects no SASL there",
+        return AuthError.at(
+            address,
+            "it expects no SASL there",
             hint="PLAINTEXT or SSL is the security.protocol of this listener",
         )
     return code_error(address, code, None)

@@ -144,7 +144,7 @@ class TestFetch:
         ):
             fetched(connection, cluster_id="mine")
 
-        assert failed.value.code == 104
+        assert failed.value.error_code == 104
 
     def test_error_of_a_missing_permission_names_it(self) -> None:
         with (

@@ -36,7 +36,7 @@ def test_missing_permission_is_named(
         == f"{controller.address}: not permitted: it needs {permission} on the cluster"
     )
     assert error.hint == f"kafka-acls --add --cluster --operation {permission} grants it"
-    assert error.code == 31
+    assert error.error_code == 31
 
 
 def test_other_error_has_kafkas_name(controller: Connection) -> None:

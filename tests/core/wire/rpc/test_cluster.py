@@ -116,5 +116,5 @@ def test_refused_unregistration_is_an_error(code: int, reason: str) -> None:
     with broker(UnregisterBroker=fields) as connection, pytest.raises(AnswerError) as refused:
         unregister_broker(connection, 7)
 
-    assert refused.value.code == code
+    assert refused.value.error_code == code
     assert reason in refused.value.message

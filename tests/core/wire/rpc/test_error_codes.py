@@ -45,4 +45,4 @@ def test_error_has_the_message_of_the_server() -> None:
 
     assert code_error(address, 41, None).message == "a:1: NOT_CONTROLLER"
     assert code_error(address, 41, "no").message == "a:1: no (NOT_CONTROLLER)"
-    assert code_error(address, 41, "no").code == 41
+    assert code_error(address, 41, "no").error_code == 41

@@ -74,7 +74,7 @@ def test_leader_that_stays_unreachable_is_an_error() -> None:
 
 @pytest.mark.parametrize("code", NO_LEADER_CODES)
 def test_node_that_leads_no_more_is_asked_again(code: int) -> None:
-    answers = iter([AnswerError("x", code=code), AnswerError("x", code=code), None])
+    answers = iter([AnswerError("x", error_code=code), AnswerError("x", error_code=code), None])
 
     def ask(_: Connection) -> str:
         if error := next(answers):
@@ -87,7 +87,7 @@ def test_node_that_leads_no_more_is_asked_again(code: int) -> None:
 
 def test_other_error_is_raised_at_once() -> None:
     def ask(_: Connection) -> None:
-        raise AnswerError("no", code=31)
+        raise AnswerError("no", error_code=31)
 
     start = time.monotonic()
     with naming(1) as (connection, _), pytest.raises(AnswerError, match="no"):

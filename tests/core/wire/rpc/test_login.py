@@ -73,7 +73,7 @@ def test_other_errors_have_kafkas_name(server: Server) -> None:
     error = refusal(server)
 
     assert isinstance(error, AnswerError)
-    assert (error.code, "UNSUPPORTED_VERSION" in error.message.upper()) == (35, True)
+    assert (error.error_code, "UNSUPPORTED_VERSION" in error.message.upper()) == (35, True)
 
 
 @pytest.mark.parametrize(

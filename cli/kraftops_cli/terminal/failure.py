@@ -1,0 +1,71 @@
+"""Failure of a command: lines on standard error, an object for programs, and the exit code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kraftops.errors import CODES, KraftopsError
+
+if TYPE_CHECKING:
+    from kraftops_cli.terminal.streams import Terminal
+
+KAFKAS_CASES = frozenset({"broker-not-registered", "no-answer", "no-leader", "not-found"})
+"""Codes of errors that Kafka's tools have, too: they end with 1."""
+_KAFKAS_EXIT_CODE = 1
+_JSON = re.compile(r"--?form(?:at?)?(=json)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error for people and programs; *known* are further fields of its JSON object."""
+
+    code: str
+    message: str
+    hint: str | None = None
+    known: Mapping[str, object] = field(default_factory=dict)
+    exit_code: int = 1
+
+
+def failure_of(error: KraftopsError) -> Failure:
+    """Return the failure that an error of the library is."""
+    return Failure(error.code, error.message, error.hint, error.known, error.exit_code)
+
+
+def usage_failure(message: str, hint: str) -> Failure:
+    """Return the failure of wrong arguments."""
+    return Failure("usage", message, hint, exit_code=CODES["usage"].exit_code)
+
+
+def fail(terminal: Terminal, failure: Failure) -> int:
+    """Print a failure; return the exit code."""
+    terminal.error(failure.message, failure.hint)
+    return conclude(terminal, failure)
+
+
+def conclude(terminal: Terminal, failure: Failure) -> int:
+    """End with a failure that people have read already; return the exit code.
+
+    With `--format json`, an object follows the output: `error`, `message`, `hint`, and what is
+    known. It has no field `file`, which rows of a dump have.
+    """
+    assert "file" not in failure.known
+    if terminal.is_json:
+        data = {"error": failure.code, "message": failure.message, "hint": failure.hint}
+        terminal.json(terminal.command, {**data, **failure.known})
+    elif terminal.keeps_kafka_codes and failure.code in KAFKAS_CASES:
+        return _KAFKAS_EXIT_CODE
+    return failure.exit_code
+
+
+def asks_for_json(args: Sequence[str]) -> bool:
+    """Tell whether `--format json` is among arguments, also among those that cannot be parsed."""
+    for number, argument in enumerate(args):
+        if argument == "--":
+            return False
+        match = _JSON.fullmatch(argument)
+        if match and (match[1] or "json" in args[number + 1 : number + 2]):
+            return True
+    return False

@@ -1,0 +1,75 @@
+"""The schemas of JSON outputs, and a check of real outputs that is stricter than they are.
+
+For users, objects may have more fields than the schema, since fields are added. Here a field that
+the schema does not have is an error.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from kraftops_cli.terminal.failure import asks_for_json
+from tests.helpers.project.imports import REPOSITORY
+
+FOLDER = REPOSITORY / "core/kraftops/json_schemas"
+_MOST_LINES = 20
+OPEN = {"failure.v1"}
+"""Schemas of objects with fields that they do not list."""
+
+
+def schema_name(tool: str, data: dict[str, Any]) -> str:
+    """Return the name of the schema of an object in the output of a tool (`storage`)."""
+    if "file" in data:
+        return "row.v1"
+    version = f"v{data.get('formatVersion', 1)}"
+    if "error" in data and "outcome" not in data:
+        return f"failure.{version}"
+    command = str(data.get("command", ""))
+    return f"{tool}-{command}.{version}" if command not in ("", tool) else f"{tool}.{version}"
+
+
+def check_output(program: str, args: Sequence[str], text: str) -> None:
+    """Check the lines of JSON that a program printed, as far as they have a schema."""
+    if not asks_for_json(args):
+        return
+    tool = program.removeprefix("kafka-").removesuffix(".sh")
+    if tool == "kraftops":
+        tool = next((each for each in args if not each.startswith("-")), tool)
+    for line in text.splitlines()[-_MOST_LINES:]:
+        if line.startswith("{") and line.endswith("}"):
+            assert problems(tool, line) == [], line
+
+
+def problems(tool: str, line: str) -> list[str]:
+    """Return what is wrong with a line of JSON of a tool."""
+    data = json.loads(line)
+    name = schema_name(tool, data)
+    if not (FOLDER / f"{name}.json").exists():
+        return []
+    return [f"{name}: {error.json_path}: {error.message}" for error in _errors(name, data)]
+
+
+def _errors(name: str, data: object) -> Iterator[Any]:
+    yield from _validator(name).iter_errors(data)
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    schema = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema if name in OPEN else closed(schema))
+
+
+def closed(schema: Any) -> Any:
+    """Return a schema in which objects have no other fields than those it lists."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: closed(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict) and "type" in schema:
+        inner.setdefault("additionalProperties", False)
+    return inner
