@@ -21,6 +21,10 @@ COMMANDS = {
         "Show brokers, quorum, features and lag.",
     ),
     "wait": ("kraftops_cli.cluster.wait:wait", "Wait for a number of brokers."),
+    "decommission": (
+        "kraftops_cli.cluster.moving.decommission:decommission",
+        "Take brokers out of the cluster.",
+    ),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""
 
@@ -83,7 +87,8 @@ in time.
 @click.group(
     cls=ToolGroup,
     syntax=Argparse4j(
-        ours=frozenset({"id", "api-versions", "describe", "wait"}), expands_files=False
+        ours=frozenset(COMMANDS) - {"cluster-id", "unregister", "list-endpoints"},
+        expands_files=False,
     ),
     name="cluster",
     lazy=COMMANDS,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 _MAX_SECONDS = 10_000_000
+_MAX_ID = 0x7FFFFFFF
 
 
 class Number(click.ParamType[int]):
@@ -43,6 +44,24 @@ class JavaInteger(click.ParamType[int]):
             f' (For input string: "{text}")',
             ctx,
         )
+
+
+class BrokerIds(click.ParamType[tuple[int, ...]]):
+    """Ids of brokers, separated by commas."""
+
+    name = "ids"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the numbers in the text *value*."""
+        if isinstance(value, tuple):
+            return value
+        ids = str(value).split(",")
+        for text in ids:
+            if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > _MAX_ID:
+                self.fail(f"{text!r} is no id of a broker", param, ctx)
+        return tuple(map(int, ids))
 
 
 class Seconds(click.ParamType[float]):

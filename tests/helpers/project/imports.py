@@ -27,7 +27,9 @@ ROWS = (
     ("image",),
     ("tree",),
     ("recovery",),
+    ("placement",),
     ("wire",),
+    ("reassign",),
     ("spark",),
 )
 """The packages of the library in the order of the data's way: each may import the rows before it."""

@@ -1,0 +1,147 @@
+"""Access to the cluster that the options of a subcommand name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from kraftops.errors import KraftopsError, UsageError
+from kraftops.placement.placement import Placement
+from kraftops.placement.plan import Limits
+from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.moves import MoveOptions
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops_cli.cluster.moving.events_output import EventPrinter
+from kraftops_cli.cluster.moving.options import AccessOptions, PlanOptions, split_options
+from kraftops_cli.live.connect import client_file_settings, tool_settings
+from kraftops_cli.live.kafka_package import skip_kafka_clients
+from kraftops_cli.terminal.streams import Terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The output, the cluster and the time of a subcommand, and whether --yes was given."""
+
+    terminal: Terminal
+    form: str
+    access: ClusterAccess
+    deadline: Deadline | None
+    yes: bool
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the output is JSON."""
+        return self.form == "json"
+
+    def printer(self, command: str) -> EventPrinter:
+        """Return the printer of a command's events."""
+        return EventPrinter(self.terminal, command, is_json=self.is_json)
+
+
+def access_of(
+    terminal: Terminal, options: AccessOptions, *, needs_brokers: bool = True
+) -> ClusterAccess:
+    """Return the access to a cluster; nothing is connected yet.
+
+    Raises:
+        UsageError: no addresses are given, or an address is invalid.
+        ConfigError: a file cannot be read, or has an invalid or unsupported value.
+    """
+    skip_kafka_clients()
+    brokers, controllers = options.bootstrap_server, options.bootstrap_controller
+    if brokers is None and (needs_brokers or controllers is None):
+        missing = "--bootstrap-server/-b is" if needs_brokers else "one of -b and -C is"
+        raise UsageError(f"argument {missing} required")
+    settings = _settings(terminal, options.command_config)
+    of_controllers = settings
+    if options.controller_config is not None:
+        of_controllers = _settings(terminal, options.controller_config)
+    cluster_id = options.expect_cluster_id
+
+    def endpoints(addresses: str | None, found: Settings) -> Endpoints | None:
+        if addresses is None:
+            return None
+        return Endpoints(parse_bootstrap(addresses), found, cluster_id)
+
+    return ClusterAccess(
+        endpoints(brokers, settings),
+        endpoints(controllers, of_controllers),
+        note=lambda line: terminal.error(f"note: {line}"),
+    )
+
+
+def work_of(terminal: Terminal, form: str, options: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
+    """Return the work of a subcommand, and the options that do not name the cluster.
+
+    Raises:
+        UsageError: no brokers are named, or an address is invalid.
+        ConfigError: a file cannot be read, or has an invalid or unsupported value.
+    """
+    named, rest = split_options(options)
+    access = access_of(terminal, named)
+    deadline = None if named.timeout is None else Deadline(named.timeout)
+    return Work(terminal, form, access, deadline, rest.pop("yes", False)), rest
+
+
+def limits_of(placement: Placement, options: PlanOptions) -> Limits:
+    """Return the limits of a plan.
+
+    Raises:
+        UsageError: a topic that is excluded does not exist.
+        KraftopsError: a broker of --to is not registered.
+    """
+    topics = {partition.topic for partition in placement.partitions}
+    for topic in options.exclude_topic:
+        if topic not in topics:
+            raise UsageError(f"--exclude-topic: there is no topic {topic!r}")
+    to = flat(options.to)
+    check_registered(placement, to)
+    return Limits(to or None, frozenset(options.exclude_topic))
+
+
+def move_options(work: Work, options: PlanOptions) -> MoveOptions:
+    """Return the options of batches."""
+    return MoveOptions(max(options.batch, 1), options.throttle or None, work.deadline)
+
+
+def check_registered(placement: Placement, brokers: Iterable[int]) -> None:
+    """Refuse brokers that are not registered.
+
+    Raises:
+        KraftopsError: one is not.
+    """
+    missing = sorted({*brokers} - placement.brokers.keys())
+    if missing:
+        known = ", ".join(map(str, placement.brokers)) or "none"
+        raise KraftopsError(
+            f"broker {missing[0]} is not registered",
+            hint=f"registered are: {known}",
+            code="broker-not-registered",
+            brokers=missing,
+        )
+
+
+def flat(lists: Sequence[Sequence[int]]) -> frozenset[int]:
+    """Return the ids of an option that may be given more than once."""
+    return frozenset(each for some in lists for each in some)
+
+
+def refuse_together(context: click.Context, given: dict[str, object]) -> None:
+    """Refuse options that exclude each other, by name and value.
+
+    Raises:
+        UsageError: more than one is given.
+    """
+    names = [name for name, value in given.items() if value not in (None, (), False)]
+    if len(names) > 1:
+        raise click.UsageError(f"{names[0]} and {names[1]} do not go together", context)
+
+
+def _settings(terminal: Terminal, path: str | None) -> Settings:
+    found = Settings() if path is None else client_file_settings(terminal, path)
+    return tool_settings(found, None)

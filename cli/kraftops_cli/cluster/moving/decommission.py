@@ -1,0 +1,162 @@
+"""`kafka-cluster decommission`: take brokers out of a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import (
+    IDS,
+    YES,
+    PlanOptions,
+    access_options,
+    moving_syntax,
+    plan_options,
+)
+from kraftops_cli.syntax.command import ToolCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kraftops.placement.placement import Placement
+    from kraftops.reassign.decommission import Decommission
+    from kraftops_cli.cluster.moving.access import Work
+
+_ACTIONS = ("status", "cancel")
+_OUTCOMES = {
+    "already": "is not registered",
+    "done": "is decommissioned",
+    "empty": "is empty and can be stopped",
+}
+EXAMPLES = (
+    ("take two brokers out", "kafka-cluster decommission -b b:9092 -C c:9093 --id 103,104"),
+    (
+        "look at the plan",
+        "kafka-cluster decommission -b b:9092 --id 103 --plan-only --format json > plan.json",
+    ),
+    (
+        "in a script: empty it, stop it, then the same again to unregister it",
+        "kafka-cluster decommission -b b:9092 --id 103 --no-wait --yes",
+    ),
+    ("how far is it?", "kafka-cluster decommission status -b b:9092 --id 103"),
+    ("take it back", "kafka-cluster decommission cancel -b b:9092 --id 103 --plan plan.json"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("wait", "no_wait", "action"),
+    name="decommission",
+    examples=EXAMPLES,
+    help="""\
+Take brokers out of a cluster: move their replicas away, wait until they are stopped, unregister
+them.
+
+The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
+they can be in, loads brokers evenly, and moves nothing else. Batch by batch, Kafka copies the
+replicas. When the brokers are empty, they are to be stopped; once they are fenced, they are
+unregistered.
+
+It can be killed at any moment and run again: it goes on where the cluster is. Nothing is kept but
+in the cluster. `status` shows how far it is; `cancel` ends reassignments in flight, and with --plan
+also moves back what has been moved.
+
+With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well as -b, the metadata
+log is followed instead of asking a broker every second, and settings are removed also from brokers
+that are down.""",
+)
+@click.argument("action", required=False, type=click.Choice(_ACTIONS))
+@access_options
+@IDS
+@plan_options
+@click.option("--wait", is_flag=True, help="Wait until the brokers are stopped; the default.")
+@click.option(
+    "--no-wait", is_flag=True, help="End when they are empty; the next run unregisters them."
+)
+@YES
+@click.pass_context
+def decommission(
+    context: click.Context,
+    /,
+    action: str | None,
+    ids: tuple[tuple[int, ...], ...],
+    form: str,
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.moving.access import flat, refuse_together, work_of
+    from kraftops_cli.cluster.moving.decommission_state import cancel, status
+
+    work, rest = work_of(context.obj, form, options)
+    waits, no_wait = rest.pop("wait"), rest.pop("no_wait")
+    plan = PlanOptions(**rest)
+    refuse_together(context, {"--wait": waits, "--no-wait": no_wait})
+    refuse_together(context, {"--plan": plan.plan, "--to": plan.to})
+    refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
+    brokers = flat(ids)
+    with work.access:
+        if action == "status":
+            return status(work, brokers)
+        if action == "cancel":
+            return cancel(work, brokers, plan)
+        placement = work.access.patiently(work.access.placement_for_plan)
+        request = _request(work, placement, brokers, plan)
+        return _run(work, placement, replace(request, waits=not no_wait), plan)
+
+
+def _request(
+    work: Work, placement: Placement, brokers: frozenset[int], plan: PlanOptions
+) -> Decommission:
+    """Return the request that options make of a cluster."""
+    from kraftops.reassign.decommission import Decommission
+    from kraftops_cli.cluster.moving.access import limits_of, move_options
+    from kraftops_cli.cluster.moving.plan_input import checked_plan
+
+    planned = None
+    if plan.plan is not None:
+        planned = checked_plan(plan.plan, placement, leaving=brokers)
+    return Decommission(
+        brokers, limits_of(placement, plan), move_options(work, plan), planned=planned
+    )
+
+
+def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOptions) -> int:
+    from kraftops.reassign.decommission import check_decommission, decommission
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
+
+    access = work.access
+    check_decommission(access, placement, request)
+    moves = request.plan(placement).moves
+    if plan.plan_only:
+        print_plan(work, "decommission", placement, moves)
+        return 0
+    known = sorted(request.brokers & placement.brokers.keys())
+    if known or any(placement.on(request.brokers)):
+        print_summary(work, placement, moves)
+        word = ",".join(map(str, sorted(request.brokers)))
+        confirm(word, f"decommission {word}", yes=work.yes)
+    printer = work.printer("decommission")
+    try:
+        are_gone = decommission(access, request, printer)
+    finally:
+        printer.erase()
+    outcomes = {
+        broker: "already" if broker not in known else "done" if are_gone else "empty"
+        for broker in sorted(request.brokers)
+    }
+    _print_end(work, outcomes)
+    return 0
+
+
+def _print_end(work: Work, outcomes: Mapping[int, str]) -> None:
+    """Print the outcome of each broker."""
+    if work.is_json:
+        found = [{"id": broker, "outcome": outcome} for broker, outcome in outcomes.items()]
+        has_changed = any(each != "already" for each in outcomes.values())
+        work.terminal.json("decommission", {"changed": has_changed, "brokers": found})
+        return
+    for broker, outcome in outcomes.items():
+        work.terminal.write(f"Broker {broker} {_OUTCOMES[outcome]}.\n")

@@ -1,0 +1,123 @@
+"""`kafka-cluster decommission status` and `cancel`."""
+
+from __future__ import annotations
+
+from kraftops.display.text_table import plain_table
+from kraftops.errors import RefusedError
+from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.plan import Move
+from kraftops.placement.reassignment_json import read_plan
+from kraftops.reassign.access import ClusterAccess
+from kraftops.reassign.cordons import cordoned_by_us, uncordon
+from kraftops.reassign.decommission import is_leaving, shown
+from kraftops.reassign.moves import Mover, run_moves
+from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
+from kraftops_cli.cluster.moving.access import Work, check_registered, move_options
+from kraftops_cli.cluster.moving.confirm import confirm
+from kraftops_cli.cluster.moving.options import PlanOptions
+
+_HEADER = ("BROKER", "STATE", "REPLICAS", "LEADERS", "MOVING", "CORDONED")
+
+
+def status(work: Work, brokers: frozenset[int]) -> int:
+    """Print what the brokers still have; return the exit code."""
+    access = work.access
+    placement = access.patiently(access.placement)
+    cordoned = access.patiently(lambda: cordoned_by_us(access, placement))
+    rows = [_row(placement, broker, is_cordoned=broker in cordoned) for broker in sorted(brokers)]
+    if work.is_json:
+        names = ("id", "state", "replicas", "leaders", "moving", "isCordoned")
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        work.terminal.json("decommission status", {"brokers": found})
+    else:
+        texts = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
+        work.terminal.write(plain_table([_HEADER, *texts]))
+    return 0
+
+
+def _row(placement: Placement, broker: int, *, is_cordoned: bool) -> tuple[object, ...]:
+    place = placement.brokers.get(broker)
+    state = "gone" if place is None else "fenced" if place.is_fenced else "unfenced"
+    held = [found for _, found in placement.on(frozenset({broker}))]
+    led = sum(found.leader == broker for found in held)
+    moving = sum(broker in found.removing for found in held)
+    return broker, state, len(held), led, moving, is_cordoned
+
+
+def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
+    """End reassignments in flight, remove throttles and cordons; move back what a plan moved.
+
+    Raises:
+        RefusedError: there is no plan, so that nobody knows what else has been moved.
+    """
+    access = work.access
+    placement = access.patiently(access.placement)
+    check_registered(placement, brokers)
+    word = ",".join(map(str, sorted(brokers)))
+    confirm(word, f"cancel the decommission of {word}", yes=work.yes)
+    planned = None if plan.plan is None else read_plan(plan.plan)
+    printer = work.printer("decommission cancel")
+    options = move_options(work, plan)
+    ended = _cancel_moving(access, placement, brokers)
+    placement = access.patiently(access.placement)
+    access.patiently(lambda: uncordon(access, placement, brokers))
+    Mover(access, options, printer).clear(placement)
+    back: list[TopicPartition] = []
+    if planned is not None:
+
+        def left(now: Placement) -> list[Move]:
+            return [
+                Move(partition, found.target, wanted.previous)
+                for partition, wanted in sorted(planned.items())
+                if wanted.previous is not None
+                and (found := now.partitions.get(partition)) is not None
+                and not found.is_moving
+                and found.target == wanted.replicas
+            ]
+
+        back = [move.partition for move in left(placement)]
+        try:
+            run_moves(access, options, printer, left)
+        finally:
+            printer.erase()
+    known = {"cancelled": [*map(str, ended)], "movedBack": [*map(str, back)]}
+    if work.is_json:
+        work.terminal.json("decommission cancel", {"changed": bool(ended or back), **known})
+    else:
+        work.terminal.write(f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n")
+    if planned is None:
+        raise RefusedError(
+            "replicas that had been moved before stay where they are: the cluster does not know"
+            " where they were",
+            hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
+        )
+    return 0
+
+
+def _cancel_moving(
+    access: ClusterAccess, placement: Placement, brokers: frozenset[int]
+) -> list[TopicPartition]:
+    """Cancel the reassignments that take partitions off brokers; return the partitions.
+
+    Raises:
+        RefusedError: Kafka refuses to cancel one.
+    """
+    wanted = [
+        partition for partition, found in placement.moving.items() if is_leaving(found, brokers)
+    ]
+    if not wanted:
+        return []
+    refused = access.patiently(
+        lambda: access.ask(
+            lambda connection: alter_reassignments(connection, dict.fromkeys(wanted))
+        )
+    )
+    refused = {
+        partition: each
+        for partition, each in refused.items()
+        if each.code != NO_REASSIGNMENT_IN_PROGRESS
+    }
+    if refused:
+        message = next(iter(refused.values())).message
+        raise RefusedError(f"reassignments cannot be cancelled: {shown(refused)}: {message}")
+    return wanted

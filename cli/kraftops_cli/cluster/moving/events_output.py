@@ -1,0 +1,92 @@
+"""Events of a change in many steps: lines on standard error, or JSON lines on standard output."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from kraftops.display.times import span_text
+from kraftops.reassign.events import Event
+from kraftops_cli.terminal.streams import Terminal
+
+_INTERVAL = 10.0  # seconds between two lines of progress that is no news
+_ERASE = "\r\x1b[K"
+
+
+class EventPrinter:
+    """Prints events; progress on a terminal stays on one line."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        command: str,
+        *,
+        is_json: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Make one for the output of a command; *clock* returns seconds."""
+        self._terminal = terminal
+        self._is_json = is_json
+        self._command = command
+        self._clock = clock
+        self._is_live = _is_terminal(2)
+        self._is_drawn = False
+        self._last = ("", 0.0)
+        self._start: tuple[int, float] | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Print an event."""
+        now = self._clock()
+        text = event.text
+        if event.name == "progress":
+            if not self._is_live and text == self._last[0] and now < self._last[1] + _INTERVAL:
+                return
+            self._last = (text, now)
+            text += self._time_left(event, now)
+        if self._is_json:
+            self._terminal.json(self._command, {"event": event.name, **event.known, "text": text})
+            self._terminal.flush()
+        elif event.name == "progress" and self._is_live:
+            self._draw(text)
+        else:
+            self.erase()
+            self._terminal.line(text)
+
+    def erase(self) -> None:
+        """Erase the line of progress."""
+        if self._is_drawn:
+            self._is_drawn = False
+            os.write(2, _ERASE.encode())
+
+    def _draw(self, text: str) -> None:
+        self._is_drawn = True
+        try:
+            columns = os.get_terminal_size(2).columns or 80
+        except OSError:
+            columns = 80
+        os.write(2, f"{_ERASE}{text[: columns - 1]}".encode("utf-8", "replace"))
+
+    def _time_left(self, event: Event, now: float) -> str:
+        """Return rate and time left, by the partitions that are done since the first progress."""
+        left = _number(event, "partitions") + _number(event, "waiting")
+        if self._start is None or left > self._start[0]:
+            self._start = left, now
+        first, start = self._start
+        done, seconds = first - left, now - start
+        if not done or seconds <= 0:
+            return ""
+        span = span_text(round(left * seconds / done) * 1000)
+        return f"; {done * 60 / seconds:.3g} partitions/min, {span} left"
+
+
+def _number(event: Event, name: str) -> int:
+    value = event.known.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _is_terminal(fd: int) -> bool:
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False

@@ -1,0 +1,155 @@
+"""Options of subcommands that ask brokers and controllers, and of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.values import BrokerIds, Number, Seconds
+from kraftops_cli.terminal.answer import FORM
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MAX_BATCH = 1_000_000
+_MAX_RATE = (1 << 63) - 1
+_ACCESS = (
+    click.option("--bootstrap-server", "-b", metavar="HOST:PORT,...", help="Addresses of brokers."),
+    click.option(
+        "--bootstrap-controller",
+        "-C",
+        metavar="HOST:PORT,...",
+        help="Addresses of controllers, whose metadata log is followed.",
+    ),
+    click.option(
+        "--command-config", "-c", metavar="FILE", help="Client properties, for login and TLS."
+    ),
+    click.option(
+        "--controller-config",
+        metavar="FILE",
+        help="Client properties for -C; without it, those of --command-config.",
+    ),
+    click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="Time for the whole command; without it, there is no limit.",
+    ),
+    FORM,
+)
+_PLAN = (
+    click.option(
+        "--to",
+        metavar="ID,...",
+        type=BrokerIds(),
+        multiple=True,
+        help="Only these brokers take replicas.",
+    ),
+    click.option(
+        "--exclude-topic",
+        metavar="TOPIC",
+        multiple=True,
+        help="A topic that stays where it is; may be given more than once.",
+    ),
+    click.option(
+        "--plan-only",
+        is_flag=True,
+        help="Print the plan, change nothing; with --format json for --plan.",
+    ),
+    click.option(
+        "--plan",
+        metavar="FILE",
+        help="Carry out this plan, as kafka-reassign-partitions takes it.",
+    ),
+    click.option(
+        "--batch",
+        metavar="N",
+        type=Number(_MAX_BATCH),
+        default=100,
+        show_default=True,
+        help="Partitions that are moved at once.",
+    ),
+    click.option(
+        "--throttle",
+        metavar="BYTES",
+        type=Number(_MAX_RATE),
+        help="Most bytes a second that a broker copies, sent and received.",
+    ),
+)
+YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+IDS = click.option(
+    "--id",
+    "-i",
+    "ids",
+    metavar="ID,...",
+    type=BrokerIds(),
+    multiple=True,
+    required=True,
+    help="The brokers; may be given more than once.",
+)
+
+
+def moving_syntax(*names: str) -> Argparse4j:
+    """Return the syntax of a subcommand that Kafka's tool does not have, with parameters *names*.
+
+    Those of `access_options` and `plan_options` need no mention.
+    """
+    return Argparse4j(
+        ours={
+            *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
+            *("to", "exclude_topic", "plan_only", "plan", "batch", "throttle"),
+            *names,
+        },
+        expands_files=False,
+    )
+
+
+def access_options(function: F) -> F:
+    """Add the options of `AccessOptions`, and `--format`, to a subcommand."""
+    for option in reversed(_ACCESS):
+        function = option(function)
+    return function
+
+
+def plan_options(function: F) -> F:
+    """Add the options of `PlanOptions` to a subcommand."""
+    for option in reversed(_PLAN):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class AccessOptions:
+    """The values of the options that name brokers and controllers."""
+
+    bootstrap_server: str | None
+    bootstrap_controller: str | None
+    command_config: str | None
+    controller_config: str | None
+    expect_cluster_id: str | None
+    timeout: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """The values of the options of a plan, and of how it is carried out."""
+
+    to: tuple[tuple[int, ...], ...]
+    exclude_topic: tuple[str, ...]
+    plan_only: bool
+    plan: str | None
+    batch: int
+    throttle: int | None
+
+
+def split_options(
+    options: dict[str, Any],
+) -> tuple[AccessOptions, dict[str, Any]]:
+    """Return the options that name the cluster, and the others."""
+    names = AccessOptions.__slots__
+    access = AccessOptions(**{name: options[name] for name in names})
+    return access, {name: value for name, value in options.items() if name not in names}

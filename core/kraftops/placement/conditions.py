@@ -1,0 +1,90 @@
+"""Conditions of a cluster that can be waited for, as `broker=103:fenced`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+from kraftops.placement.placement import Placement
+
+_BROKER = re.compile(r"broker=([0-9]{1,10}):([a-z]+)")
+
+
+class Condition(NamedTuple):
+    """A condition; *check* returns why a placement does not meet it, or None."""
+
+    text: str
+    check: Callable[[Placement], str | None]
+
+
+def parse_condition(text: str) -> Condition:
+    """Return the condition with a text.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if text in _OF_CLUSTER:
+        return Condition(text, _OF_CLUSTER[text])
+    broker = _BROKER.fullmatch(text)
+    if broker and broker[2] in _OF_BROKER:
+        broker_id, check = int(broker[1]), _OF_BROKER[broker[2]]
+        return Condition(text, lambda placement: check(placement, broker_id))
+    known = [*(f"broker=ID:{state}" for state in _OF_BROKER), *_OF_CLUSTER]
+    raise UsageError(f"{text!r} is no condition", hint=f"conditions are {', '.join(known)}")
+
+
+def _fenced(placement: Placement, broker: int) -> str | None:
+    place = placement.brokers.get(broker)
+    if place is None:
+        return f"broker {broker} is not registered"
+    return None if place.is_fenced else f"broker {broker} is not fenced"
+
+
+def _unfenced(placement: Placement, broker: int) -> str | None:
+    place = placement.brokers.get(broker)
+    if place is None:
+        return f"broker {broker} is not registered"
+    return f"broker {broker} is fenced" if place.is_fenced else None
+
+
+def _gone(placement: Placement, broker: int) -> str | None:
+    return f"broker {broker} is registered" if broker in placement.brokers else None
+
+
+def _empty(placement: Placement, broker: int) -> str | None:
+    count = sum(1 for _ in placement.on(frozenset({broker})))
+    return f"broker {broker} has {_many(count, 'replica')}" if count else None
+
+
+def _no_under_replicated(placement: Placement) -> str | None:
+    found = [p for p, each in placement.partitions.items() if len(each.isr) < len(each.target)]
+    if not found:
+        return None
+    verb = "is" if len(found) == 1 else "are"
+    return f"{_many(len(found), 'partition')} {verb} under-replicated, as {found[0]}"
+
+
+def _no_reassignments(placement: Placement) -> str | None:
+    found = [*placement.moving]
+    if not found:
+        return None
+    verb = "is" if len(found) == 1 else "are"
+    return f"{_many(len(found), 'reassignment')} {verb} in flight, as {found[0]}"
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+_OF_BROKER: dict[str, Callable[[Placement, int], str | None]] = {
+    "fenced": _fenced,
+    "unfenced": _unfenced,
+    "gone": _gone,
+    "empty": _empty,
+}
+_OF_CLUSTER: dict[str, Callable[[Placement], str | None]] = {
+    "no-under-replicated": _no_under_replicated,
+    "no-reassignments": _no_reassignments,
+}

@@ -1,0 +1,86 @@
+"""Leaders: replica lists in another order, so that brokers lead nothing, or lead again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from kraftops.placement.placement import Placement, Replicas, TopicPartition
+from kraftops.placement.plan import Move
+from kraftops.placement.reassignment_json import PlannedReplicas
+
+
+class DrainPlan(NamedTuple):
+    """New orders of replica lists, and the led partitions that no other broker can lead."""
+
+    moves: list[Move]
+    stay: list[TopicPartition]
+
+
+class RestorePlan(NamedTuple):
+    """Former orders of replica lists, and partitions that have other replicas by now."""
+
+    moves: list[Move]
+    changed: list[TopicPartition]
+
+
+def plan_drain(placement: Placement, draining: Collection[int]) -> DrainPlan:
+    """Plan to have brokers lead nothing: they come last in the lists, whose sets stay.
+
+    The first of a list is then in sync, on an unfenced broker, and leads as few as possible.
+    """
+    gone = frozenset(draining)
+    leaders = Counter(placement.leader_counts())
+    moves, stay = [], []
+    for partition, found in placement.partitions.items():
+        if found.leader not in gone and found.replicas[0] not in gone:
+            continue
+        fit = [each for each in _able(placement, found) if each not in gone]
+        if not fit or found.is_moving:
+            if found.leader in gone:
+                stay.append(partition)
+            continue
+        first = min(fit, key=lambda each: (leaders[each], found.replicas.index(each)))
+        leaders[found.replicas[0]] -= 1
+        leaders[first] += 1
+        rest = [each for each in found.replicas if each != first and each not in gone]
+        last = [each for each in found.replicas if each in gone]
+        moves.append(Move(partition, found.replicas, (first, *rest, *last)))
+    return DrainPlan(moves, stay)
+
+
+def plan_restore(
+    placement: Placement, planned: Mapping[TopicPartition, PlannedReplicas]
+) -> RestorePlan:
+    """Plan to give replica lists the order that a saved plan found."""
+    moves, changed = [], []
+    for partition, saved in sorted(planned.items()):
+        found = placement.partitions.get(partition)
+        order = saved.previous or saved.replicas
+        if found is None or found.is_moving or {*found.replicas} != {*order}:
+            changed.append(partition)
+        else:
+            moves.append(Move(partition, found.replicas, order))
+    return RestorePlan(moves, changed)
+
+
+def misled(placement: Placement, partitions: Collection[TopicPartition]) -> list[TopicPartition]:
+    """Return the partitions that their preferred leader could lead, but another one does."""
+    found = []
+    for partition in partitions:
+        replicas = placement.partitions.get(partition)
+        if replicas is None or replicas.target[0] == replicas.leader:
+            continue
+        if replicas.target[0] in _able(placement, replicas):
+            found.append(partition)
+    return found
+
+
+def _able(placement: Placement, found: Replicas) -> list[int]:
+    """Return the replicas that are in sync on unfenced brokers."""
+    return [
+        each
+        for each in found.target
+        if each in found.isr and each in placement.brokers and not placement.brokers[each].is_fenced
+    ]

@@ -1,0 +1,107 @@
+"""Brokers of a cluster and the replicas of its partitions, from an image or from answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftops.image.state.image import MetadataImage
+
+
+class TopicPartition(NamedTuple):
+    """A partition by topic and number."""
+
+    topic: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.number}"
+
+
+class BrokerPlace(NamedTuple):
+    """A registered broker; new replicas go only to one that *takes_replicas*."""
+
+    rack: str | None
+    is_fenced: bool
+    takes_replicas: bool
+
+
+class Replicas(NamedTuple):
+    """The replicas of a partition, the preferred leader first; *leader* is -1 without one.
+
+    During a reassignment, *replicas* has the target, and behind it the replicas to remove.
+    """
+
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether a reassignment is in flight."""
+        return bool(self.adding or self.removing)
+
+    @property
+    def target(self) -> tuple[int, ...]:
+        """The replicas after the reassignment."""
+        return tuple(each for each in self.replicas if each not in self.removing)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The brokers by id, and the replicas of all partitions, by topic and number in order."""
+
+    brokers: dict[int, BrokerPlace]
+    partitions: dict[TopicPartition, Replicas]
+
+    def on(self, brokers: frozenset[int]) -> Iterator[tuple[TopicPartition, Replicas]]:
+        """Yield the partitions with a replica on one of these brokers, also one to remove."""
+        for partition, replicas in self.partitions.items():
+            if not brokers.isdisjoint(replicas.replicas):
+                yield partition, replicas
+
+    @property
+    def moving(self) -> dict[TopicPartition, Replicas]:
+        """The partitions with a reassignment in flight."""
+        return {each: found for each, found in self.partitions.items() if found.is_moving}
+
+    def replica_counts(self) -> Counter[int]:
+        """Return the number of replicas by broker, after all reassignments in flight."""
+        counts = Counter(dict.fromkeys(self.brokers, 0))
+        for found in self.partitions.values():
+            counts.update(found.target)
+        return counts
+
+    def leader_counts(self) -> Counter[int]:
+        """Return the number of partitions by preferred leader, after all reassignments."""
+        return Counter(found.target[0] for found in self.partitions.values() if found.target)
+
+
+def placement_of(image: MetadataImage) -> Placement:
+    """Return the placement in an image.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    brokers = {}
+    for broker_id, entry in sorted(image.brokers.items()):
+        state = image.broker_state(entry, whole=False)
+        cordoned = state["cordonedLogDirs"]
+        is_cordoned = bool(cordoned) and {*state["logDirs"]} <= {*(cordoned or ())}
+        takes = not (state["fenced"] or state["inControlledShutdown"] or is_cordoned)
+        brokers[broker_id] = BrokerPlace(state["rack"], state["fenced"], takes)
+    partitions = {}
+    for topic, topic_id in sorted(image.topic_ids.items()):
+        for number, found in image.fold.partitions(topic_id):
+            partitions[TopicPartition(topic, number)] = Replicas(
+                tuple(found.replicas),
+                tuple(found.isr),
+                found.leader,
+                tuple(found.adding_replicas),
+                tuple(found.removing_replicas),
+            )
+    return Placement(brokers, partitions)

@@ -1,0 +1,105 @@
+"""Plans as JSON, in the form of kafka-reassign-partitions (`--reassignment-json-file`).
+
+Beside Kafka's fields, a partition has `previous`, its replicas before: Kafka's tool ignores it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+from kraftops.placement.placement import TopicPartition
+from kraftops.placement.plan import Move
+
+_VERSION = 1
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_MAX_ID = 0x7FFFFFFF
+
+
+class PlannedReplicas(NamedTuple):
+    """The replicas of a partition in a plan, and those before, if the plan has them."""
+
+    replicas: tuple[int, ...]
+    previous: tuple[int, ...] | None
+
+
+def plan_json(moves: Iterable[Move]) -> dict[str, object]:
+    """Return a plan as data for JSON."""
+    return {
+        "version": _VERSION,
+        "partitions": [
+            {
+                "topic": move.partition.topic,
+                "partition": move.partition.number,
+                "replicas": [*move.after],
+                "log_dirs": ["any"] * len(move.after),
+                "previous": [*move.before],
+            }
+            for move in moves
+        ],
+    }
+
+
+def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
+    """Return the plan in a file.
+
+    Raises:
+        UsageError: the file cannot be read, or has no plan; it names the place.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{path}: no JSON: {error}", hint="--plan-only --format json prints a plan"
+        ) from error
+    if not isinstance(data, dict) or not isinstance(data.get("partitions"), list):
+        raise UsageError(
+            f'{path}: no plan: it has no list "partitions"',
+            hint="a plan is JSON as kafka-reassign-partitions takes it",
+        )
+    if data.get("version", _VERSION) != _VERSION:
+        raise UsageError(f"{path}: version {data['version']!r} of plans is unknown")
+    planned: dict[TopicPartition, PlannedReplicas] = {}
+    for number, each in enumerate(data["partitions"]):
+        partition, found = _planned(each, f"{path}: partitions[{number}]")
+        if partition in planned:
+            raise UsageError(f"{path}: partitions[{number}]: {partition} is there twice")
+        planned[partition] = found
+    return planned
+
+
+def _planned(each: object, place: str) -> tuple[TopicPartition, PlannedReplicas]:
+    if not isinstance(each, dict):
+        raise UsageError(f"{place}: no object")
+    topic, number = each.get("topic"), each.get("partition")
+    if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
+        raise UsageError(f"{place}: topic {topic!r} is no name of a topic")
+    if not isinstance(number, int) or not _is_id(number):
+        raise UsageError(f"{place}: partition {number!r} is no number of a partition")
+    if any(each_dir != "any" for each_dir in each.get("log_dirs") or ()):
+        raise UsageError(
+            f"{place}: log_dirs: replicas cannot be put into a named directory here",
+            hint='"any" lets the broker choose',
+        )
+    replicas = _replicas(each.get("replicas"), f"{place}: replicas")
+    previous = each.get("previous")
+    before = None if previous is None else _replicas(previous, f"{place}: previous")
+    return TopicPartition(topic, number), PlannedReplicas(replicas, before)
+
+
+def _replicas(found: object, place: str) -> tuple[int, ...]:
+    if not isinstance(found, list) or not found or not all(map(_is_id, found)):
+        raise UsageError(f"{place}: {found!r} is no list of broker ids")
+    if len(set(found)) < len(found):
+        raise UsageError(f"{place}: {found!r} has a broker twice")
+    return tuple(found)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_ID

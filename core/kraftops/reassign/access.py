@@ -1,0 +1,326 @@
+"""Access to a cluster by its brokers and, where they are given, its controllers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Self, TypeVar
+
+from kraftops.errors import AnswerError, AuthError, RefusedError, WireError
+from kraftops.image.state.image import MetadataImage
+from kraftops.placement.placement import Placement, placement_of
+from kraftops.wire.admin.configs import (
+    ConfigChange,
+    ConfigValue,
+    ResourceType,
+    alter_configs,
+    describe_configs,
+)
+from kraftops.wire.admin.replicas import ask_placement
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Address, Bootstrap
+from kraftops.wire.net.deadline import PAUSE, Deadline
+from kraftops.wire.quorum.live_image import LiveImage
+from kraftops.wire.quorum.quorum_target import QuorumTarget
+from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced, sees_everything
+from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.leader import ask_leader
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 60.0
+"""Time for which requests are tried again, while nodes restart and controllers elect a leader."""
+_PASSING_CODES = (-1, 5, 6, 7, 8, 13, 41, 77)
+"""Errors of Kafka's that pass: no leader, no controller, a timeout, a broker that restarts."""
+CORDON, ALL = "cordoned.log.dirs", "*"
+"""The configuration of a broker to which no new partitions come (KIP-1066), and all its disks."""
+_NONE = ConfigValue(None, is_dynamic=False)
+_TOPIC, _BROKER = ResourceType.TOPIC, ResourceType.BROKER
+TOPICS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Addresses of brokers or controllers, their connection settings, the expected cluster id."""
+
+    bootstrap: Sequence[Bootstrap]
+    settings: Settings
+    cluster_id: str | None = None
+
+
+@dataclass(slots=True)
+class ClusterAccess:
+    """Connections to a cluster, which are opened when they are needed; a context manager.
+
+    Brokers are asked, and changed. The metadata log of the controllers, if they are given, is
+    followed instead of asking a broker again and again; it also has what brokers that are down
+    cannot tell.
+    """
+
+    brokers: Endpoints | None
+    controllers: Endpoints | None = None
+    note: Callable[[str], None] = lambda _: None
+    _connection: Connection | None = None
+    _image: LiveImage | None = None
+    _addresses: dict[int, Address] = field(default_factory=dict)
+    _lists_fenced: bool = True
+    _cordoned: frozenset[int] = frozenset()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._disconnect()
+        if self._image:
+            self._image.close()
+        self._image = None
+
+    @property
+    def lists_fenced(self) -> bool:
+        """Whether placements have fenced brokers: by Kafka 4.0, or by the metadata log."""
+        return self.controllers is not None or self._lists_fenced
+
+    def placement(self) -> Placement:
+        """Return brokers and replicas as they are now.
+
+        Raises:
+            WireError: nobody answers.
+            AnswerError: it is not permitted.
+        """
+        if self.controllers is not None:
+            return placement_of(self._followed())
+        found = self.ask(ask_placement)
+        for broker in self._cordoned & found.brokers.keys():
+            found.brokers[broker] = found.brokers[broker]._replace(takes_replicas=False)
+        return found
+
+    def placement_for_plan(self) -> Placement:
+        """Return the placement with cordons, for which each broker is asked; errors as above."""
+        if self.controllers is None:
+            found = self.placement()
+            values = self.broker_configs(found, (CORDON,))
+            self._cordoned = frozenset(
+                broker for broker, each in values.items() if each.get(CORDON, _NONE).value == ALL
+            )
+        return self.placement()
+
+    def fresh_placements(self) -> list[Placement]:
+        """Return the placement in a log that is read anew, or as each unfenced broker knows it.
+
+        One of them is current, even if a broker is behind; errors as `placement`.
+        """
+        if self.controllers is not None:
+            if self._image:
+                self._image.close()
+            self._image = None
+            return [self.placement()]
+        first = self.placement()
+        running = [each for each, place in first.brokers.items() if not place.is_fenced]
+        return [first, *(self.ask_broker(each, ask_placement) for each in running)]
+
+    def sees_all(self) -> bool:
+        """Tell whether no topics can be hidden from the user; errors as `placement`."""
+        return self.controllers is not None or self.ask(sees_everything)
+
+    def ask(self, request: Callable[[Connection], T]) -> T:
+        """Ask any broker that answers.
+
+        Raises:
+            WireError: none does, or the connection broke.
+        """
+        connection = self._connected()
+        connection.deadline = Deadline(self._broker_endpoints.settings.timeout)
+        try:
+            return request(connection)
+        except AnswerError:
+            raise
+        except WireError:
+            self._disconnect()
+            raise
+
+    def ask_broker(self, broker: int, request: Callable[[Connection], T]) -> T:
+        """Ask one broker; errors as `ask`."""
+        self._connected()
+        settings = self._broker_endpoints.settings
+        address = self._addresses.get(broker)
+        if address is None:
+            self._disconnect()  # the next connection knows of newer brokers
+            raise WireError(f"the address of broker {broker} is not known")
+        with Connection(address, settings, Deadline(settings.timeout)) as connection:
+            return request(connection)
+
+    def patiently(self, act: Callable[[], T]) -> T:
+        """Act, and again after errors that pass; *act* must have the same effect if repeated.
+
+        Raises:
+            WireError: the errors went on for a minute, or one does not pass.
+        """
+        patience = Deadline(PATIENCE_SECONDS)
+        is_noted = False
+        while True:
+            try:
+                return act()
+            except AuthError:
+                raise
+            except WireError as error:
+                is_passing = not isinstance(error, AnswerError) or error.error_code in _PASSING_CODES
+                if not is_passing or patience.is_over:
+                    raise
+                if not is_noted:
+                    self.note(f"{error.message}; trying again")
+                is_noted = True
+            time.sleep(PAUSE)
+
+    def broker_configs(
+        self, placement: Placement, keys: Sequence[str]
+    ) -> dict[int, dict[str, ConfigValue]]:
+        """Return the brokers' own dynamic values of *keys*; errors as `placement`.
+
+        The controllers know those of all brokers. Otherwise each unfenced broker is asked.
+        """
+        if self.controllers is not None:
+            known = _configs_in(self._followed(), keys)
+            return {broker: known[broker] for broker in placement.brokers if broker in known}
+        return {
+            broker: {
+                key: each for key, each in self.config_of(broker, keys).items() if each.is_dynamic
+            }
+            for broker, place in placement.brokers.items()
+            if not place.is_fenced
+        }
+
+    def config_of(self, broker: int, keys: Sequence[str]) -> dict[str, ConfigValue]:
+        """Return the values of a running broker, of the keys that it knows; errors as `ask`."""
+        name = str(broker)
+        found = self.ask_broker(
+            broker, partial(describe_configs, kind=_BROKER, names=[name], keys=keys)
+        )
+        return found.get(name, {})
+
+    def topic_values(self, placement: Placement, key: str) -> dict[str, str]:
+        """Return the values of a key by topic, with the brokers' defaults if a broker is asked.
+
+        The metadata log has the defaults of the whole cluster only; errors as `placement`.
+        """
+        topics = sorted({partition.topic for partition in placement.partitions})
+        if self.brokers is None:
+            return _topic_values_in(self._followed(), topics, key)
+        found: dict[str, str] = {}
+        for start in range(0, len(topics), TOPICS_AT_ONCE):
+            some = topics[start : start + TOPICS_AT_ONCE]
+            answer = self.ask(partial(describe_configs, kind=_TOPIC, names=some, keys=(key,)))
+            for topic, values in answer.items():
+                if key in values and values[key].value is not None:
+                    found[topic] = values[key].value or ""
+        return found
+
+    def change_broker(
+        self, placement: Placement, broker: int, changes: Sequence[ConfigChange]
+    ) -> None:
+        """Change the dynamic configuration of a broker; that of a fenced one by the controllers.
+
+        Raises:
+            RefusedError: it is fenced, and no controllers are given.
+            WireError: the request fails.
+        """
+        wanted = {str(broker): changes}
+
+        def change(connection: Connection) -> None:
+            alter_configs(connection, _BROKER, wanted)
+
+        place = placement.brokers.get(broker)
+        if place is not None and not place.is_fenced:
+            self.ask_broker(broker, change)
+            return
+        if self.controllers is None:
+            raise RefusedError(
+                f"broker {broker} is down, so its dynamic configuration cannot be changed by a"
+                " broker",
+                hint="-C with the addresses of controllers does it",
+            )
+        settings = self.controllers.settings
+        deadline = Deadline(settings.timeout)
+        bootstrap = self.controllers.bootstrap
+        with connect(bootstrap, settings, deadline, NodeKind.CONTROLLER) as connection:
+            ask_leader(connection, lambda address: Connection(address, settings, deadline), change)
+
+    @property
+    def _broker_endpoints(self) -> Endpoints:
+        assert self.brokers is not None  # commands that ask brokers require -b
+        return self.brokers
+
+    def _connected(self) -> Connection:
+        """Return the connection to a broker; a new one comes with the addresses of all brokers."""
+        if self._connection is None:
+            endpoints = self._broker_endpoints
+            known = {each.address: each for each in endpoints.bootstrap}
+            known |= {address: Bootstrap(address) for address in self._addresses.values()}
+            deadline = Deadline(endpoints.settings.timeout)
+            connection = connect([*known.values()], endpoints.settings, deadline, NodeKind.BROKER)
+            try:
+                self._learn(connection, endpoints)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _learn(self, connection: Connection, endpoints: Endpoints) -> None:
+        """Note the addresses of all brokers, and check the cluster's id."""
+        self._lists_fenced = lists_fenced(connection)
+        found = describe_cluster(connection, with_fenced=self._lists_fenced)
+        if endpoints.cluster_id not in (None, found.cluster_id):
+            raise RefusedError(
+                f"{connection.address}: its cluster id is {found.cluster_id},"
+                f" not {endpoints.cluster_id}",
+                hint="check the address and --expect-cluster-id",
+            )
+        self._addresses.update((node.node_id, node.address) for node in found.nodes)
+
+    def _disconnect(self) -> None:
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    def _followed(self) -> MetadataImage:
+        if self._image is None:
+            controllers = self.controllers
+            assert controllers is not None
+            target = QuorumTarget(
+                controllers.bootstrap, controllers.settings, controllers.cluster_id
+            )
+            self._image = LiveImage(target, note=self.note)
+        self._image.update()
+        return self._image.image
+
+
+def _topic_values_in(image: MetadataImage, topics: Sequence[str], key: str) -> dict[str, str]:
+    default = image.configs.get((int(_BROKER), ""), {}).get(key)
+    found = {}
+    for topic in topics:
+        address = image.configs.get((int(_TOPIC), topic), {}).get(key, default)
+        if address is not None:
+            found[topic] = str(image.read(address)[1]["value"])
+    return found
+
+
+def _configs_in(image: MetadataImage, keys: Sequence[str]) -> dict[int, dict[str, ConfigValue]]:
+    found: dict[int, dict[str, ConfigValue]] = {}
+    for (kind, name), addresses in image.configs.items():
+        if kind != int(_BROKER) or not name.isdigit():
+            continue
+        values = {
+            key: ConfigValue(image.read(address)[1]["value"], is_dynamic=True)
+            for key, address in addresses.items()
+            if key in keys
+        }
+        if values:
+            found[int(name)] = values
+    return found

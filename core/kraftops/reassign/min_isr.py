@@ -1,0 +1,28 @@
+"""Min ISR of topics: their own, else the brokers' default, else what the user says."""
+
+from __future__ import annotations
+
+from kraftops.placement.placement import Placement
+from kraftops.placement.safety import ASSUMED_MIN_ISR, MinIsr
+from kraftops.reassign.access import ClusterAccess
+
+
+def min_isr_of_topics(
+    access: ClusterAccess, placement: Placement, default: int | None
+) -> dict[str, MinIsr]:
+    """Return the min ISR by topic.
+
+    A broker tells it with its own default. The metadata log has no defaults of server.properties:
+    without brokers, *default* stands for them, and without that, Kafka's own.
+
+    Raises:
+        WireError: nobody answers.
+        AnswerError: it is not permitted.
+    """
+    known = access.topic_values(placement, "min.insync.replicas")
+    fallback = MinIsr(default) if default else MinIsr(ASSUMED_MIN_ISR, is_assumed=True)
+    topics = {partition.topic for partition in placement.partitions}
+    return {
+        topic: MinIsr(int(value)) if (value := known.get(topic, "")).isdigit() else fallback
+        for topic in topics
+    }

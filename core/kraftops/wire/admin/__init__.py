@@ -1,0 +1,1 @@
+"""Requests of an administrator: where replicas are, reassignments, configurations, elections."""

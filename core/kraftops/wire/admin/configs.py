@@ -1,0 +1,111 @@
+"""Dynamic configurations of brokers and topics: asked for, and changed key by key (KIP-339)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from kraftops.wire.rpc.answer_errors import answer_error
+from kraftops.wire.rpc.connection import Connection
+
+UNKNOWN_TOPIC_OR_PARTITION = 3
+
+
+class ResourceType(IntEnum):
+    """Kinds of things with a configuration."""
+
+    TOPIC = 2
+    BROKER = 4
+
+
+class Operation(IntEnum):
+    """Kinds of changes; the last two are for lists."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class ConfigValue(NamedTuple):
+    """A value; None if it is sensitive, as that of a key which Kafka does not know."""
+
+    value: str | None
+    is_dynamic: bool
+    """Whether the resource itself has it, and not a default or the server's file."""
+
+
+class ConfigChange(NamedTuple):
+    """The change of a key; the value of a list has its elements behind commas."""
+
+    key: str
+    operation: Operation
+    value: str | None = None
+
+
+_OWN_SOURCES = {ResourceType.TOPIC: 1, ResourceType.BROKER: 2}
+
+
+def describe_configs(
+    connection: Connection, kind: ResourceType, names: Iterable[str], keys: Sequence[str]
+) -> dict[str, dict[str, ConfigValue]]:
+    """Return values by resource and key; keys that Kafka does not know are missing.
+
+    Topics that are gone are left out. A broker tells only its own configuration.
+
+    Raises:
+        WireError: the request fails.
+    """
+    resources = [
+        {"resource_type": int(kind), "resource_name": name, "configuration_keys": [*keys]}
+        for name in names
+    ]
+    if not resources:
+        return {}
+    answer = connection.ask("DescribeConfigs", resources=resources)
+    found = {}
+    for each in answer.results:
+        if each.error_code == UNKNOWN_TOPIC_OR_PARTITION:
+            continue
+        if each.error_code:
+            raise answer_error(connection, each.error_code, each.error_message, "DESCRIBE_CONFIGS")
+        own = _OWN_SOURCES[kind]
+        found[each.resource_name] = {
+            config.name: ConfigValue(config.value, config.config_source == own)
+            for config in each.configs
+        }
+    return found
+
+
+def alter_configs(
+    connection: Connection, kind: ResourceType, changes: Mapping[str, Sequence[ConfigChange]]
+) -> None:
+    """Change configurations by resource; topics that are gone are passed over.
+
+    Those of a broker are changed by itself, or by the leader of the quorum.
+
+    Raises:
+        WireError: the request fails: it is unknown whether it had an effect.
+        AnswerError: a change is refused; others may have been made.
+    """
+    if not changes:
+        return
+    answer = connection.ask(
+        "IncrementalAlterConfigs",
+        resources=[
+            {
+                "resource_type": int(kind),
+                "resource_name": name,
+                "configs": [
+                    {"name": key, "config_operation": int(operation), "value": value}
+                    for key, operation, value in wanted
+                ],
+            }
+            for name, wanted in changes.items()
+        ],
+        validate_only=False,
+    )
+    for each in answer.responses:
+        if each.error_code and each.error_code != UNKNOWN_TOPIC_OR_PARTITION:
+            raise answer_error(connection, each.error_code, each.error_message, "ALTER_CONFIGS")

@@ -1,0 +1,142 @@
+"""Placement of replicas as a broker tells it, and reassignments."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from kraftops.errors import AnswerError
+from kraftops.placement.placement import BrokerPlace, Placement, Replicas, TopicPartition
+from kraftops.wire.rpc.answer_errors import answer_error
+from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced
+from kraftops.wire.rpc.connection import Connection
+
+NO_REASSIGNMENT_IN_PROGRESS = 85
+_TIMEOUT_MS = 10_000
+
+
+class Refusal(NamedTuple):
+    """Kafka's error for one of several items."""
+
+    code: int
+    message: str
+
+
+def ask_placement(connection: Connection) -> Placement:
+    """Ask a broker for all brokers and replicas; releases before 4.0 list no fenced brokers.
+
+    Raises:
+        WireError: a request fails.
+        AnswerError: it is not permitted.
+    """
+    nodes = describe_cluster(connection, with_fenced=lists_fenced(connection)).nodes
+    brokers = {
+        node.node_id: BrokerPlace(node.rack, bool(node.is_fenced), not node.is_fenced)
+        for node in sorted(nodes)
+    }
+    # After the reassignments: one that ends between the answers is seen as ended by neither.
+    moving = list_reassignments(connection)
+    answer = connection.ask("Metadata", topics=None, allow_auto_topic_creation=False)
+    partitions = {}
+    for topic in sorted(answer.topics, key=lambda each: each.name):
+        if topic.error_code:
+            raise connection.error_of(topic.error_code, f"topic {topic.name}")
+        for each in sorted(topic.partitions, key=lambda each: each.partition_index):
+            partition = TopicPartition(topic.name, each.partition_index)
+            found = Replicas(tuple(each.replica_nodes), tuple(each.isr_nodes), each.leader_id)
+            if partition in moving:
+                found = moving[partition]._replace(isr=found.isr, leader=found.leader)
+            partitions[partition] = found
+    return Placement(brokers, partitions)
+
+
+def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]:
+    """Return the partitions with a reassignment in flight, without ISR and leader.
+
+    Raises:
+        WireError: the request fails.
+    """
+    answer = connection.ask("ListPartitionReassignments", timeout_ms=_TIMEOUT_MS, topics=None)
+    if answer.error_code:
+        raise answer_error(connection, answer.error_code, answer.error_message, "DESCRIBE")
+    return {
+        TopicPartition(topic.name, each.partition_index): Replicas(
+            tuple(each.replicas),
+            (),
+            -1,
+            tuple(each.adding_replicas),
+            tuple(each.removing_replicas),
+        )
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def alter_reassignments(
+    connection: Connection, wanted: Mapping[TopicPartition, Sequence[int] | None]
+) -> dict[TopicPartition, Refusal]:
+    """Begin reassignments, or cancel those of None; return the refused ones.
+
+    Raises:
+        WireError: the request fails: it is unknown whether they have begun.
+        AnswerError: none has begun.
+    """
+    topics: dict[str, list[dict[str, object]]] = defaultdict(list)
+    for (topic, number), replicas in sorted(wanted.items()):
+        listed = None if replicas is None else [*replicas]
+        topics[topic].append({"partition_index": number, "replicas": listed})
+    answer = connection.ask(
+        "AlterPartitionReassignments",
+        timeout_ms=_TIMEOUT_MS,
+        topics=[{"name": name, "partitions": found} for name, found in topics.items()],
+    )
+    if answer.error_code:
+        raise answer_error(connection, answer.error_code, answer.error_message, "ALTER")
+    return {
+        TopicPartition(topic.name, each.partition_index): Refusal(
+            each.error_code, _text(connection, each.error_code, each.error_message)
+        )
+        for topic in answer.responses
+        for each in topic.partitions
+        if each.error_code
+    }
+
+
+_PREFERRED = 0
+_ELECTION_NOT_NEEDED = 84
+
+
+def elect_preferred(
+    connection: Connection, partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, Refusal]:
+    """Have the first replicas of partitions lead them; return the partitions that refuse.
+
+    Raises:
+        WireError: the request fails.
+    """
+    topics: dict[str, list[int]] = defaultdict(list)
+    for topic, number in sorted(partitions):
+        topics[topic].append(number)
+    answer = connection.ask(
+        "ElectLeaders",
+        lowest=1,
+        election_type=_PREFERRED,
+        topic_partitions=[{"topic": name, "partitions": found} for name, found in topics.items()],
+        timeout_ms=_TIMEOUT_MS,
+    )
+    if answer.error_code:
+        raise answer_error(connection, answer.error_code, None, "ALTER")
+    return {
+        TopicPartition(topic.topic, each.partition_id): Refusal(
+            each.error_code, _text(connection, each.error_code, each.error_message)
+        )
+        for topic in answer.replica_election_results
+        for each in topic.partition_result
+        if each.error_code not in (0, _ELECTION_NOT_NEEDED)
+    }
+
+
+def _text(connection: Connection, code: int, message: str | None) -> str:
+    error: AnswerError = connection.error_of(code, message)
+    return error.message.removeprefix(f"{connection.address}: ")

@@ -1,0 +1,67 @@
+"""Plans as JSON of kafka-reassign-partitions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import UsageError
+from kraftops.placement.placement import TopicPartition
+from kraftops.placement.plan import Limits, plan_removal
+from kraftops.placement.reassignment_json import plan_json, read_plan
+from tests.helpers.placement import placement
+
+PARTITION = {"topic": "t", "partition": 0, "replicas": [1, 2]}
+
+
+def written(folder: Path, data: object) -> str:
+    path = folder / "plan.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return str(path)
+
+
+def test_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
+    moves = plan_removal(placement(dict.fromkeys(range(5), None), [(0, 1), (0,)]), {0}, Limits())
+
+    found = read_plan(written(tmp_path, plan_json(moves.moves)))
+
+    assert len(found) == 2
+    for move in moves.moves:
+        assert found[move.partition] == (move.after, move.before)
+
+
+def test_plan_of_kafkas_tool_is_read(tmp_path: Path) -> None:
+    data = {"version": 1, "partitions": [{**PARTITION, "log_dirs": ["any", "any"]}]}
+
+    assert read_plan(written(tmp_path, data)) == {TopicPartition("t", 0): ((1, 2), None)}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("{", "no JSON"),
+        ([], "no plan"),
+        ({"version": 2, "partitions": []}, "version 2"),
+        ({"partitions": [7]}, "partitions[0]: no object"),
+        ({"partitions": [{**PARTITION, "topic": "a\nb"}]}, "no name of a topic"),
+        ({"partitions": [{**PARTITION, "partition": True}]}, "no number of a partition"),
+        ({"partitions": [{**PARTITION, "replicas": []}]}, "no list of broker ids"),
+        ({"partitions": [{**PARTITION, "replicas": [1, -1]}]}, "no list of broker ids"),
+        ({"partitions": [{**PARTITION, "replicas": [1, 1]}]}, "has a broker twice"),
+        ({"partitions": [{**PARTITION, "log_dirs": ["/d", "any"]}]}, "named directory"),
+        ({"partitions": [PARTITION, PARTITION]}, "partitions[1]: t-0 is there twice"),
+    ],
+)
+def test_bad_plan_is_refused_with_its_place(data: object, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, data)
+
+    with pytest.raises(UsageError) as raised:
+        read_plan(path)
+
+    assert raised.value.message.startswith(path)
+    assert message in raised.value.message
+
+
+def test_missing_plan_is_named() -> None:
+    with pytest.raises(UsageError, match=r"nowhere\.json: No such file"):
+        read_plan("nowhere.json")
