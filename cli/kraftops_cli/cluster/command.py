@@ -20,10 +20,23 @@ COMMANDS = {
         "kraftops_cli.cluster.describe:describe",
         "Show brokers, quorum, features and lag.",
     ),
-    "wait": ("kraftops_cli.cluster.wait:wait", "Wait for a number of brokers."),
+    "wait": ("kraftops_cli.cluster.wait:wait", "Wait for brokers and replicas."),
+    "safe-to-stop": (
+        "kraftops_cli.cluster.moving.safe_to_stop:safe_to_stop",
+        "Tell whether brokers can be stopped.",
+    ),
+    "drain": (
+        "kraftops_cli.cluster.moving.drain:drain",
+        "Move leaders away from brokers, for a restart.",
+    ),
+    "undrain": ("kraftops_cli.cluster.moving.undrain:undrain", "Move leaders back."),
     "decommission": (
         "kraftops_cli.cluster.moving.decommission:decommission",
         "Take brokers out of the cluster.",
+    ),
+    "rebalance": (
+        "kraftops_cli.cluster.moving.rebalance:rebalance",
+        "Give all brokers as many replicas.",
     ),
 }
 """Module, function and short help of each command, in Kafka's order; ours come last."""

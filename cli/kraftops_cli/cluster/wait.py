@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops.errors import AnswerError, AuthError, UsageError, WireError
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -23,6 +23,10 @@ EXAMPLES = (
         "after a rolling restart",
         "kafka-cluster wait -b localhost:9092 --brokers 3 --unfenced --timeout 300",
     ),
+    (
+        "before the next restart",
+        "kafka-cluster wait -b b:9092 --until broker=103:unfenced --until no-under-replicated",
+    ),
 )
 _PAUSE_SECONDS = 0.5
 _MAX_COUNT = 0x7FFFFFFF
@@ -30,11 +34,15 @@ _MAX_COUNT = 0x7FFFFFFF
 
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax("brokers", "unfenced"),
+    syntax=cluster_syntax("brokers", "unfenced", "until"),
     name="wait",
     examples=EXAMPLES,
     help="""\
-Wait until a number of brokers, or more, are registered; fenced ones count, too.
+Wait until a number of brokers, or more, are registered; fenced ones count, too. Or, with --until,
+until conditions are true, all at one moment.
+
+Conditions are broker=ID:fenced, broker=ID:unfenced, broker=ID:gone (it is not registered),
+broker=ID:empty (it has no replicas), no-under-replicated and no-reassignments.
 
 Addresses that refuse connections are tried again until --timeout is over. -C reads the metadata
 log, and needs CLUSTER_ACTION on the cluster. With -b, only Kafka 4.0 and later list fenced
@@ -45,15 +53,37 @@ brokers.""",
     "--brokers",
     metavar="N",
     type=Number(_MAX_COUNT),
-    required=True,
     help="The least number of brokers.",
 )
 @click.option("--unfenced", is_flag=True, help="Count only brokers that are not fenced.")
+@click.option(
+    "--until",
+    metavar="CONDITION",
+    multiple=True,
+    help="A condition, as broker=103:fenced; may be given more than once.",
+)
 @click.pass_obj
-def wait(terminal: Terminal, /, form: str, *, brokers: int, unfenced: bool, **options: Any) -> int:
+def wait(
+    terminal: Terminal,
+    /,
+    form: str,
+    *,
+    brokers: int | None,
+    unfenced: bool,
+    until: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of
 
+    if until:
+        from kraftops_cli.cluster.moving.wait_until import wait_until
+
+        if brokers is not None or unfenced:
+            raise UsageError("--until and --brokers do not go together")
+        return wait_until(terminal, form, until, target_of(terminal, **options))
+    if brokers is None:
+        raise UsageError("one of the arguments --brokers --until is required")
     target = target_of(terminal, **options)
     condition = _Condition(brokers, unfenced)
     fenced = _wait(target, condition)

@@ -87,6 +87,15 @@ class ClusterAccess:
         """Whether placements have fenced brokers: by Kafka 4.0, or by the metadata log."""
         return self.controllers is not None or self._lists_fenced
 
+    def check(self) -> None:
+        """Connect to a broker: nobody need wait where the addresses are wrong.
+
+        Raises:
+            WireError: none answers.
+            RefusedError: the cluster has another id than expected.
+        """
+        self._connected()
+
     def placement(self) -> Placement:
         """Return brokers and replicas as they are now.
 
@@ -156,13 +165,13 @@ class ClusterAccess:
         with Connection(address, settings, Deadline(settings.timeout)) as connection:
             return request(connection)
 
-    def patiently(self, act: Callable[[], T]) -> T:
+    def patiently(self, act: Callable[[], T], deadline: Deadline | None = None) -> T:
         """Act, and again after errors that pass; *act* must have the same effect if repeated.
 
         Raises:
-            WireError: the errors went on for a minute, or one does not pass.
+            WireError: the errors went on for a minute, or to the deadline, or one does not pass.
         """
-        patience = Deadline(PATIENCE_SECONDS)
+        patience = deadline.within(PATIENCE_SECONDS) if deadline else Deadline(PATIENCE_SECONDS)
         is_noted = False
         while True:
             try:
@@ -170,7 +179,9 @@ class ClusterAccess:
             except AuthError:
                 raise
             except WireError as error:
-                is_passing = not isinstance(error, AnswerError) or error.error_code in _PASSING_CODES
+                is_passing = (
+                    not isinstance(error, AnswerError) or error.error_code in _PASSING_CODES
+                )
                 if not is_passing or patience.is_over:
                     raise
                 if not is_noted:

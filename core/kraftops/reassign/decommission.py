@@ -66,11 +66,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             replica, a partition has no leader, or others move replicas.
         WireError: nobody answers.
     """
-    if not access.patiently(access.sees_all):
-        raise RefusedError(
-            "topics may be hidden: the user may not do everything on the cluster",
-            hint="-C reads the metadata log, with CLUSTER_ACTION on the cluster",
-        )
+    refuse_hidden_topics(access)
     voters = sorted(request.brokers & _voters(access))
     if voters:
         raise RefusedError(
@@ -101,6 +97,20 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         raise RefusedError(
             f"there are too few brokers for the replicas of {shown(hopeless)}",
             hint="add brokers, or give more of them to --to",
+        )
+
+
+def refuse_hidden_topics(access: ClusterAccess) -> None:
+    """Refuse to decide anything if topics may be hidden from the user.
+
+    Raises:
+        RefusedError: the user may not do everything on the cluster.
+        WireError: nobody answers.
+    """
+    if not access.patiently(access.sees_all):
+        raise RefusedError(
+            "topics may be hidden: the user may not do everything on the cluster",
+            hint="-C reads the metadata log, with CLUSTER_ACTION on the cluster",
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -22,6 +22,8 @@ from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -38,14 +40,16 @@ class Work:
         """Whether the output is JSON."""
         return self.form == "json"
 
+    def patiently(self, act: Callable[[], T]) -> T:
+        """Act, and again after errors that pass, within the time of the command."""
+        return self.access.patiently(act, self.deadline)
+
     def printer(self, command: str) -> EventPrinter:
         """Return the printer of a command's events."""
         return EventPrinter(self.terminal, command, is_json=self.is_json)
 
 
-def access_of(
-    terminal: Terminal, options: AccessOptions, *, needs_brokers: bool = True
-) -> ClusterAccess:
+def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool) -> ClusterAccess:
     """Return the access to a cluster; nothing is connected yet.
 
     Raises:
@@ -75,7 +79,9 @@ def access_of(
     )
 
 
-def work_of(terminal: Terminal, form: str, options: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
+def work_of(
+    terminal: Terminal, form: str, options: dict[str, Any], *, needs_brokers: bool = True
+) -> tuple[Work, dict[str, Any]]:
     """Return the work of a subcommand, and the options that do not name the cluster.
 
     Raises:
@@ -83,7 +89,7 @@ def work_of(terminal: Terminal, form: str, options: dict[str, Any]) -> tuple[Wor
         ConfigError: a file cannot be read, or has an invalid or unsupported value.
     """
     named, rest = split_options(options)
-    access = access_of(terminal, named)
+    access = access_of(terminal, named, needs_brokers=needs_brokers)
     deadline = None if named.timeout is None else Deadline(named.timeout)
     return Work(terminal, form, access, deadline, rest.pop("yes", False)), rest
 

@@ -101,7 +101,8 @@ def decommission(
             return status(work, brokers)
         if action == "cancel":
             return cancel(work, brokers, plan)
-        placement = work.access.patiently(work.access.placement_for_plan)
+        work.access.check()
+        placement = work.patiently(work.access.placement_for_plan)
         request = _request(work, placement, brokers, plan)
         return _run(work, placement, replace(request, waits=not no_wait), plan)
 

@@ -22,13 +22,14 @@ _HEADER = ("BROKER", "STATE", "REPLICAS", "LEADERS", "MOVING", "CORDONED")
 def status(work: Work, brokers: frozenset[int]) -> int:
     """Print what the brokers still have; return the exit code."""
     access = work.access
+    access.check()
     placement = access.patiently(access.placement)
     cordoned = access.patiently(lambda: cordoned_by_us(access, placement))
     rows = [_row(placement, broker, is_cordoned=broker in cordoned) for broker in sorted(brokers)]
     if work.is_json:
         names = ("id", "state", "replicas", "leaders", "moving", "isCordoned")
         found = [dict(zip(names, row, strict=True)) for row in rows]
-        work.terminal.json("decommission status", {"brokers": found})
+        work.terminal.json("decommission", {"brokers": found})
     else:
         texts = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
         work.terminal.write(plain_table([_HEADER, *texts]))
@@ -51,12 +52,13 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
         RefusedError: there is no plan, so that nobody knows what else has been moved.
     """
     access = work.access
+    access.check()
     placement = access.patiently(access.placement)
     check_registered(placement, brokers)
     word = ",".join(map(str, sorted(brokers)))
     confirm(word, f"cancel the decommission of {word}", yes=work.yes)
     planned = None if plan.plan is None else read_plan(plan.plan)
-    printer = work.printer("decommission cancel")
+    printer = work.printer("decommission")
     options = move_options(work, plan)
     ended = _cancel_moving(access, placement, brokers)
     placement = access.patiently(access.placement)
@@ -82,7 +84,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
             printer.erase()
     known = {"cancelled": [*map(str, ended)], "movedBack": [*map(str, back)]}
     if work.is_json:
-        work.terminal.json("decommission cancel", {"changed": bool(ended or back), **known})
+        work.terminal.json("decommission", {"changed": bool(ended or back), **known})
     else:
         work.terminal.write(f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n")
     if planned is None:

@@ -1,0 +1,102 @@
+"""`kafka-cluster drain`: move leaders away from brokers, for a restart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import IDS, YES, access_options, moving_syntax
+from kraftops_cli.syntax.command import ToolCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraftops.placement.plan import Move
+
+EXAMPLES = (
+    ("before a restart", "kafka-cluster drain -b b:9092 --id 103 --save leaders.json"),
+    ("after it", "kafka-cluster undrain -b b:9092 --plan leaders.json"),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("save"),
+    name="drain",
+    examples=EXAMPLES,
+    help="""\
+Have brokers lead no partitions: their replicas come last in the lists, and others are elected.
+
+No data is moved: the sets of replicas stay. --save keeps the order before, for `undrain`.
+Partitions that nobody else can lead, as those of one replica, are listed; the exit code is then
+2.""",
+)
+@access_options
+@IDS
+@click.option(
+    "--save",
+    metavar="FILE",
+    required=True,
+    help="Keep the order before in this file, for undrain; a second run adds to it.",
+)
+@YES
+@click.pass_context
+def drain(
+    context: click.Context,
+    /,
+    form: str,
+    ids: tuple[tuple[int, ...], ...],
+    *,
+    save: str,
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.placement.leaders import plan_drain
+    from kraftops.reassign.leadership import change_leaders
+    from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.moving.leaders_output import print_leaders
+
+    work, _ = work_of(context.obj, form, options)
+    brokers = flat(ids)
+    with work.access as access:
+        access.check()
+        placement = work.patiently(access.placement)
+        check_registered(placement, brokers)
+        plan = plan_drain(placement, brokers)
+        if plan.moves:
+            action = f"change the order of the replicas of {len(plan.moves)} partitions"
+            confirm(",".join(map(str, sorted(brokers))), action, yes=work.yes)
+        _save(save, plan.moves)
+        stay = change_leaders(access, plan.moves, work.deadline)
+    moved = [move.partition for move in plan.moves]
+    return print_leaders(work, "drain", moved, [*plan.stay, *stay])
+
+
+def _save(path: str, moves: Sequence[Move]) -> None:
+    """Write a plan, whole, before anything is changed.
+
+    Partitions that the file has already keep the order that it has from before an earlier drain.
+
+    Raises:
+        UsageError: the file exists and has no plan.
+    """
+    import json
+    import os
+
+    from kraftops.fileio.atomic import write_file
+    from kraftops.placement.plan import Move
+    from kraftops.placement.reassignment_json import plan_json, read_plan
+
+    saved = read_plan(path) if os.path.exists(path) else {}
+    kept = {
+        partition: Move(partition, each.previous or each.replicas, each.replicas)
+        for partition, each in saved.items()
+    }
+    for move in moves:
+        known = kept.get(move.partition)
+        is_same = known is not None and {*known.before} == {*move.before}
+        kept[move.partition] = known._replace(after=move.after) if known and is_same else move
+    text = json.dumps(plan_json([kept[each] for each in sorted(kept)]), indent=1) + "\n"
+    write_file(path, f"{path}.tmp", [text.encode()])

@@ -1,0 +1,24 @@
+"""Output of drain and undrain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kraftops.placement.placement import TopicPartition
+from kraftops_cli.cluster.moving.access import Work
+
+_FINDINGS = 2
+
+
+def print_leaders(
+    work: Work, command: str, moved: Sequence[TopicPartition], stay: Sequence[TopicPartition]
+) -> int:
+    """Print the partitions that were changed, and those that are led as before; return the code."""
+    if work.is_json:
+        data = {"changed": bool(moved), "moved": [*map(str, moved)], "stay": [*map(str, stay)]}
+        work.terminal.json(command, data)
+    else:
+        work.terminal.write(f"partitions with another order: {len(moved)}\n")
+        for partition in stay:
+            work.terminal.write(f"{partition}: led as before\n")
+    return _FINDINGS if stay else 0

@@ -1,0 +1,113 @@
+"""`kafka-cluster rebalance`: give all brokers as many replicas, as after new ones have come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import (
+    YES,
+    PlanOptions,
+    access_options,
+    moving_syntax,
+    plan_options,
+)
+from kraftops_cli.syntax.command import ToolCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraftops.placement.placement import Placement
+    from kraftops.placement.plan import Move
+    from kraftops_cli.cluster.moving.access import Work
+
+EXAMPLES = (
+    ("look at the plan", "kafka-cluster rebalance -b b:9092 --plan-only"),
+    (
+        "carry it out, with 50 MB a second",
+        "kafka-cluster rebalance -b b:9092 --throttle 50000000 --yes",
+    ),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax(),
+    name="rebalance",
+    examples=EXAMPLES,
+    help="""\
+Give all brokers as many replicas, by as few moves as possible, as after new brokers have come.
+
+The plan is shown and must be confirmed. It keeps the replicas of a partition in as many racks as
+they can be in. If it is killed, wait until no reassignment is in flight, and run it again.""",
+)
+@access_options
+@plan_options
+@YES
+@click.pass_context
+def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops_cli.cluster.moving.access import refuse_together, work_of
+
+    work, rest = work_of(context.obj, form, options)
+    plan = PlanOptions(**rest)
+    refuse_together(context, {"--plan": plan.plan, "--to": plan.to})
+    refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
+    with work.access:
+        work.access.check()
+        placement = work.patiently(work.access.placement_for_plan)
+        return _run(work, placement, _moves(placement, plan), plan)
+
+
+def _moves(placement: Placement, plan: PlanOptions) -> Sequence[Move]:
+    from kraftops.placement.plan import plan_balance
+    from kraftops.reassign.decommission import moves_of_file
+    from kraftops_cli.cluster.moving.access import limits_of
+    from kraftops_cli.cluster.moving.plan_input import checked_plan
+
+    if plan.plan is not None:
+        return moves_of_file(placement, checked_plan(plan.plan, placement))
+    return plan_balance(placement, limits_of(placement, plan)).moves
+
+
+def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOptions) -> int:
+    """Carry a plan out.
+
+    Raises:
+        RefusedError: reassignments are in flight, replicas may be hidden, or nobody agrees.
+    """
+    from kraftops.errors import RefusedError
+    from kraftops.placement.reassignment_json import PlannedReplicas
+    from kraftops.reassign.decommission import moves_of_file, refuse_hidden_topics, shown
+    from kraftops.reassign.moves import run_moves
+    from kraftops_cli.cluster.moving.access import move_options
+    from kraftops_cli.cluster.moving.confirm import confirm
+    from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
+
+    access = work.access
+    if plan.plan_only:
+        print_plan(work, "rebalance", placement, moves)
+        return 0
+    refuse_hidden_topics(access)
+    if placement.moving:
+        raise RefusedError(
+            f"other reassignments are in flight: {shown(placement.moving)}",
+            hint="kafka-cluster wait --until no-reassignments waits for their end",
+        )
+    if moves:
+        print_summary(work, placement, moves)
+        confirm("rebalance", f"move {len(moves)} partitions", yes=work.yes)
+    planned = {move.partition: PlannedReplicas(move.after, move.before) for move in moves}
+    printer = work.printer("rebalance")
+    try:
+        run_moves(
+            access, move_options(work, plan), printer, lambda now: moves_of_file(now, planned)
+        )
+    finally:
+        printer.erase()
+    if work.is_json:
+        work.terminal.json("rebalance", {"changed": bool(moves)})
+    else:
+        work.terminal.write(f"Moved partitions: {len(moves)}.\n")
+    return 0

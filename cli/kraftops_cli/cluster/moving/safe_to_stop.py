@@ -1,0 +1,112 @@
+"""`kafka-cluster safe-to-stop`: tell whether brokers can be stopped without harm to partitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kraftops_cli.cluster.moving.options import IDS, access_options, moving_syntax
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.values import Number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kraftops.placement.safety import Danger
+    from kraftops_cli.cluster.moving.access import Work
+
+EXAMPLES = (
+    ("before a restart", "kafka-cluster safe-to-stop -b b:9092 --id 103"),
+    ("all of a rack at once", "kafka-cluster safe-to-stop -b b:9092 --id 103,104,105"),
+)
+_FINDINGS = 2
+_MAX_MIN_ISR = 1000
+_SHOWN = 20
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=moving_syntax("min_isr"),
+    name="safe-to-stop",
+    examples=EXAMPLES,
+    help="""\
+Tell whether brokers can be stopped, all at once: exit code 0, or 2 if a partition would go offline
+or under min.insync.replicas.
+
+With -b, a broker tells min.insync.replicas of each topic, with its own default. With -C alone, it
+is read from the metadata log, which does not have the defaults of server.properties: --min-isr
+gives them, and without it 1 is assumed, and marked.""",
+)
+@access_options
+@IDS
+@click.option(
+    "--min-isr",
+    metavar="N",
+    type=Number(_MAX_MIN_ISR),
+    help="The brokers' default of min.insync.replicas, where it cannot be seen.",
+)
+@click.pass_context
+def safe_to_stop(
+    context: click.Context,
+    /,
+    form: str,
+    ids: tuple[tuple[int, ...], ...],
+    *,
+    min_isr: int | None,
+    **options: Any,
+) -> int:
+    """Run the subcommand; return its exit code."""
+    from kraftops.placement.safety import dangers
+    from kraftops.reassign.decommission import refuse_hidden_topics
+    from kraftops.reassign.min_isr import min_isr_of_topics
+    from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
+
+    work, _ = work_of(context.obj, form, options, needs_brokers=False)
+    brokers = flat(ids)
+    with work.access as access:
+        placement = access.placement()
+        if access.lists_fenced:
+            check_registered(placement, brokers)
+        refuse_hidden_topics(access)
+        known = min_isr_of_topics(access, placement, min_isr)
+    found = dangers(placement, brokers, known)
+    _print(work, brokers, found)
+    return _FINDINGS if found else 0
+
+
+def _print(work: Work, brokers: frozenset[int], found: Sequence[Danger]) -> None:
+    if work.is_json:
+        data = {"isSafe": not found, "brokers": sorted(brokers)}
+        work.terminal.json("safe-to-stop", {**data, "partitions": [_json(each) for each in found]})
+    else:
+        work.terminal.write("".join(_lines(brokers, found)))
+
+
+def _json(danger: Danger) -> dict[str, object]:
+    return {
+        "topic": danger.partition.topic,
+        "partition": danger.partition.number,
+        "isr": [*danger.left],
+        "minIsr": danger.min_isr.value,
+        "isMinIsrAssumed": danger.min_isr.is_assumed,
+        "isOffline": danger.is_offline,
+    }
+
+
+def _lines(brokers: frozenset[int], found: Sequence[Danger]) -> Iterator[str]:
+    ids = ", ".join(map(str, sorted(brokers)))
+    if not found:
+        yield f"{ids}: safe to stop\n"
+        return
+    offline = sum(danger.is_offline for danger in found)
+    yield (
+        f"{ids}: not safe to stop: {offline} partitions would be offline,"
+        f" {len(found) - offline} under min ISR\n"
+    )
+    for danger in found[:_SHOWN]:
+        needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
+        state = "offline" if danger.is_offline else f"in sync {len(danger.left)} of {needed}"
+        yield f"{danger.partition}: {state}\n"
+    if found[_SHOWN:]:
+        yield f"and {len(found) - _SHOWN} more\n"

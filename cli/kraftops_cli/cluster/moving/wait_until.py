@@ -1,0 +1,77 @@
+"""`kafka-cluster wait --until`: wait until conditions are true, all at one moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from kraftops.errors import AnswerError, AuthError, KraftopsError, UsageError, WireError
+from kraftops.placement.conditions import Condition, parse_condition
+from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.reassign.decommission import refuse_hidden_topics
+from kraftops_cli.cluster.target import Target
+from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.streams import Terminal
+
+_PAUSE_SECONDS = 0.5
+
+
+def wait_until(terminal: Terminal, form: str, texts: Sequence[str], target: Target) -> int:
+    """Wait for conditions; return the exit code.
+
+    Raises:
+        UsageError: a text is no condition, or cannot be answered by these servers.
+        KraftopsError: the time is over, or the question is not permitted.
+    """
+    conditions = [parse_condition(text) for text in texts]
+    endpoints = Endpoints(target.bootstrap, target.settings, target.expected_id)
+    is_log = target.is_of_controllers
+    access = ClusterAccess(None if is_log else endpoints, endpoints if is_log else None)
+    with access:
+        _wait(access, conditions, target)
+    print_answer(
+        terminal,
+        form,
+        "wait",
+        lambda: {"conditions": [*texts]},
+        lambda: "".join(f"{text}: true\n" for text in texts),
+    )
+    return 0
+
+
+def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target) -> None:
+    reason = "nobody has answered"
+    is_checked = False
+    while True:
+        try:
+            found = access.placement()
+            if not is_checked:
+                _check_answers(access, conditions)
+                is_checked = True
+        except (AnswerError, AuthError):
+            raise
+        except WireError as error:
+            reason = error.message
+        else:
+            missing = [text for each in conditions if (text := each.check(found)) is not None]
+            if not missing:
+                return
+            reason = "; ".join(missing)
+        if target.deadline.is_over:
+            raise KraftopsError(
+                f"after {target.deadline.seconds:g} s: {reason}",
+                hint="--timeout SECONDS waits longer",
+                code="not-in-time",
+            )
+        time.sleep(max(0.0, min(_PAUSE_SECONDS, target.deadline.left)))
+
+
+def _check_answers(access: ClusterAccess, conditions: Sequence[Condition]) -> None:
+    """Refuse conditions that these servers cannot answer."""
+    refuse_hidden_topics(access)
+    unseen = [each.text for each in conditions if each.text.startswith("broker=")]
+    if not access.lists_fenced and any(not text.endswith(":empty") for text in unseen):
+        raise UsageError(
+            "brokers before Kafka 4.0 do not list fenced brokers",
+            hint="-C reads the metadata log, which has them",
+        )

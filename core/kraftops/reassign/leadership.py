@@ -1,0 +1,79 @@
+"""Leaders moved away from brokers, or back, by the order of replica lists and elections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from kraftops.errors import AnswerError, KraftopsError
+from kraftops.placement.leaders import misled
+from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.plan import Move
+from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.admin.replicas import alter_reassignments, elect_preferred
+from kraftops.wire.net.deadline import Deadline
+
+_SECONDS = 30.0
+"""Time in which elections show in the answers of a broker."""
+_PARTITIONS_AT_ONCE = 1000
+
+
+def change_leaders(
+    access: ClusterAccess, moves: Sequence[Move], deadline: Deadline | None
+) -> list[TopicPartition]:
+    """Give replica lists another order, and have the first replicas lead.
+
+    Return the partitions that are led as before: their first replica is not in sync any more.
+
+    Raises:
+        AnswerError: Kafka refuses an order.
+        KraftopsError: it does not happen in time.
+    """
+    for start in range(0, len(moves), _PARTITIONS_AT_ONCE):
+        wanted = {move.partition: move.after for move in moves[start : start + _PARTITIONS_AT_ONCE]}
+        refused = access.patiently(
+            lambda wanted=wanted: access.ask(  # type: ignore[misc]
+                lambda connection: alter_reassignments(connection, wanted)
+            )
+        )
+        for partition, (code, message) in sorted(refused.items()):
+            raise AnswerError(f"{partition}: {message}", error_code=code)
+    return _elect(access, moves, deadline)
+
+
+def _elect(
+    access: ClusterAccess, moves: Sequence[Move], deadline: Deadline | None
+) -> list[TopicPartition]:
+    """Have the first replicas lead, until all do that can."""
+    limit = Deadline(_SECONDS if deadline is None else min(_SECONDS, deadline.left))
+    wanted = {move.partition: move.after[0] for move in moves}
+    while True:
+        placement = access.patiently(access.placement)
+        unseen = [each for each in moves if not _has_order(placement, each)]
+        waiting = misled(placement, wanted.keys() - {each.partition for each in unseen})
+        if not unseen and not waiting:
+            break
+        if limit.is_over:
+            raise KraftopsError(
+                f"{len(unseen) + len(waiting)} partitions have not changed their leader yet",
+                hint="run it again",
+                code="not-in-time",
+            )
+        for start in range(0, len(waiting), _PARTITIONS_AT_ONCE):
+            some = waiting[start : start + _PARTITIONS_AT_ONCE]
+            access.patiently(
+                lambda some=some: access.ask(  # type: ignore[misc]
+                    lambda connection: elect_preferred(connection, some)
+                )
+            )
+        time.sleep(0.2)
+    return [
+        partition
+        for partition, leader in wanted.items()
+        if (found := placement.partitions.get(partition)) and found.leader != leader
+    ]
+
+
+def _has_order(placement: Placement, move: Move) -> bool:
+    found = placement.partitions.get(move.partition)
+    return found is None or found.target == move.after
