@@ -1,129 +1,36 @@
 """A real Kafka continues from the logs that `kafka-storage recover` wrote."""
 
-import json
-import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helpers.kafka.cases.damaged_directories import format_node, properties, with_properties
-from tests.helpers.kafka.jvm.jars import java_command
-from tests.helpers.kafka.nodes.clusters import (
-    FIRST_BROKER,
-    Cluster,
-    Shape,
-    configured,
-    formatted,
-    wait_ready,
-)
+from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Cluster, Shape, formatted
 from tests.helpers.kafka.nodes.configs import CONTROLLER, Config, controllers
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, add_topic, contents, fill, produce
-from tests.helpers.kafka.nodes.nodes import Node, running, until
-from tests.helpers.kafka.nodes.protocol import AnswerError, Quorum
-from tests.helpers.tools.console import STORAGE, Done, run_command
+from tests.helpers.kafka.nodes.live_logs import batches_of
+from tests.helpers.kafka.nodes.nodes import until
+from tests.helpers.kafka.nodes.recoveries import (
+    LOG,
+    dynamic,
+    follow,
+    follow_moves,
+    kill,
+    known_leader,
+    leads,
+    log_of,
+    recover,
+    refused,
+    running_cluster,
+    votes,
+    whole_log,
+)
 
 pytestmark = pytest.mark.kafka
-
-LOG = "__cluster_metadata-0"
-
-
-@contextmanager
-def running_cluster(jars: Path, folder: Path, shape: Shape) -> Iterator[Cluster]:
-    """Format and start a cluster, the controllers first.
-
-    Of brokers that start beside them, one in fifty does not find the leader before it gives up.
-    """
-    configs = configured(folder, shape)
-    for config in configs:
-        formatted(config, configs, shape)
-    with ExitStack() as stack:
-        cluster = Cluster({})
-        for config in configs:
-            if CONTROLLER not in config.ports:
-                wait_ready(cluster)
-            cluster.nodes[config.node_id] = stack.enter_context(running(jars, config))
-        wait_ready(cluster)
-        yield cluster
-
-
-def recover(config: Config, *args: str) -> dict[str, Any]:
-    """Recover a node; return the JSON that is printed."""
-    done = tried(config, *args)
-    assert done.code == 0, done.text + done.err
-    found: dict[str, Any] = json.loads(done.text)
-    return found
-
-
-def tried(config: Config, *args: str) -> Done:
-    return run_command(
-        "recover", "-c", str(config.path), *args, "--yes", "--format", "json", program=STORAGE
-    )
-
-
-def refused(config: Config, *args: str) -> str:
-    done = tried(config, *args)
-    assert done.code == 3, done.text + done.err
-    return str(json.loads(done.text)["error"])
-
-
-def log_of(config: Config) -> Path:
-    return config.log_dirs[0] / LOG
-
-
-def whole_log(config: Config) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(log_of(config).glob("*.log")))
-
-
-def kill(cluster: Cluster, *ids: int) -> None:
-    for node_id in ids:
-        cluster.nodes[node_id].kill()
-
-
-def leads(node: Node, limit: float = 60) -> Quorum:
-    """Wait until a controller leads; return its description of the quorum."""
-    node.wait_ready(1, limit)
-    assert until(lambda: node.cluster().controller == node.config.node_id, limit)
-    return node.quorum()
-
-
-def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
-    """Run the next steps of a recovery for a lost controller, on its host."""
-    survivor = cluster.nodes[plan["nodeId"]].config
-    config = cluster.nodes[node_id].config
-    for step in plan["next"]:
-        if step["nodeId"] != node_id or not step["command"]:
-            continue
-        command = step["command"].replace(str(survivor.log_dirs[0]), str(config.log_dirs[0]))
-        command = command.replace(str(survivor.path), str(config.path))
-        if "kafka-server-start.sh" in command:
-            cluster.nodes[node_id].start()
-            continue
-        command = command.replace("kafka-storage ", f"{shlex.quote(STORAGE)} ")
-        tool = java_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
-        command = command.replace("kafka-metadata-quorum.sh", shlex.join(tool))
-
-        patiently(command)
-
-
-def patiently(command: str) -> None:
-    """Run a command until it succeeds: a node that has just started is no observer yet."""
-    answers: list[str] = []
-
-    def is_done() -> bool:
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
-        answers.append(done.stdout + done.stderr)
-        return done.returncode == 0
-
-    assert until(is_done, 60), answers[-1]
-
-
-def votes(node: Node, voters: set[int]) -> bool:
-    return until(lambda: node.quorum().voters == voters, 60)
 
 
 def grown() -> Shape:
@@ -153,6 +60,7 @@ def test_survivor_goes_on_and_others_join_again(jars: Path, tmp_path: Path) -> N
         add_topic(cluster.brokers, "after")
         produce(cluster.brokers, "kept", 30)
         assert contents(cluster.brokers)["topics"] == ["after", "kept"]
+        assert refused(cluster.nodes[1].config, "--undo") == "started"
 
 
 def test_all_controllers_are_lost_and_a_broker_has_the_log(jars: Path, tmp_path: Path) -> None:
@@ -245,16 +153,7 @@ def test_same_voters_at_other_addresses(jars: Path, tmp_path: Path) -> None:
         assert cluster.nodes[FIRST_BROKER].quorum().voters == {1, 2, 3}
 
 
-def dynamic(config: Config, servers: str) -> None:
-    """Take the static voters out of a configuration."""
-    text = config.path.read_text()
-    lines = [line for line in text.splitlines() if not line.startswith("controller.quorum")]
-    lines.append(f"controller.quorum.bootstrap.servers={servers}")
-    config.path.write_text("\n".join(lines) + "\n")
-
-
-@pytest.mark.parametrize("survivors", [1, 3])
-def test_static_quorum_becomes_dynamic(jars: Path, tmp_path: Path, survivors: int) -> None:
+def test_static_quorum_of_three_becomes_dynamic(jars: Path, tmp_path: Path) -> None:
     shape = Shape(controllers=3, brokers=1, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
         fill(cluster.brokers)
@@ -263,25 +162,23 @@ def test_static_quorum_becomes_dynamic(jars: Path, tmp_path: Path, survivors: in
         configs = [cluster.nodes[node_id].config for node_id in (1, 2, 3)]
         servers = ",".join(f"localhost:{config.ports[CONTROLLER]}" for config in configs)
         others = [f"--from={log_of(config)}" for config in configs]
-        voters = "self"
-        if survivors == 3:
-            voters = ",".join(
-                f"{config.node_id}@localhost:{config.ports[CONTROLLER]}:"
-                f"{properties(config)['directory.id']}"
-                for config in configs
-            )
+        voters = ",".join(
+            f"{config.node_id}@localhost:{config.ports[CONTROLLER]}:"
+            f"{properties(config)['directory.id']}"
+            for config in configs
+        )
 
-        for config in configs[:survivors]:
+        for config in configs:
             recover(config, "--voters", voters, *others)
         for node in cluster.nodes.values():
             dynamic(node.config, servers)
-        for node_id in (*range(1, survivors + 1), FIRST_BROKER):
-            cluster.nodes[node_id].start()
+        for node in cluster.nodes.values():
+            node.start()
 
         broker = cluster.nodes[FIRST_BROKER]
         broker.wait_ready(1)
         assert contents(cluster.brokers) == before
-        assert broker.quorum().voters == set(range(1, survivors + 1))
+        assert broker.quorum().voters == {1, 2, 3}
         assert broker.features()["kraft.version"] == 1
 
 
@@ -364,19 +261,21 @@ class TestSurvivorIsBehind:
     def test_shorter_log_goes_on_where_brokers_forget_theirs(
         self, jars: Path, tmp_path: Path
     ) -> None:
-        """With the survivor's log alone; a broker may know a leader of the same epoch."""
+        """The log of the survivor is named; the printed commands move those of brokers away."""
         with running_cluster(jars, tmp_path, grown()) as cluster:
             self.behind(cluster)
             config = cluster.nodes[1].config
             brokers = [FIRST_BROKER, FIRST_BROKER + 1]
+            sources = [f"--from={log_of(cluster.nodes[broker].config)}" for broker in brokers]
 
-            plan = recover(config, "--voters", "self")
-            for broker in brokers:
-                shutil.move(log_of(cluster.nodes[broker].config), tmp_path / f"away-{broker}")
+            alone = recover(config, "--voters", "self", "--dry-run")
+            plan = recover(config, "--voters", "self", f"--choose={log_of(config)}", *sources)
+            follow_moves(plan)
             for node_id in (1, *brokers):
                 cluster.nodes[node_id].start()
 
-            assert "brokers-not-given" in {note["code"] for note in plan["notes"]}
+            assert "brokers-not-given" in {note["code"] for note in alone["notes"]}
+            assert plan["logs"][1]["lacking"]["topics"] == ["late"]
             for broker in brokers:
                 cluster.nodes[broker].wait_ready(2)
             assert contents(cluster.brokers)["topics"] == ["kept"]
@@ -429,58 +328,136 @@ def test_two_survivors_of_five(jars: Path, tmp_path: Path) -> None:
         assert votes(cluster.nodes[2], {1, 2, 3})
 
 
-def test_survivor_of_an_older_release(older_jars: Path, tmp_path: Path) -> None:
-    shape = Shape(controllers=3, brokers=1, is_dynamic=True, release="3.9", settings=AUTHORIZED)
-    with running_cluster(older_jars, tmp_path, shape) as cluster:
-        fill(cluster.brokers)
+def test_nodes_that_are_brokers_too(jars: Path, tmp_path: Path) -> None:
+    """The lost ones keep their partitions; their metadata directories get new ids."""
+    shape = Shape(controllers=3, is_combined=True, is_dynamic=True, settings=AUTHORIZED)
+    with running_cluster(jars, tmp_path, shape) as cluster:
+        fill(cluster.brokers, replicas=3)
         before = contents(cluster.brokers)
         kill(cluster, 2, 3, 1)
 
         plan = recover(cluster.nodes[1].config, "--voters", "self")
         cluster.nodes[1].start()
+        assert leads(cluster.nodes[1]).voters == {1}
+        for node_id in (2, 3):
+            follow(jars, cluster, plan, node_id)
 
+        assert votes(cluster.nodes[1], {1, 2, 3})
+        for node in cluster.nodes.values():
+            node.wait_ready(3)
+        assert contents(cluster.brokers) == before
+        assert not list(tmp_path.rglob("*-stray"))
+        kill(cluster, 1)  # the replicas of the others are whole
+        assert until(lambda: cluster.nodes[2].quorum().leader in (2, 3))
+        cluster.nodes[2].wait_ready(2)
+        assert contents(cluster.brokers) == before
+
+
+def test_old_log_goes_on_after_empty_disks_have_elected_a_leader(
+    jars: Path, tmp_path: Path
+) -> None:
+    shape = Shape(controllers=3, brokers=1, is_dynamic=True, settings=AUTHORIZED)
+    with running_cluster(jars, tmp_path, shape) as cluster:
+        fill(cluster.brokers)
+        before = contents(cluster.brokers)
+        kill(cluster, 2, 3, 1, FIRST_BROKER)
+        configs = [cluster.nodes[node_id].config for node_id in (1, 2, 3)]
+        for config in configs[1:]:
+            shutil.rmtree(config.log_dirs[0])
+            formatted(config, configs, shape)
+        for node_id in (2, 3):
+            cluster.nodes[node_id].start()
+        assert until(lambda: known_leader(cluster.nodes[2]) in (2, 3))
+        kill(cluster, 2, 3)
+        args = ["--voters", "self", *(f"--from={log_of(config)}" for config in configs[1:])]
+
+        assert refused(configs[0], *args) == "other-log"
+        plan = recover(configs[0], *args, f"--choose={log_of(configs[0])}")
+        cluster.nodes[1].start()
+        cluster.nodes[FIRST_BROKER].start()
+
+        assert plan["epoch"] > max(log["epoch"] for log in plan["logs"])
         assert leads(cluster.nodes[1]).voters == {1}
         cluster.nodes[FIRST_BROKER].wait_ready(1)
         assert contents(cluster.brokers) == before
-        follow(older_jars, cluster, plan, 2)
+        follow(jars, cluster, plan, 2)
         assert votes(cluster.nodes[1], {1, 2})
 
 
-def elsewhere(node: Node) -> int | None:
-    """Return the leader that a node knows, or None."""
-    try:
-        return node.cluster().controller
-    except (OSError, AnswerError):
-        return None
+def newest_snapshot(folder: Path) -> int:
+    """Return the offset at which the newest snapshot of a log ends; 0 where there is none."""
+    return max((int(path.name[:20]) for path in folder.glob("*.checkpoint")), default=0)
 
 
-class TestOldControllersStartAgain:
-    """The lost controllers start again with their old disks."""
+def keep_batches(folder: Path, start: int, end: int) -> None:
+    """Leave the batches between two offsets, as one segment without indexes."""
+    batches = batches_of(folder)
+    for path in folder.glob("0*.*"):
+        if path.suffix != ".checkpoint":
+            path.unlink()
+    kept = b"".join(data for base, data in batches.items() if start <= base < end)
+    (folder / f"{start:020}.log").write_bytes(kept)
 
-    @pytest.fixture
-    def cluster(self, jars: Path, tmp_path: Path) -> Iterator[Cluster]:
-        """A stopped quorum of three; the first was recovered."""
-        shape = Shape(controllers=3, is_dynamic=True)
-        with running_cluster(jars, tmp_path, shape) as cluster:
-            kill(cluster, 2, 3, 1)
-            recover(cluster.nodes[1].config, "--voters", "self")
+
+class TestSnapshots:
+    """A log that begins with a snapshot, as servers leave it when they delete old segments."""
+
+    @contextmanager
+    def running(self, jars: Path, folder: Path) -> Iterator[Cluster]:
+        settings = AUTHORIZED | {"metadata.log.max.snapshot.interval.ms": "1000"}
+        shape = Shape(controllers=1, brokers=1, is_dynamic=True, settings=settings)
+        with running_cluster(jars, folder, shape) as cluster:
             yield cluster
 
-    def test_while_the_recovered_one_leads_they_follow_it(self, cluster: Cluster) -> None:
+    def stopped(self, cluster: Cluster) -> tuple[dict[str, Any], Path, Path]:
+        """Fill a cluster, and stop it; return its contents, and the logs of both nodes."""
+        own, other = (log_of(node.config) for node in cluster.nodes.values())
+        fill(cluster.brokers)
+        before = contents(cluster.brokers)
+        end = max(batches_of(own))
+        assert until(lambda: min(newest_snapshot(own), newest_snapshot(other)) > end)
+        kill(cluster, FIRST_BROKER, 1)
+        with_properties({"directory.id": "3Db5QLSqSZieL3rJBUUegA"})(cluster.nodes[1].config)
+        return before, own, other
+
+    def start(self, cluster: Cluster) -> None:
         cluster.nodes[1].start()
         assert leads(cluster.nodes[1]).voters == {1}
+        cluster.nodes[FIRST_BROKER].start()
+        cluster.nodes[FIRST_BROKER].wait_ready(1)
 
-        for node_id in (2, 3):
-            cluster.nodes[node_id].start()
+    def test_log_of_a_broker_that_begins_behind_the_own(self, jars: Path, tmp_path: Path) -> None:
+        with self.running(jars, tmp_path) as cluster:
+            before, own, other = self.stopped(cluster)
+            start = newest_snapshot(other)
+            keep_batches(other, start, 1 << 62)
+            keep_batches(own, 0, 5)
+            for path in own.glob("*.checkpoint"):
+                if int(path.name[:20]):
+                    path.unlink()
 
-        assert until(lambda: cluster.nodes[1].quorum().observers == {2, 3}, 60)
-        assert cluster.nodes[1].quorum().voters == {1}
-        kill(cluster, 1)  # they have its voters now, of which they are none
-        assert not until(lambda: elsewhere(cluster.nodes[2]) in (2, 3), 10)
+            plan = recover(cluster.nodes[1].config, "--voters", "self", f"--from={other}")
+            self.start(cluster)
 
-    def test_before_it_they_are_another_cluster(self, cluster: Cluster) -> None:
-        for node_id in (2, 3):
-            cluster.nodes[node_id].start()
+            best, behind = plan["logs"]
+            assert not best["isOwn"]
+            assert 0 < behind["endOffset"] < start
+            names = {step["name"] for step in plan["steps"] if step["action"] == "write"}
+            assert {name[:20] for name in names} >= {f"{start:020}"}
+            assert plan["offset"] >= start
+            assert contents(cluster.brokers) == before
 
-        assert until(lambda: elsewhere(cluster.nodes[2]) in (2, 3), 60)
-        assert elsewhere(cluster.nodes[2]) in (2, 3)
+    def test_snapshot_and_an_empty_segment(self, jars: Path, tmp_path: Path) -> None:
+        with self.running(jars, tmp_path) as cluster:
+            before, own, other = self.stopped(cluster)
+            end = newest_snapshot(own)
+            keep_batches(own, end, end)
+            config = cluster.nodes[1].config
+
+            plan = recover(config, "--voters", "self", f"--from={other}", f"--choose={own}")
+            follow_moves(plan)
+            self.start(cluster)
+
+            assert plan["offset"] == end
+            assert plan["epoch"] > plan["logs"][0]["epoch"] > 0
+            assert contents(cluster.brokers) == before

@@ -17,7 +17,6 @@ from tests.helpers.kafka.nodes.configs import (
     _free_ports,
     _written,
     broker,
-    combined,
     controllers,
     initial_controllers,
 )
@@ -127,12 +126,10 @@ def wait_for_leader(cluster: Cluster, limit: float = 60) -> int:
 def configured(folder: Path, shape: Shape) -> list[Config]:
     """Write the configurations of all nodes of a cluster."""
     static = not shape.is_dynamic
-    if shape.is_combined:
-        configs = [combined(folder, static=static)]
-    else:
-        configs = controllers(folder, shape.controllers, static=static)
-        ids = range(FIRST_BROKER, FIRST_BROKER + shape.brokers)
-        configs += [broker(folder, node_id, configs[: shape.controllers]) for node_id in ids]
+    count = shape.controllers
+    configs = controllers(folder, count, static=static, are_brokers=shape.is_combined)
+    ids = range(FIRST_BROKER, FIRST_BROKER + shape.brokers)
+    configs += [broker(folder, node_id, configs[:count]) for node_id in ids]
     return [_changed(config, shape) for config in configs]
 
 

@@ -68,11 +68,20 @@ def combined(
     return _node(folder, 1, settings, ports, log_dirs)
 
 
-def controllers(folder: Path, count: int, *, static: bool = False) -> list[Config]:
-    """Configure controllers that know each other, of the ids from 1 on."""
-    ports = dict(enumerate(_free_ports(count), 1))
+def controllers(
+    folder: Path, count: int, *, static: bool = False, are_brokers: bool = False
+) -> list[Config]:
+    """Configure controllers that know each other, of the ids from 1 on; they may be brokers too."""
+    free = _free_ports(2 * count)
+    ports = dict(enumerate(free[:count], 1))
     settings = {"process.roles": "controller", **_quorum(ports, static=static)}
-    return [_node(folder, node, settings, {CONTROLLER: port}) for node, port in ports.items()]
+    if not are_brokers:
+        return [_node(folder, node, settings, {CONTROLLER: port}) for node, port in ports.items()]
+    settings |= {"process.roles": "broker,controller", "inter.broker.listener.name": BROKER}
+    return [
+        _node(folder, node, settings, {BROKER: broker_port, CONTROLLER: port})
+        for (node, port), broker_port in zip(ports.items(), free[count:], strict=True)
+    ]
 
 
 def broker(folder: Path, node_id: int, quorum: Sequence[Config]) -> Config:

@@ -21,8 +21,13 @@ def metadata_folder(node: Node) -> Path:
 
 def in_files(node: Node) -> dict[int, bytes]:
     """Return the batches of a node's log by offset."""
+    return batches_of(metadata_folder(node))
+
+
+def batches_of(folder: Path) -> dict[int, bytes]:
+    """Return the batches of a log by offset."""
     found = {}
-    for path in sorted(metadata_folder(node).glob("*.log")):
+    for path in sorted(folder.glob("*.log")):
         with LogFile(str(path)) as log:
             data = log.read_at(0, log.size)
         for each in LogReader(io.BytesIO(data).read, 0, len(data)):

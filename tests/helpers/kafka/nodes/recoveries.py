@@ -1,0 +1,154 @@
+"""Recover the nodes of real clusters, and follow the steps that `kafka-storage recover` prints."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.helpers.kafka.jvm.jars import java_command
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, configured, formatted, wait_ready
+from tests.helpers.kafka.nodes.configs import CONTROLLER, Config
+from tests.helpers.kafka.nodes.nodes import Node, running, until
+from tests.helpers.kafka.nodes.protocol import AnswerError, Quorum
+from tests.helpers.tools.console import STORAGE, Done, run_command
+
+LOG = "__cluster_metadata-0"
+
+
+@contextmanager
+def running_cluster(jars: Path, folder: Path, shape: Shape) -> Iterator[Cluster]:
+    """Format and start a cluster, the controllers first.
+
+    Of brokers that start beside them, one in fifty does not find the leader before it gives up.
+    """
+    configs = configured(folder, shape)
+    for config in configs:
+        formatted(config, configs, shape)
+    with ExitStack() as stack:
+        cluster = Cluster({})
+        for config in configs:
+            if CONTROLLER not in config.ports:
+                wait_ready(cluster)
+            cluster.nodes[config.node_id] = stack.enter_context(running(jars, config))
+        wait_ready(cluster)
+        yield cluster
+
+
+def recover(config: Config, *args: str) -> dict[str, Any]:
+    """Recover a node; return the JSON that is printed."""
+    done = tried(config, *args)
+    assert done.code == 0, done.text + done.err
+    found: dict[str, Any] = json.loads(done.text)
+    return found
+
+
+def tried(config: Config, *args: str) -> Done:
+    """Run a confirmed recovery of a node."""
+    return run_command(
+        "recover", "-c", str(config.path), *args, "--yes", "--format", "json", program=STORAGE
+    )
+
+
+def refused(config: Config, *args: str) -> str:
+    """Return the code of a recovery that is refused."""
+    done = tried(config, *args)
+    assert done.code == 3, done.text + done.err
+    return str(json.loads(done.text)["error"])
+
+
+def log_of(config: Config) -> Path:
+    """Return the directory of a node's metadata log."""
+    return config.log_dirs[0] / LOG
+
+
+def whole_log(config: Config) -> bytes:
+    """Return all segments of a node's metadata log as one."""
+    return b"".join(path.read_bytes() for path in sorted(log_of(config).glob("*.log")))
+
+
+def kill(cluster: Cluster, *ids: int) -> None:
+    """End nodes at once, one after the other."""
+    for node_id in ids:
+        cluster.nodes[node_id].kill()
+
+
+def leads(node: Node, limit: float = 60) -> Quorum:
+    """Wait until a controller leads; return its description of the quorum."""
+    node.wait_ready(1, limit)
+    assert until(lambda: node.quorum().leader == node.config.node_id, limit)
+    return node.quorum()
+
+
+def follow(jars: Path, cluster: Cluster, plan: Mapping[str, Any], node_id: int) -> None:
+    """Run the next steps of a recovery for a lost controller, on its host."""
+    survivor = cluster.nodes[plan["nodeId"]].config
+    config = cluster.nodes[node_id].config
+    for step in plan["next"]:
+        if step["nodeId"] != node_id or not step["command"]:
+            continue
+        command = step["command"].replace(str(survivor.log_dirs[0]), str(config.log_dirs[0]))
+        command = command.replace(str(survivor.path), str(config.path))
+        if "kafka-server-start.sh" in command:
+            cluster.nodes[node_id].start()
+            continue
+        command = command.replace("kafka-storage ", f"{shlex.quote(STORAGE)} ")
+        tool = java_command(jars, "org.apache.kafka.tools.MetadataQuorumCommand")
+        command = command.replace("kafka-metadata-quorum.sh", shlex.join(tool))
+
+        patiently(command)
+
+
+def follow_moves(plan: Mapping[str, Any]) -> None:
+    """Run the next steps of a recovery that move logs of brokers away."""
+    for step in plan["next"]:
+        if str(step["command"]).startswith("mv "):
+            subprocess.run(["sh", "-c", step["command"]], check=True)
+
+
+def patiently(
+    command: str, folder: Path | None = None, environment: Mapping[str, str] | None = None
+) -> str:
+    """Run a command until it succeeds: a node that has just started is no observer yet.
+
+    Return what it has printed.
+    """
+    answers: list[subprocess.CompletedProcess[str]] = []
+
+    def is_done() -> bool:
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        answers.append(done)
+        return done.returncode == 0
+
+    assert until(is_done, 60), (command, answers[-1].stdout, answers[-1].stderr)
+    return answers[-1].stdout
+
+
+def known_leader(node: Node) -> int | None:
+    """Return the leader that a controller knows, or None."""
+    try:
+        return node.cluster().controller
+    except (OSError, AnswerError):
+        return None
+
+
+def votes(node: Node, voters: set[int]) -> bool:
+    """Tell whether the quorum comes to have these voters."""
+    return until(lambda: node.quorum().voters == voters, 60)
+
+
+def dynamic(config: Config, servers: str) -> None:
+    """Take the static voters out of a configuration."""
+    text = config.path.read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("controller.quorum")]
+    lines.append(f"controller.quorum.bootstrap.servers={servers}")
+    config.path.write_text("\n".join(lines) + "\n")
