@@ -41,6 +41,35 @@ EXAMPLES = (
 )
 SECTIONS = (
     (
+        "A quorum is lost",
+        """\
+Most controllers are gone, nobody leads, and Kafka's own tools need the majority that is gone. What
+no remaining log has is lost, and the partitions of topics that are lost with it are set aside by
+their brokers. In this order:
+
+1: Stop the controllers and brokers that are left, and keep the lost controllers from starting.
+
+2: Copy the metadata logs of all nodes that are left, also of brokers, to one controller: tar -czf
+broker-101.tar.gz -C /var/lib/kafka meta.properties __cluster_metadata-0
+
+3: If all controllers are lost, format one with --no-initial-controllers and the old --cluster-id.
+
+4: Look there what would be lost: kafka-storage recover -c server.properties --voters self --from
+broker-101.tar.gz --dry-run
+
+5: The same without --dry-run writes the new voters, once this is confirmed. To go back, until a
+server has been started: kafka-storage recover -c server.properties --undo
+
+6: Follow the steps that it prints, in their order. Brokers that have applied more than the chosen
+log has lose their metadata log first. This controller starts; kafka-metadata-quorum.sh describe
+--status says that it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is
+there. Then the brokers start. At last each lost controller is wiped, formatted, started and added.
+
+An old controller that starts with its old disk follows the recovered one while that leads. It has
+no vote until it is added; with controller.quorum.auto.join.enable it is added by itself. If most of
+the old ones start while it is down, they are a second cluster with the same id.""",
+    ),
+    (
         "How recover works",
         """\
 A server takes the newest voters of its log, committed or not, and an only voter elects itself. So
@@ -62,10 +91,7 @@ restores the old log, also after a killed recovery, until a server has been star
 
 If several voters remain, run it on each of them: on the first with the logs of all, on the others
 with the log of the first. Then their logs are equal, byte by byte. A static quorum becomes dynamic
-(Kafka 3.9 and later), and never static again.
-
-Lost controllers that start with their old disks follow the recovered one while it leads; if most of
-them start without it, they are a second cluster with the same id.""",
+(Kafka 3.9 and later), and never static again.""",
     ),
     (
         "Codes of recover in JSON",
