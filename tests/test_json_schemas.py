@@ -46,7 +46,7 @@ def test_every_command_with_json_has_a_schema() -> None:
 
 
 PENDING = {
-    "cluster-api-versions", "cluster-describe", "cluster-list-endpoints", "cluster-unregister",
+    "cluster-api-versions", "cluster-describe", "cluster-list-endpoints",
     "cluster-wait", "coordinator-partition", "cluster-id", "dump-log", "metadata-shell",
     "storage-feature-dependencies", "storage-format", "storage-info", "storage-random-uuid",
     "storage-recover", "storage-rewrite", "storage-verify", "storage-version-mapping",

@@ -75,9 +75,14 @@ class KraftopsError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.known = known
+        self.known: Mapping[str, object] = known
         if code is not None:
             self.code = code
+
+    def with_known(self, facts: Mapping[str, object]) -> Self:
+        """Add facts for programs, and return the error."""
+        self.known = {**facts, **self.known}
+        return self
 
     @property
     def exit_code(self) -> int:

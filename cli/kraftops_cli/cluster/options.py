@@ -30,7 +30,8 @@ _OPTIONS = (
         "--timeout",
         metavar="SECONDS",
         type=Seconds(),
-        help="Time for the whole command; 15, unless the file has default.api.timeout.ms.",
+        help="Time for the whole command, of unregister for each broker; 15, unless the file has"
+        " default.api.timeout.ms.",
     ),
     click.option("--expect-cluster-id", metavar="ID", help="Refuse a cluster with another id."),
     FORM,

@@ -3,64 +3,76 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.errors import AnswerError, UsageError
+from kraftops.errors import AnswerError, RefusedError, UsageError, WireError
+from kraftops.outcomes import Outcome, Result, work_through
+from kraftops_cli.cluster.broker_ids import BrokerIds, flattened, ids_text
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
-from kraftops_cli.syntax.values import JavaInteger
-from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.syntax.values import Duration
+from kraftops_cli.terminal.outcomes import OutcomeReport
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
+    from kraftops.errors import KraftopsError
+    from kraftops.wire.net.addresses import Address
     from kraftops.wire.rpc.connection import Connection
+    from kraftops.wire.rpc.leader import LeaderClient
     from kraftops_cli.cluster.target import Target
     from kraftops_cli.cluster.unregister_check import Registrations
 
 EXAMPLES = (
     ("a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
-    ("what would be done", "kafka-cluster unregister -C localhost:9093 -i 3 -i 4 --dry-run"),
+    ("what would be done", "kafka-cluster unregister -C localhost:9093 -i 3,101-120 --dry-run"),
     ("in a script", "kafka-cluster unregister -b localhost:9092 --id 3 --if-registered --yes"),
+    (
+        "all that are gone for a day",
+        "kafka-cluster unregister -C localhost:9093 --all-fenced --fenced-for 1d --format json",
+    ),
 )
+SECTIONS = (
+    (
+        "Outcomes",
+        """\
+Each broker has an outcome, which is printed as soon as it is known: done; already (it was not
+registered, with --if-registered); refused; failed; unknown (sent, without an answer); untried.
+All brokers are checked first, and one that is refused keeps all. --timeout is the time for each
+broker. After a request without an answer the brokers of the cluster are read again; if the broker
+is still there, the outcome is unknown, the exit status is 6, and the other brokers are untried.
+With --format json each outcome is a line, and the last line is the answer, or the failure.""",
+    ),
+)
+_LOOK_SECONDS = 5.0
+_PAUSE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Flags:
-    """The flags of the command line."""
+    """The flags of the command line, and how brokers are chosen; times are in ms."""
 
     force: bool
     dry_run: bool
     if_registered: bool
     yes: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Session:
-    """A connection to a cluster, and its registrations."""
-
-    target: Target
-    connection: Connection
-    registrations: Registrations
-
-
-@dataclass(slots=True)
-class _Outcome:
-    """The brokers that are or may be registered; and by id whether a broker was removed."""
-
-    registered: Sequence[int]
-    removed: dict[int, bool] = field(default_factory=dict)
-    is_complete: bool = False
+    racks: tuple[str, ...]
+    all_fenced: bool
+    fenced_for: int | None
 
 
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax("force", "dry_run", "if_registered", "yes"),
+    syntax=cluster_syntax(
+        *("force", "dry_run", "if_registered", "yes", "racks", "all_fenced", "fenced_for")
+    ),
     name="unregister",
     examples=EXAMPLES,
+    sections=SECTIONS,
     help="Unregister brokers that are stopped and hold no replicas.",
 )
 @target_options
@@ -68,11 +80,25 @@ class _Outcome:
     "--id",
     "-i",
     "ids",
-    metavar="ID",
-    type=JavaInteger(),
+    metavar="ID[,ID|-ID…]",
+    type=BrokerIds(),
     multiple=True,
-    required=True,
-    help="The broker; may be given more than once.",
+    help="The broker, several, or a range as 101-120; may be given more than once.",
+)
+@click.option(
+    "--rack",
+    "racks",
+    metavar="RACK",
+    multiple=True,
+    help="All brokers of a rack; may be given more than once.",
+)
+@click.option("--all-fenced", is_flag=True, help="All brokers that are fenced.")
+@click.option(
+    "--fenced-for",
+    metavar="TIME",
+    type=Duration(),
+    help="Of --all-fenced or --rack, those that are fenced for at least this time, as 1h; only with"
+    " -C.",
 )
 @click.option(
     "--force", is_flag=True, help="Also unregister a broker that runs, or holds replicas."
@@ -87,60 +113,209 @@ class _Outcome:
 )
 @click.pass_obj
 def unregister(
-    terminal: Terminal,
-    /,
-    form: str,
-    ids: tuple[int, ...],
-    **options: Any,
+    terminal: Terminal, /, form: str, ids: tuple[tuple[int, ...], ...], **options: Any
 ) -> int:
     """Run the subcommand; return its exit code."""
+    del form  # the terminal knows it
     from kraftops_cli.cluster.target import target_of
     from kraftops_cli.cluster.unregister_check import ask_registrations
 
     flags = _Flags(**{each.name: options.pop(each.name) for each in fields(_Flags)})
     target = target_of(terminal, **options)
-    wanted = [*dict.fromkeys(ids)]
+    _check_flags(flags, ids, is_of_controllers=target.is_of_controllers)
     with target.connect() as connection:
         registrations = ask_registrations(target, connection, is_forced=flags.force)
-        session = _Session(target, connection, registrations)
-        outcome = _Outcome(_checked(registrations, wanted, flags))
-        try:
-            _unregister_all(session, wanted, flags, outcome)
-        except AnswerError as error:
-            _print(terminal, form, registrations.cluster_id, outcome, is_dry=flags.dry_run)
-            raise registrations.with_ids(error) from error
-    _print(terminal, form, registrations.cluster_id, outcome, is_dry=flags.dry_run)
-    return 0
+        chosen = _chosen(registrations, flattened(ids), flags)
+        work = _Work(target, connection, registrations, flags, chosen)
+        report = OutcomeReport(terminal, "broker", work.sentence, [each.key for each in chosen])
+        work.run(report.add)
+    return report.finish(_answer(registrations, flags, report.results))
 
 
-def _checked(registrations: Registrations, wanted: Sequence[int], flags: _Flags) -> list[int]:
-    """Return the brokers that are, or may be, registered and can be unregistered.
+def _check_flags(
+    flags: _Flags, ids: tuple[tuple[int, ...], ...], *, is_of_controllers: bool
+) -> None:
+    """Check that brokers are chosen, and that their age can be known.
 
     Raises:
-        AnswerError: a broker is not registered, without --if-registered.
-        UsageError: a broker must not be unregistered, or the user does not agree.
+        UsageError: that is not so.
     """
-    registered = []
-    for broker in wanted:
-        if registrations.may_have(broker):
-            registered.append(broker)
-        elif not flags.if_registered:
-            raise registrations.not_registered(broker)
-    for broker in registered if not flags.force else ():
-        if (refusal := registrations.refusal(broker)) is not None:
-            raise refusal
-    if registered and not (flags.yes or flags.dry_run) and not _is_agreed(registered):
-        raise UsageError("nothing is changed")
-    return registered
+    if not ids and not flags.racks and not flags.all_fenced:
+        raise UsageError(
+            "argument --id/-i is required", hint="--rack and --all-fenced choose brokers, too"
+        )
+    if flags.fenced_for is None:
+        return
+    if not flags.racks and not flags.all_fenced:
+        raise UsageError("--fenced-for goes with --all-fenced or --rack")
+    if not is_of_controllers:
+        raise UsageError(
+            "--fenced-for needs --bootstrap-controller: only the metadata log has times"
+        )
 
 
-def _is_agreed(ids: Sequence[int]) -> bool:
+def _chosen(registrations: Registrations, ids: list[int], flags: _Flags) -> list[Result[int]]:
+    """Return the chosen brokers, each as untried, or with the reason why it is not to be tried.
+
+    Raises:
+        RefusedError: the registrations may not be seen, by which brokers are to be chosen.
+    """
+    found: dict[int, KraftopsError | None] = dict.fromkeys(ids)
+    if flags.racks or flags.all_fenced:
+        found |= _by_state(registrations, flags)
+    chosen = []
+    for broker, doubt in found.items():
+        error = doubt or _problem(registrations, broker, flags)
+        outcome = Outcome.UNTRIED
+        if error:
+            outcome = Outcome.REFUSED if isinstance(error, RefusedError) else Outcome.FAILED
+        elif not registrations.may_have(broker):
+            outcome = Outcome.ALREADY
+        chosen.append(Result(broker, outcome, error, _overridden(registrations, broker, flags)))
+    return chosen
+
+
+def _by_state(registrations: Registrations, flags: _Flags) -> dict[int, KraftopsError | None]:
+    """Return the brokers of the racks, or all that are fenced, with doubts about their age."""
+    if registrations.fenced is None or not registrations.is_complete:
+        raise RefusedError(
+            f"{registrations.address}: fenced brokers cannot be seen there",
+            f"that needs {registrations.missing or 'Kafka 4.0, or --bootstrap-controller'}",
+            code="broker-not-visible",
+        )
+    found: dict[int, KraftopsError | None] = {}
+    for broker, is_fenced in sorted(registrations.fenced.items()):
+        is_of_rack = not flags.racks or registrations.racks.get(broker) in flags.racks
+        if is_of_rack and (is_fenced or not flags.all_fenced):
+            found[broker] = None
+    if flags.fenced_for is not None:
+        old, doubtful = registrations.fenced_for(flags.fenced_for)
+        doubts = {error.known["broker"]: error for error in doubtful}
+        found = {
+            broker: doubts.get(broker) for broker in found if broker in old or broker in doubts
+        }
+    return found
+
+
+def _problem(registrations: Registrations, broker: int, flags: _Flags) -> KraftopsError | None:
+    if not registrations.may_have(broker):
+        return None if flags.if_registered else registrations.not_registered(broker)
+    return None if flags.force else registrations.refusal(broker)
+
+
+def _overridden(registrations: Registrations, broker: int, flags: _Flags) -> dict[str, object]:
+    """Return the JSON field of the refusal that --force overrides, if there is one."""
+    refusal = registrations.refusal(broker) if flags.force else None
+    if refusal is None or not registrations.may_have(broker):
+        return {}
+    return {"overridden": {"error": refusal.code, "message": refusal.message}}
+
+
+@dataclass(slots=True)
+class _Work:
+    """Unregistration of the brokers that were *chosen*, one by one."""
+
+    target: Target
+    connection: Connection
+    registrations: Registrations
+    flags: _Flags
+    chosen: list[Result[int]]
+    wanted: dict[int, Result[int]] = field(default_factory=dict)
+    leader: LeaderClient | None = None
+
+    def run(self, report: Callable[[Result[int]], None]) -> None:
+        """Unregister them, unless one must not be; report each.
+
+        Raises:
+            RefusedError: the user does not agree.
+        """
+        from kraftops.wire.rpc.leader import LeaderClient
+
+        is_refused = any(each.error for each in self.chosen)
+        self.wanted = {each.key: each for each in self.chosen if each.outcome is Outcome.UNTRIED}
+        if is_refused or self.flags.dry_run or not self.wanted:
+            for each in self.chosen:
+                report(each)
+            return
+        if not self.flags.yes and not _is_agreed(self.wanted):
+            raise RefusedError("nothing is changed", code="not-confirmed", changed=False)
+        for each in self.chosen:
+            if each.outcome is Outcome.ALREADY:
+                report(each)
+        with LeaderClient(self.connection, self._connect) as leader:
+            self.leader = leader
+            for result in work_through([*self.wanted], self._unregister, self._is_gone):
+                known = self.wanted[result.key].known
+                report(Result(result.key, result.outcome, result.error, known))
+
+    def sentence(self, result: Result[int]) -> str:
+        """Return the sentence about a broker without an error, as Kafka's tool has it."""
+        if result.outcome is Outcome.DONE:
+            return f"Broker {result.key} is no longer registered."
+        if result.outcome is Outcome.ALREADY:
+            return f"Broker {result.key} is not registered."
+        if not self.flags.dry_run or any(each.error for each in self.chosen):
+            return ""
+        overridden: Any = result.known.get("overridden")
+        although = ""
+        if overridden:
+            reason = overridden["message"].removeprefix(f"{self.registrations.address}: ")
+            although = f", although {reason}"
+        return f"Broker {result.key} would be unregistered{although}."
+
+    def _connect(self, address: Address) -> Connection:
+        return self.target.connect_to(address)  # by the deadline of the present broker
+
+    def _unregister(self, broker: int) -> bool:
+        """Unregister a broker; tell whether it was registered."""
+        from kraftops.wire.rpc.cluster import unregister_broker
+        from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
+
+        assert self.leader
+        self.target = self.target.restarted()
+        self.connection.deadline = self.target.deadline
+        try:
+            self.leader.ask(lambda node: unregister_broker(node, broker))
+        except AnswerError as error:
+            if error.error_code != BROKER_ID_NOT_REGISTERED:
+                raise
+            if not self.flags.if_registered:
+                raise self.registrations.not_registered(broker) from error
+            return False
+        return True
+
+    def _is_gone(self, broker: int) -> bool | None:
+        """Look for a while whether a broker is gone; None if its cluster does not answer."""
+        from kraftops.wire.net.deadline import Deadline
+
+        end = Deadline(min(_LOOK_SECONDS, self.target.settings.timeout))
+        answer: bool | None = None
+        while True:
+            try:
+                answer = self._is_gone_now(broker)
+            except WireError:
+                answer = None
+            if answer or end.left < _PAUSE_SECONDS:
+                return answer
+            time.sleep(_PAUSE_SECONDS)
+
+    def _is_gone_now(self, broker: int) -> bool | None:
+        from kraftops_cli.cluster.unregister_check import ask_registrations
+
+        target = self.target.restarted()
+        with target.connect() as connection:
+            found = ask_registrations(target, connection, is_forced=True)
+        return None if found.fenced is None else not found.may_have(broker)
+
+
+def _is_agreed(ids: Sequence[int] | dict[int, Result[int]]) -> bool:
     """Ask the user on a terminal; without one nobody is asked, as by Kafka's tool."""
     if not (os.isatty(0) and os.isatty(2)):
         return True
-    brokers = f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
     try:
-        return click.confirm(f"Unregister {brokers}?", err=True)
+        return click.confirm(
+            f"Unregister broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}?", err=True
+        )
     except click.Abort as error:
         if not isinstance(error.__context__, EOFError):
             raise
@@ -148,67 +323,21 @@ def _is_agreed(ids: Sequence[int]) -> bool:
         return False
 
 
-def _unregister_all(
-    session: _Session, wanted: Sequence[int], flags: _Flags, outcome: _Outcome
-) -> None:
-    """Unregister brokers one by one, and record each in *outcome*.
-
-    Raises:
-        AnswerError: a request fails, or a broker is not registered, without --if-registered.
-    """
-    for broker in wanted:
-        is_sent = broker in outcome.registered and not flags.dry_run
-        outcome.removed[broker] = is_sent and _unregister(session, broker)
-        if is_sent and not outcome.removed[broker] and not flags.if_registered:
-            raise session.registrations.not_registered(broker)
-    outcome.is_complete = True
-
-
-def _unregister(session: _Session, broker: int) -> bool:
-    """Unregister a broker; tell whether it was registered."""
-    from kraftops.wire.rpc.cluster import unregister_broker
-    from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
-    from kraftops.wire.rpc.leader import ask_leader
-
-    try:
-        ask_leader(
-            session.connection,
-            session.target.connect_to,
-            lambda node: unregister_broker(node, broker),
-        )
-    except AnswerError as error:
-        if error.error_code != BROKER_ID_NOT_REGISTERED:
-            raise
-        return False
-    return True
-
-
-def _print(
-    terminal: Terminal, form: str, cluster_id: str | None, outcome: _Outcome, *, is_dry: bool
-) -> None:
-    """Print what was done with each broker."""
-    print_answer(
-        terminal,
-        form,
-        "unregister",
-        lambda: {
-            "clusterId": cluster_id,
-            "changed": any(outcome.removed.values()),
-            "dryRun": is_dry,
-            "brokers": [
-                {"id": broker, "wasRegistered": broker in outcome.registered if is_dry else was}
-                for broker, was in outcome.removed.items()
-            ],
-        },
-        lambda: _lines(outcome, is_dry=is_dry),
-    )
-
-
-def _lines(outcome: _Outcome, *, is_dry: bool) -> Iterator[str]:
-    for broker, was_registered in outcome.removed.items():
-        if was_registered:
-            yield f"Broker {broker} is no longer registered.\n"
-        elif is_dry and broker in outcome.registered:
-            yield f"Broker {broker} would be unregistered.\n"
-        elif outcome.is_complete:
-            yield f"Broker {broker} is not registered.\n"
+def _answer(
+    registrations: Registrations, flags: _Flags, results: Sequence[Result[int]]
+) -> dict[str, object]:
+    """Return the JSON fields of the answer."""
+    return {
+        "clusterId": registrations.cluster_id,
+        "changed": any(each.outcome is Outcome.DONE for each in results),
+        "dryRun": flags.dry_run,
+        "brokers": [
+            {
+                "id": each.key,
+                "wasRegistered": each.outcome is Outcome.DONE
+                or (flags.dry_run and registrations.may_have(each.key)),
+                "outcome": each.outcome.value,
+            }
+            for each in results
+        ],
+    }

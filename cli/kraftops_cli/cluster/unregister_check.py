@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kraftops.errors import AnswerError, UsageError
+from kraftops.display.times import span_text
+from kraftops.errors import AnswerError, RefusedError
+from kraftops.image.state.image import MetadataImage
 from kraftops.wire.rpc import cluster
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
-from kraftops_cli.cluster.broker_states import fenced_by_id, replica_counts
+from kraftops_cli.cluster.broker_ids import ids_text
+from kraftops_cli.cluster.broker_states import broker_states, replica_counts
 from kraftops_cli.cluster.target import Target
 
 _MAX_TOPICS = 5  # in a message
@@ -18,10 +22,12 @@ _MAX_TOPICS = 5  # in a message
 
 @dataclass(frozen=True, slots=True)
 class Registrations:
-    """The brokers of a cluster: whether each is fenced, and its replicas by topic.
+    """The brokers of a cluster: whether each is fenced, its rack, and its replicas by topic.
 
     *fenced* and *replicas* are None if they may not be seen; *missing* is the permission for that.
-    Not *is_complete*, fenced brokers are missing.
+    Not *is_complete*, fenced brokers are missing. *unchanged_ms* is the least time since the last
+    change of each registration, where the metadata log was read; it is not all of the time for
+    *inexact* brokers, whose last change only a snapshot has.
     """
 
     address: str
@@ -30,46 +36,85 @@ class Registrations:
     is_complete: bool
     replicas: Mapping[int, Counter[str]] | None
     missing: str = ""
+    racks: Mapping[int, str | None] = field(default_factory=dict)
+    unchanged_ms: Mapping[int, int] = field(default_factory=dict)
+    inexact: frozenset[int] = frozenset()
 
     def may_have(self, broker: int) -> bool:
         """Tell whether a broker is registered, or cannot be seen."""
         return self.fenced is None or not self.is_complete or broker in self.fenced
 
     def not_registered(self, broker: int) -> AnswerError:
-        """Return the error of a broker that is not registered."""
-        message = f"{self.address}: Broker ID {broker} is not currently registered"
-        return self.with_ids(AnswerError(message, error_code=BROKER_ID_NOT_REGISTERED))
+        """Return the error of a broker that is not registered; the hint lists the others."""
+        hint = None
+        if self.fenced is not None:
+            hint = f"registered are: {ids_text(self.fenced) or 'none'}"
+        return AnswerError.at(
+            self.address,
+            f"Broker ID {broker} is not currently registered",
+            hint,
+            error_code=BROKER_ID_NOT_REGISTERED,
+            broker=broker,
+        )
 
-    def with_ids(self, error: AnswerError) -> AnswerError:
-        """Return an error; the hint of an unregistered broker lists the registered ones."""
-        if error.error_code == BROKER_ID_NOT_REGISTERED and self.fenced is not None:
-            ids = ", ".join(map(str, sorted(self.fenced))) or "none"
-            error.hint = f"registered are: {ids}"
-        return error
-
-    def refusal(self, broker: int) -> UsageError | None:
+    def refusal(self, broker: int) -> RefusedError | None:
         """Return the reason why a broker must not be unregistered without --force."""
         if self.fenced is not None and self.fenced.get(broker) is False:
-            return UsageError(
+            return RefusedError(
                 f"{self.address}: broker {broker} is running: it is not fenced, and would go on"
                 " outside the cluster",
-                hint="stop it first; --force unregisters it nevertheless",
+                "stop it first; --force unregisters it nevertheless",
+                code="broker-running",
+                broker=broker,
             )
         if self.missing:
-            return UsageError(
+            return RefusedError(
                 f"{self.address}: it cannot be seen whether broker {broker} is still needed:"
                 f" that needs {self.missing}",
-                hint="--force unregisters it nevertheless",
+                "--force unregisters it nevertheless",
+                code="broker-not-visible",
+                broker=broker,
             )
         topics = (self.replicas or {}).get(broker)
         if not topics:
             return None
         names = sorted(topics)
         shown = ", ".join(names[:_MAX_TOPICS]) + (", …" if len(names) > _MAX_TOPICS else "")
-        return UsageError(
+        return RefusedError(
             f"{self.address}: broker {broker} still holds {topics.total()} replicas of"
             f" {len(topics)} topics: {shown}",
-            hint="move them with kafka-reassign-partitions; --force unregisters it nevertheless",
+            "move them with kafka-reassign-partitions; --force unregisters it nevertheless",
+            code="broker-has-replicas",
+            broker=broker,
+            replicas=topics.total(),
+            topics=dict(sorted(topics.items())),
+        )
+
+    def fenced_for(self, least_ms: int) -> tuple[list[int], list[RefusedError]]:
+        """Return the brokers that are fenced for so long, and refusals of those that may be.
+
+        A registration that only a snapshot has changed some time before the snapshot: its age is
+        known to be at least that of the snapshot.
+        """
+        assert self.fenced is not None
+        chosen, doubtful = [], []
+        for broker, is_fenced in sorted(self.fenced.items()):
+            if not is_fenced:
+                continue
+            if self.unchanged_ms.get(broker, 0) >= least_ms:
+                chosen.append(broker)
+            elif broker in self.inexact:
+                doubtful.append(self._of_unknown_age(broker, least_ms))
+        return chosen, doubtful
+
+    def _of_unknown_age(self, broker: int, least_ms: int) -> RefusedError:
+        known = span_text(self.unchanged_ms.get(broker, 0))
+        return RefusedError(
+            f"{self.address}: the log does not tell whether broker {broker} is fenced for"
+            f" {span_text(least_ms)}: it tells of {known}, since its newest snapshot",
+            "name it with --id, or ask for a shorter time",
+            code="broker-age-unknown",
+            broker=broker,
         )
 
 
@@ -85,11 +130,13 @@ def ask_registrations(target: Target, connection: Connection, *, is_forced: bool
     is_complete = cluster.lists_fenced(connection)
     nodes = target.nodes(connection, with_fenced=is_complete).nodes
     fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
+    racks = {node.node_id: node.rack for node in nodes}
     replicas = cluster.replica_counts(connection)
+    missing = ""
     if not replicas and not cluster.sees_everything(connection):
         missing = "DESCRIBE on the topics"
-        return Registrations(address, cluster_id, fenced, is_complete, None, missing)
-    return Registrations(address, cluster_id, fenced, is_complete, replicas)
+    seen = None if missing else replicas
+    return Registrations(address, cluster_id, fenced, is_complete, seen, missing, racks)
 
 
 def _from_metadata_log(
@@ -104,12 +151,24 @@ def _from_metadata_log(
         return Registrations(
             address, cluster_id, None, is_complete=False, replicas=None, missing=missing
         )
+    return registrations_of(image, address, cluster_id, now=time.time_ns() // 1_000_000)
+
+
+def registrations_of(
+    image: MetadataImage, address: str, cluster_id: str | None, *, now: int
+) -> Registrations:
+    """Return the registrations in an image; *now* is in ms."""
+    states = broker_states(image)
+    changes = {broker: image.change(image.brokers[broker].newest.address) for broker in states}
     return Registrations(
         address,
         cluster_id,
-        fenced_by_id(image),
+        {broker: state["fenced"] for broker, state in states.items()},
         is_complete=True,
         replicas=replica_counts(image),
+        racks={broker: state["rack"] for broker, state in states.items()},
+        unchanged_ms={broker: now - each.timestamp for broker, each in changes.items()},
+        inexact=frozenset(broker for broker, each in changes.items() if each.is_upper_bound),
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 _MAX_SECONDS = 10_000_000
-_MAX_ID = 0x7FFFFFFF
 
 
 class Number(click.ParamType[int]):
@@ -46,22 +45,18 @@ class JavaInteger(click.ParamType[int]):
         )
 
 
-class BrokerIds(click.ParamType[tuple[int, ...]]):
-    """Ids of brokers, separated by commas."""
+class Duration(click.ParamType[int]):
+    """A time of numbers and units, as 90s, 15m or 1d12h; returned in ms."""
 
-    name = "ids"
+    name = "duration"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        """Return the numbers in the text *value*."""
-        if isinstance(value, tuple):
-            return value
-        ids = str(value).split(",")
-        for text in ids:
-            if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > _MAX_ID:
-                self.fail(f"{text!r} is no id of a broker", param, ctx)
-        return tuple(map(int, ids))
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the ms in the text *value*."""
+        from kraftops.query.filters import parse_time
+
+        if not re.fullmatch(r"([0-9]{1,9}(ms|[smhdw]))+", str(value)):
+            self.fail(f"{value!r} is no time as 90s, 15m or 1d12h", param, ctx)
+        return -parse_time(str(value), 0)
 
 
 class Seconds(click.ParamType[float]):

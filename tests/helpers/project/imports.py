@@ -16,7 +16,18 @@ ROOTS = {
 """The folders of the packages."""
 COMPILED_ENGINE = "kraftops.engine._native"
 ROWS = (
-    ("errors", "uuids", "varint", "memo", "uris", "java", "fileio", "parallel", "display"),
+    (
+        "errors",
+        "outcomes",
+        "uuids",
+        "varint",
+        "memo",
+        "uris",
+        "java",
+        "fileio",
+        "parallel",
+        "display",
+    ),
     ("schema",),
     ("log",),
     ("records",),

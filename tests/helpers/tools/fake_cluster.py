@@ -1,6 +1,7 @@
 """`kafka-cluster` run on a fake broker."""
 
 import socket
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tests.helpers.tools.console import CLUSTER, Done, run_here
@@ -18,24 +19,44 @@ def cluster(*args: str, cwd: Path | str = ".", stdin: str = "") -> Done:
     return done
 
 
-def serving(nodes: list[dict[str, object]], apis: dict[int, tuple[int, int]] = APIS) -> Peer:
-    """Return a broker of a cluster of *nodes*, which has no topics and refuses DESCRIBE."""
+def serving(
+    nodes: list[dict[str, object]],
+    apis: dict[int, tuple[int, int]] = APIS,
+    *,
+    silent: Collection[int] = (),
+    denied: Collection[int] = (),
+    is_late: bool = False,
+) -> Peer:
+    """Return a broker of a cluster of *nodes*, which has no topics and refuses DESCRIBE.
+
+    It unregisters nodes. For the *silent* ids it gives no answer, and does so only if *is_late*;
+    for the *denied* ids it answers that there is no permission.
+    """
+
+    def unregister(version: int, correlation: int, body: bytes) -> bytes:
+        broker = int.from_bytes(body[1:5], signed=True)  # after the tags of the header
+        code = 31 if broker in denied else 0
+        if not code and (is_late or broker not in silent):
+            code = 0 if any(node["broker_id"] == broker for node in nodes) else 102
+            nodes[:] = [node for node in nodes if node["broker_id"] != broker]
+        if broker in silent:
+            return b""
+        return answer("UnregisterBroker", version, correlation, error_code=code)
+
+    def reply(key: int, version: int, correlation: int, body: bytes) -> bytes:
+        replies: dict[int, Callable[[], bytes]] = {
+            3: lambda: answer("Metadata", version, correlation, brokers=[], topics=[]),
+            18: lambda: api_versions(correlation, apis, version=version),
+            55: lambda: answer("DescribeQuorum", version, correlation, error_code=31, topics=[]),
+            60: lambda: described(correlation, version, brokers=nodes),
+            64: lambda: unregister(version, correlation, body),
+        }
+        if key not in replies:
+            raise EOFError
+        return replies[key]()
 
     def handle(connection: socket.socket) -> None:
         while True:
-            key, version, correlation, _ = read_request(connection)
-            if key == 18:
-                reply = api_versions(correlation, apis, version=version)
-            elif key == 60:
-                reply = described(correlation, version, brokers=nodes)
-            elif key == 3:
-                reply = answer("Metadata", version, correlation, brokers=[], topics=[])
-            elif key == 55:
-                reply = answer("DescribeQuorum", version, correlation, error_code=31, topics=[])
-            elif key == 64:
-                reply = answer("UnregisterBroker", version, correlation, error_code=0)
-            else:
-                return
-            connection.sendall(reply)
+            connection.sendall(reply(*read_request(connection)))
 
     return Peer(handle)

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from kraftops_cli.cluster.broker_ids import BrokerIds
 from kraftops_cli.syntax.argparse4j import Argparse4j
-from kraftops_cli.syntax.values import BrokerIds, Number, Seconds
+from kraftops_cli.syntax.values import Number, Seconds
 from kraftops_cli.terminal.answer import FORM
 
 F = TypeVar("F", bound=Callable[..., Any])

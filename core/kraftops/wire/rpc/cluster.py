@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kraftops.errors import AnswerError, WireError
+from kraftops.errors import AnswerError, UnknownOutcomeError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer
 from kraftops.wire.rpc.answer_errors import answer_error
-from kraftops.wire.rpc.connection import Connection, NodeKind, VersionRange
-from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
+from kraftops.wire.rpc.connection import UNKNOWN_HINT, Connection, NodeKind, VersionRange
+from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, REQUEST_TIMED_OUT
 
 METADATA_TOPIC = "__cluster_metadata"
 _ENDPOINT_TYPES = {NodeKind.BROKER: 1, NodeKind.CONTROLLER: 2}
@@ -202,8 +202,12 @@ def unregister_broker(connection: Connection, broker_id: int) -> None:
 
     Raises:
         AnswerError: it refuses; the code is 102 if there is no such registration.
+        UnknownOutcomeError: there is no answer; or a broker got none from a controller.
     """
-    answer = connection.ask("UnregisterBroker", broker_id=broker_id)
+    answer = connection.change("UnregisterBroker", broker_id=broker_id)
+    if answer.error_code == REQUEST_TIMED_OUT:
+        text = "a controller gave it no answer in time, after the request was sent"
+        raise UnknownOutcomeError.at(connection.address, text, UNKNOWN_HINT)
     if answer.error_code == BROKER_ID_NOT_REGISTERED:
         raise AnswerError.at(
             connection.address,

@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple, Self
 
-from kraftops.errors import AnswerError, DecodeError, WireError
+from kraftops.errors import AnswerError, DecodeError, UnknownOutcomeError, WireError
 from kraftops.wire.config.settings import Settings, Tls
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.codec import Answer, decode_answer, definition, encode_request
@@ -19,6 +19,7 @@ from kraftops.wire.rpc.login import log_in
 
 SOFTWARE = "kraftops"
 FETCH, METADATA, DESCRIBE_QUORUM = 1, 3, 55
+UNKNOWN_HINT = "it may be done later: look before you try again"
 _FIRST_CORRELATION_ID = int.from_bytes(b"\r\n\r\n")
 """An HTTP server takes it for the end of a request, and answers instead of waiting."""
 _MAX_BYTES_BEFORE_LOGIN = 1 << 20
@@ -118,6 +119,22 @@ class Connection:
         if both is None or both.last < lowest:
             raise self._missing(api, request.key, lowest)
         return self._ask(api, both.last, values, deadline or self.deadline, LARGEST_FRAME)
+
+    def change(self, api: str, /, **values: object) -> Answer:
+        """Ask for a change as `ask` does.
+
+        Raises:
+            UnknownOutcomeError: it was sent, and there is no answer.
+            WireError: the server does not serve the API, or the request cannot be sent.
+        """
+        pending = self.send(api, deadline=self.deadline, **values)
+        try:
+            return self.receive(pending, self.deadline)
+        except WireError as error:
+            text = error.message.removeprefix(f"{self.address}: ")
+            raise UnknownOutcomeError.at(
+                self.address, f"{text}, after the request was sent", UNKNOWN_HINT
+            ) from error
 
     def send(self, api: str, *, deadline: Deadline, **values: object) -> PendingRequest:
         """Send a request as `ask` does, without waiting for the answer.

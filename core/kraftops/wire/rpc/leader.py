@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.net.addresses import Address
@@ -20,41 +20,67 @@ _ELECTION_SECONDS = 5.0
 """Time in which a quorum elects another leader, if it can."""
 
 
-def ask_leader(connection: Connection, connect: Connect, ask: Callable[[Connection], T]) -> T:
-    """Ask the leader of the quorum; return the answer.
+class LeaderClient:
+    """Requests to the leader of the quorum, over one connection; a context manager."""
 
-    Nodes may name a former leader for a while: they are asked again.
+    def __init__(self, connection: Connection, connect: Connect) -> None:
+        """Make one without asking.
 
-    Args:
-        connection: To a controller, which is asked itself if it leads or nobody does; or to a
-            broker, which forwards the request.
-        connect: Makes a connection to another node.
-        ask: Asks; raises *AnswerError* if the node does not lead.
+        Args:
+            connection: To a controller, which is asked itself if it leads or nobody does; or to a
+                broker, which forwards requests. Its deadline counts; it is not closed.
+            connect: Makes a connection to another node.
+        """
+        self._known = connection
+        self._connect = connect
+        self._leader: Connection | None = None
 
-    Raises:
-        WireError: the leader cannot be reached, or there is none.
-    """
-    election = connection.deadline.within(_ELECTION_SECONDS)
-    while True:
-        try:
-            leader = _connect_to_leader(connection, connect)
-            if not isinstance(leader, WireError):
-                return _ask_and_close(leader, connection, ask)
-            if election.left < PAUSE:
-                raise leader
-        except AnswerError as error:
-            if error.error_code not in NO_LEADER_CODES or connection.deadline.left < PAUSE:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._forget()
+
+    def ask(self, ask: Callable[[Connection], T]) -> T:
+        """Ask the leader; return the answer.
+
+        Nodes may name a former leader for a while: they are asked again.
+
+        Args:
+            ask: Asks; raises *AnswerError* if the node does not lead.
+
+        Raises:
+            WireError: the leader cannot be reached, or there is none.
+        """
+        election = self._known.deadline.within(_ELECTION_SECONDS)
+        while True:
+            try:
+                leader = self._leader or _connect_to_leader(self._known, self._connect)
+                if not isinstance(leader, WireError):
+                    self._leader = leader
+                    leader.deadline = self._known.deadline
+                    return ask(leader)
+                if election.left < PAUSE:
+                    raise leader
+            except AnswerError as error:
+                if error.error_code not in NO_LEADER_CODES or self._known.deadline.left < PAUSE:
+                    raise
+                self._forget()
+            except WireError:
+                self._forget()
                 raise
-        time.sleep(PAUSE)
+            time.sleep(PAUSE)
+
+    def _forget(self) -> None:
+        if self._leader is not None and self._leader is not self._known:
+            self._leader.close()
+        self._leader = None
 
 
-def _ask_and_close(leader: Connection, known: Connection, ask: Callable[[Connection], T]) -> T:
-    """Ask; close the connection, unless it is the one that was *known* before."""
-    try:
-        return ask(leader)
-    finally:
-        if leader is not known:
-            leader.close()
+def ask_leader(connection: Connection, connect: Connect, ask: Callable[[Connection], T]) -> T:
+    """Ask the leader of the quorum once, as `LeaderClient` does; return the answer."""
+    with LeaderClient(connection, connect) as leader:
+        return leader.ask(ask)
 
 
 def _connect_to_leader(connection: Connection, connect: Connect) -> Connection | WireError:

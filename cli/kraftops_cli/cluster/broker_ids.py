@@ -1,0 +1,55 @@
+"""Ids of brokers on the command line, and in sentences: one, several, and ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+import click
+
+from kraftops_cli.syntax.values import JavaInteger
+
+MOST_IDS = 10_000
+_SHORT = 3  # ids that are listed one by one
+_RANGE = re.compile(r"(\d{1,10})-(\d{1,10})")
+
+
+class BrokerIds(click.ParamType[tuple[int, ...]]):
+    """Ids, separated by commas, as `3`, `101,102`, `101-120`; each as Kafka's tool reads it."""
+
+    name = "ids"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the ids in the text *value*."""
+        if isinstance(value, tuple):
+            return value  # a default
+        found: list[int] = []
+        for entry in str(value).split(","):
+            if match := _RANGE.fullmatch(entry):
+                first, last = map(int, match.groups())
+                if not first <= last < first + MOST_IDS:
+                    self.fail(f"{entry!r} is no range of at most {MOST_IDS} ids", param, ctx)
+                found += range(first, last + 1)
+            else:
+                found.append(JavaInteger().convert(entry, param, ctx))
+        return tuple(found)
+
+
+def flattened(values: Iterable[tuple[int, ...]]) -> list[int]:
+    """Return the ids of an option that was given several times, each once, in their order."""
+    return [*dict.fromkeys(each for ids in values for each in ids)]
+
+
+def ids_text(ids: Iterable[int]) -> str:
+    """Return ids in order, as an option takes them: `3, 101-120`."""
+    runs = groupby(enumerate(sorted(ids)), key=lambda pair: pair[1] - pair[0])
+    parts: list[str] = []
+    for _, run in runs:
+        found = [each for _, each in run]
+        is_range = len(found) > _SHORT and found[0] >= 0
+        parts += [f"{found[0]}-{found[-1]}"] if is_range else map(str, found)
+    return ", ".join(parts)

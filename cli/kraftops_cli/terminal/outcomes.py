@@ -1,0 +1,105 @@
+"""Report of work on several things: each outcome as it happens, then a failure if there is one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from kraftops.outcomes import Outcome, Result, worst_error
+from kraftops_cli.terminal.failure import conclude, fail, failure_of
+from kraftops_cli.terminal.streams import Terminal, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+K = TypeVar("K", int, str)
+
+_OUTCOME_WIDTH = max(map(len, Outcome))
+
+
+class OutcomeReport(Generic[K]):
+    """Prints each result: as a line of JSON, as a row on a terminal, or as a sentence.
+
+    Sentences of what is done are on standard output, reasons on standard error.
+    """
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        noun: str,
+        sentence: Callable[[Result[K]], str],
+        keys: Sequence[K],
+    ) -> None:
+        """Begin without results.
+
+        Args:
+            terminal: Where they are printed.
+            noun: A thing that is worked on (`broker`), the name of the key in JSON.
+            sentence: Returns what was done or would be done, without a newline; or nothing.
+            keys: All things; several are a table on a terminal.
+        """
+        self.results: list[Result[K]] = []
+        self._terminal = terminal
+        self._noun = noun
+        self._sentence: Callable[[Result[K]], str] = sentence
+        self._is_table = not terminal.is_json and len(keys) > 1 and _is_terminal()
+        self._width = max((len(str(key)) for key in [noun, *keys]), default=0)
+
+    def add(self, result: Result[K]) -> None:
+        """Print a result."""
+        self.results.append(result)
+        if self._terminal.is_json:
+            key = {self._noun: result.key, "outcome": result.outcome.value}
+            self._terminal.json(self._terminal.command, {**key, **error_fields(result)})
+        elif self._is_table:
+            self._print_row(result)
+        elif result.error:
+            self._terminal.error(result.error.message, result.error.hint)
+        elif sentence := self._sentence(result):
+            self._terminal.write(f"{sentence}\n")
+        self._terminal.flush()
+
+    def finish(self, data: Mapping[str, object]) -> int:
+        """Print the answer of the whole, *data* in JSON; return the exit code.
+
+        Where an outcome is not what was asked for, a failure takes the place of the answer.
+        """
+        error = worst_error(self.results)
+        if error is None:
+            if self._terminal.is_json:
+                self._terminal.json(self._terminal.command, data)
+            return 0
+        untried = [result.key for result in self.results if result.outcome is Outcome.UNTRIED]
+        if untried and not self._terminal.is_json and not self._is_table:
+            self._terminal.error(f"not tried: {self._noun} {', '.join(map(str, untried))}")
+        failure = failure_of(error.with_known(data))
+        if self._terminal.is_json or self._is_table:
+            return fail(self._terminal, failure)
+        return conclude(self._terminal, failure)
+
+    def _print_row(self, result: Result[K]) -> None:
+        if len(self.results) == 1:
+            self._write_row(self._noun.upper(), "OUTCOME", "")
+        reason = result.error.message if result.error else self._sentence(result)
+        self._write_row(str(result.key), result.outcome.value, reason)
+
+    def _write_row(self, key: str, outcome: str, reason: str) -> None:
+        row = f"{key:<{self._width}}  {outcome:<{_OUTCOME_WIDTH}}  {printable(reason)}".rstrip()
+        self._terminal.write(f"{row}\n")
+
+
+def error_fields(result: Result[K]) -> dict[str, object]:
+    """Return the further JSON fields of a result: what is known, and the error."""
+    error = result.error
+    if error is None:
+        return {**result.known}
+    reason = {"error": error.code, "message": error.message, "hint": error.hint}
+    return {**result.known, **reason, **error.known}
+
+
+def _is_terminal() -> bool:
+    try:
+        return os.isatty(1)
+    except OSError:
+        return False
