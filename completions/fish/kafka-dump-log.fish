@@ -52,6 +52,7 @@ complete -c kafka-dump-log -l show-secrets -d 'Show credentials and secret confi
 complete -c kafka-dump-log -l summary -d 'Count instead of printing; --format json is for programs'
 complete -c kafka-dump-log -l follow -d 'Continue with appended batches, until Ctrl-C'
 complete -c kafka-dump-log -l salvage -d 'After damage, search for the next whole batch'
+complete -c kafka-dump-log -l skip-invalid -d 'Leave out batches whose CRC does not match their bytes'
 complete -c kafka-dump-log -l check -d 'Exit with 2 if anything is damaged, with a line for each'
 complete -c kafka-dump-log -l jobs -x -d 'Threads'
 complete -c kafka-dump-log -l max-inflated-bytes -x -d 'Refuse a batch that inflates beyond N bytes'

@@ -115,12 +115,14 @@ filters choose batches where only batches are printed.""",
         "Rows",
         """\
 The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there
-is no value: file, position and baseOffset of the batch; offset, timestamp (ms), timestampType,
-leaderEpoch, producerId, producerEpoch, sequence, transactional, control, codec, keySize,
-valueSize, headers; kind (the decoder, control, or damage), type and version of the record; key
-and value (JSON; of user records text, or base64 as keyEncoding and valueEncoding say); topicId,
-partitionId and brokerId of metadata records; error, the reason of damage. Credentials
-and secret configuration values are <redacted>, except in Kafka's text.""",
+is no value: file, position and baseOffset of the batch; topic and partition of the log, by the
+name of its directory; offset, timestamp (ms), timestampType; crcValid, false in each row of a batch
+whose CRC does not match, in which nothing can be trusted; leaderEpoch, producerId, producerEpoch,
+sequence, transactional, control, codec, keySize, valueSize, headers; kind (the decoder, control, or
+damage), type and version of the record; key and value (JSON; of user records text, or base64 as
+keyEncoding and valueEncoding say); topicId, partitionId and brokerId of metadata records; error,
+the reason of damage. Credentials and secret configuration values are <redacted>, except in Kafka's
+text.""",
     ),
     (
         "Checking",
@@ -137,9 +139,10 @@ their framing without a decoder, and only selected records with filters.""",
         """\
 0: done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end that are no
 batch, a record of an unknown type) and zero padding do not change it.
-1: bad arguments, an unreadable file, or damage that ends Kafka's tool with an exception; all
-readable records are printed.
-2: --check has findings.
+1: bad arguments, an unreadable file, or, in Kafka's text, damage that ends Kafka's tool with an
+exception; all readable records are printed.
+2: --check has findings; in rows and with --skip-invalid also without it: a wrong CRC, bytes that
+are no batch.
 130: interrupted.
 141: the reader of the output has gone.""",
     ),
@@ -244,6 +247,9 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
 )
 @click.option("--follow", is_flag=True, help="Continue with appended batches, until Ctrl-C.")
 @click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch.")
+@click.option(
+    "--skip-invalid", is_flag=True, help="Leave out batches whose CRC does not match their bytes."
+)
 @click.option(
     "--check", is_flag=True, help="Exit with 2 if anything is damaged, with a line for each."
 )

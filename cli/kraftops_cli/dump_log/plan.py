@@ -58,7 +58,7 @@ class Run:
             self.terminal.line(line)
 
     def exit_code(self) -> int:
-        """Return the exit code of a dump: Kafka's, or the code of `--check`.
+        """Return the exit code of the dump so far.
 
         With `--format json`, a failure is an object behind the rows.
         """
@@ -79,8 +79,12 @@ def _failure_of(plan: Plan, report: Report) -> Failure:
 
 
 def exit_code(plan: Plan, report: Report) -> int:
-    """Return the exit code of a dump: Kafka's, or the code of `--check`."""
-    if not plan.query.check:
+    """Return the exit code of a dump: Kafka's for its text, else 2 for damage."""
+    query = plan.query
+    if not query.check:
+        is_ours = query.skip_invalid or not query.output_format.is_text
+        if is_ours and report.has_damage and not report.refused:
+            return DAMAGED
         return 1 if report.has_failed else 0
     if report.refused and report.refused >= len(plan.sources):
         return 1

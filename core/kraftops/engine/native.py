@@ -14,7 +14,7 @@ from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
-from kraftops.query.record_rows import file_column
+from kraftops.query.record_rows import origin_of
 from kraftops.query.row import COLUMNS
 from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
@@ -98,15 +98,19 @@ class NativeScan:
 def _description(request: Request) -> dict[str, Any]:
     query = request.query
     columns = COLUMNS if query.columns is None else query.columns
+    origin = origin_of(request.path)
     return {
         "form": query.output_format.layout,
         "deep": query.deep_iteration,
         "skip_metadata": query.skip_record_metadata,
         "payload": query.decoder is not None,
         "check": query.check,
+        "notes_crc": query.notes_crc,
+        "skip_invalid": query.skip_invalid,
         "chosen": request.is_chosen,
         "marks": request.marks,
-        "file": file_column(request.path).encode(),
+        "file": origin.file.encode(),
+        "log": None if origin.topic is None else (origin.topic.encode(), origin.partition),
         "columns": [name for name in COLUMNS if name in columns],
         "secrets": None if query.show_secrets else (list(SECRET_WORDS), list(PUBLIC_SUFFIXES)),
         **_conditions(query.filter),

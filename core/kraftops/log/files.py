@@ -1,11 +1,13 @@
-"""Names of the files in a log directory (Kafka's `LogFileUtils`, `Snapshots`)."""
+"""Names of log directories and of the files in them (Kafka's `LogFileUtils`, `Snapshots`)."""
 
 import os.path
+import re
 from enum import Enum
 from typing import NamedTuple
 
 from kraftops.errors import UsageError
 from kraftops.java.numbers import parse_integer
+from kraftops.uris import is_remote
 
 
 class FileKind(Enum):
@@ -34,8 +36,17 @@ STANDARD_INPUT = "-"
 """Name of the log that is read from standard input."""
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
+PARTITION_NAME = re.compile(r"(.+)-([0-9]{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray))?")
+"""Name of a partition's directory: topic, partition, and a suffix for its deletion or move."""
 _INT64 = range(-(1 << 63), 1 << 63)
 _INT32 = range(-(1 << 31), 1 << 31)
+_ID = "[A-Za-z0-9_-]{22}"
+_TIERED_NAME = re.compile(rf"[0-9]{{20}}-{_ID}\.")
+_TIERED_DIRECTORIES = (
+    re.compile(rf"(?:.*/)?([^/]+)-([0-9]{{1,10}})-{_ID}"),
+    re.compile(rf"(?:.*/)?([^/]+)-{_ID}/([0-9]{{1,10}})"),
+)
+"""Directories of tiered segments: of Kafka's `LocalTieredStorage`, of Aiven's plugin."""
 
 
 class FileName(NamedTuple):
@@ -116,6 +127,25 @@ def file_name(path: str) -> FileName | None:
     if archive and kind not in (FileKind.LOG, FileKind.CHECKPOINT):
         return None
     return FileName(path, kind, renamed, archive)
+
+
+def partition_of(path: str) -> tuple[str, int] | None:
+    """Return topic and partition of the log that a file belongs to; None if no directory says it.
+
+    Tiered segments have an id in their name, and directories of their own form.
+    """
+    if path == STANDARD_INPUT:
+        return None
+    directory, name = os.path.split(path)
+    if not is_remote(path):
+        directory = os.path.abspath(directory)
+    if _TIERED_NAME.match(name):
+        found = next(filter(None, (one.fullmatch(directory) for one in _TIERED_DIRECTORIES)), None)
+    else:
+        found = PARTITION_NAME.fullmatch(directory.rpartition("/")[2])
+    if found is None or int(found[2]) not in _INT32:
+        return None
+    return found[1], int(found[2])
 
 
 def _split_suffix(name: str) -> tuple[str, str]:

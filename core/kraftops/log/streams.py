@@ -19,18 +19,26 @@ _STDIN_FD = 0
 class OpenName(str):
     """Name of a log that is no file, with a function that opens it.
 
-    It looks like the name of a file, with an ending for its kind. *place* is its origin.
+    It looks like the name of a file, with an ending for its kind. *place* is its origin,
+    *log* the topic and partition, if they are known.
     """
 
-    __slots__ = ("opener", "place")
+    __slots__ = ("log", "opener", "place")
 
     place: str
+    log: tuple[str, int] | None
     opener: Callable[[str], LogFile | LogStream]
 
-    def __new__(cls, name: str, place: str, opener: Callable[[str], LogFile | LogStream]) -> Self:
+    def __new__(
+        cls,
+        name: str,
+        place: str,
+        opener: Callable[[str], LogFile | LogStream],
+        log: tuple[str, int] | None = None,
+    ) -> Self:
         """Make the name of a log that *opener* returns when it is called with the name."""
         made = super().__new__(cls, name)
-        made.place, made.opener = place, opener
+        made.place, made.opener, made.log = place, opener, log
         return made
 
 

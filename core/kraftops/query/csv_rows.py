@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from kraftops.query.json_rows import headers_json
-from kraftops.query.row import COLUMNS, Row
+from kraftops.query.row import COLUMNS, TYPES, Row
 from kraftops.records.long_text import LongText
 
 _HEADERS = COLUMNS.index("headers")
-_BOOLS = [COLUMNS.index(name) for name in ("transactional", "control")]
+_BOOLS = [COLUMNS.index(name) for name in TYPES["bool_"]]
 _BOOL = {False: "false", True: "true"}
 _END = "\r\n"  # of these characters, `csv` quotes those in fields
 _SPECIAL = re.compile('[",\r\n]').search

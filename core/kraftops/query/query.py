@@ -22,7 +22,8 @@ class Query:
     *decoder* is a name in `kraftops.records.internal_topics`; with None, Kafka's text has no keys
     and values. *dialect* is the dialect of the metadata log, *form* a name in
     `kraftops.query.formats`. *columns* are the columns that are read; None is all.
-    *inflation_limit* is the limit of a batch's inflated bytes; None is the decoder's limit.
+    *inflation_limit* is the limit of a batch's inflated bytes; None is the decoder's limit. With
+    *skip_invalid*, batches whose checksum does not match are left out.
     """
 
     decoder: str | None = None
@@ -39,6 +40,7 @@ class Query:
     form: str = "text"
     show_secrets: bool = False
     salvage: bool = False
+    skip_invalid: bool = False
     check: bool = False
     filter: Filter = field(default_factory=Filter)
     columns: frozenset[str] | None = None
@@ -56,6 +58,11 @@ class Query:
     def output_format(self) -> Format:
         """The format of the output."""
         return FORMATS[self.form]
+
+    @property
+    def notes_crc(self) -> bool:
+        """Whether a batch whose checksum does not match is noted; Kafka's text only shows it."""
+        return self.check or self.skip_invalid or not self.output_format.is_text
 
     @property
     def max_inflated_bytes(self) -> int:

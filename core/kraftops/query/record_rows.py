@@ -7,18 +7,35 @@ from typing import Any, NamedTuple
 from kraftops.log import batch as v2
 from kraftops.log.batch import Header, Record
 from kraftops.log.codecs import CODECS
+from kraftops.log.files import partition_of
 from kraftops.log.streams import OpenName
 from kraftops.query.row import Row
 from kraftops.records.meaning import Meaning
 
 
-def file_column(path: str) -> str:
-    """Return the column `file` for a path, with U+FFFD for bytes that are no UTF-8.
+class Origin(NamedTuple):
+    """The columns that all rows of a file have in common."""
 
-    For a log that is no file it is the place of its source, such as a controller's address.
+    file: str
+    topic: str | None
+    partition: int | None
+
+
+def origin_of(path: str) -> Origin:
+    """Return the columns of a path, with U+FFFD for bytes that are no UTF-8.
+
+    The file of a log that is no file is the place of its source, such as a controller's address.
     """
-    shown = path.place if isinstance(path, OpenName) else path
-    return shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if isinstance(path, OpenName):
+        place, log = path.place, path.log
+    else:
+        place, log = path, partition_of(path)
+    topic, partition = log or (None, None)
+    return Origin(_utf8(place), None if topic is None else _utf8(topic), partition)
+
+
+def _utf8(name: str) -> str:
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class RowHead(NamedTuple):
@@ -27,19 +44,26 @@ class RowHead(NamedTuple):
     before_offset: tuple[Any, ...]
     """The fields up to the offset."""
     before_sequence: tuple[Any, ...]
-    """The fields from the timestamp's type up to the sequence."""
+    """The fields from the timestamp's type up to the sequence, with `crc_valid`."""
     after_sequence: tuple[Any, ...]
     """The fields from the sequence up to the codec."""
 
 
-def row_head(path: str, position: int, header: Header) -> RowHead:
-    """Return the common fields of the rows of a batch."""
+def row_head(origin: Origin, position: int, header: Header, *, is_valid: bool) -> RowHead:
+    """Return the common fields of the rows of a batch; *is_valid* tells of its checksum."""
     attributes = header.attributes
     codec = attributes & v2.CODEC_MASK
     return RowHead(
-        (path, _present(position), header.base_offset),
+        (
+            origin.file,
+            _present(position),
+            header.base_offset,
+            origin.topic,
+            origin.partition,
+        ),
         (
             "LogAppendTime" if attributes & v2.LOG_APPEND_TIME else "CreateTime",
+            is_valid,
             _present(header.leader_epoch),
             _present(header.producer_id),
             _present(header.producer_epoch),
@@ -73,9 +97,16 @@ def record_row(
     )
 
 
-def damage_row(path: str, position: int, base_offset: int | None, error: str) -> Row:
-    """Return the row of bytes that cannot be read."""
-    return Row(path, _present(position), base_offset, error=error)
+def damage_row(path: str, position: int, error: str) -> Row:
+    """Return the row of bytes of a file that cannot be read."""
+    origin = origin_of(path)
+    return Row(
+        origin.file,
+        _present(position),
+        topic=origin.topic,
+        partition=origin.partition,
+        error=error,
+    )
 
 
 def _present(number: int) -> int | None:

@@ -11,16 +11,21 @@ DAMAGE = "damage"
 class Row(NamedTuple):
     """A record, or (of kind `damage`) bytes that are none.
 
-    *key* and *value* are JSON texts; of kind `user` they are the text itself, and where an encoding
-    is named, base64 of the bytes. Times are ms since the epoch, sizes bytes; None is not there.
+    *topic* and *partition* are those of the log; *crc_valid* is of the batch: False means that
+    nothing in it can be trusted. *key* and *value* are JSON texts; of kind `user` they are the text
+    itself, and where an encoding is named, base64 of the bytes. Times are ms since the epoch, sizes
+    bytes; None is not there.
     """
 
     file: str
     position: int | None
     base_offset: int | None = None
+    topic: str | None = None
+    partition: int | None = None
     offset: int | None = None
     timestamp: int | None = None
     timestamp_type: str | None = None
+    crc_valid: bool | None = None
     leader_epoch: int | None = None
     producer_id: int | None = None
     producer_epoch: int | None = None
@@ -54,8 +59,11 @@ COLUMNS = tuple(map(_camel, Row._fields))
 
 TYPES = {
     "int64": ("position", "baseOffset", "offset", "timestamp", "producerId"),
-    "int32": ("leaderEpoch", "sequence", "keySize", "valueSize", "partitionId", "brokerId"),
+    "int32": (
+        *("partition", "leaderEpoch", "sequence", "keySize", "valueSize", "partitionId"),
+        "brokerId",
+    ),
     "int16": ("producerEpoch", "version"),
-    "bool_": ("transactional", "control"),
+    "bool_": ("crcValid", "transactional", "control"),
 }
 """Of the columns that are no strings, headers apart, by the name that Arrow has for them."""

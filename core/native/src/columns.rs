@@ -15,14 +15,15 @@ impl Kind {
         use Column as C;
         match column {
             C::Position | C::BaseOffset | C::Offset | C::Timestamp | C::ProducerId => Kind::Int(8),
-            C::LeaderEpoch
+            C::Partition
+            | C::LeaderEpoch
             | C::Sequence
             | C::KeySize
             | C::ValueSize
             | C::PartitionId
             | C::BrokerId => Kind::Int(4),
             C::ProducerEpoch | C::Version => Kind::Int(2),
-            C::Transactional | C::Control => Kind::Bool,
+            C::CrcValid | C::Transactional | C::Control => Kind::Bool,
             C::Headers => Kind::Headers,
             _ => Kind::Text,
         }

@@ -3,7 +3,7 @@ use crate::batch::{Header, read_record};
 use crate::decode::{Control, Decoder, Secrets, item};
 use crate::reader::Reader;
 use crate::row::Column;
-use crate::row_text::FileName;
+use crate::row_text::Origin;
 use crate::scan::{OutputForm, Scan, ScanRequest, Step};
 use crate::select::Select;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -112,9 +112,11 @@ impl PyScan {
             skip_metadata: flag("skip_metadata")?,
             payload: flag("payload")?,
             check,
+            notes_crc: flag("notes_crc")?,
+            skip_invalid: flag("skip_invalid")?,
             is_chosen: flag("chosen")?,
             marks: flag("marks")?,
-            file: FileName::of(item("file")?.extract()?),
+            origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
             needs_values: form != OutputForm::Columns
                 || check
                 || select.needs_rows

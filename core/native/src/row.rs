@@ -1,6 +1,7 @@
 //! The row of a record, column by column (`kraftops.query.row.Row`).
 use crate::batch::{Header, Record};
 use crate::decode::{Meaning, Scratch, Shown, TypeName};
+use crate::row_text::Origin;
 use crate::text;
 use std::borrow::Cow;
 
@@ -9,9 +10,12 @@ pub enum Column {
     File,
     Position,
     BaseOffset,
+    Topic,
+    Partition,
     Offset,
     Timestamp,
     TimestampType,
+    CrcValid,
     LeaderEpoch,
     ProducerId,
     ProducerEpoch,
@@ -37,13 +41,16 @@ pub enum Column {
 
 use Column as C;
 
-pub const COLUMNS: [(&str, Column); 27] = [
+pub const COLUMNS: [(&str, Column); 30] = [
     ("file", C::File),
     ("position", C::Position),
     ("baseOffset", C::BaseOffset),
+    ("topic", C::Topic),
+    ("partition", C::Partition),
     ("offset", C::Offset),
     ("timestamp", C::Timestamp),
     ("timestampType", C::TimestampType),
+    ("crcValid", C::CrcValid),
     ("leaderEpoch", C::LeaderEpoch),
     ("producerId", C::ProducerId),
     ("producerEpoch", C::ProducerEpoch),
@@ -90,8 +97,10 @@ pub enum Cell<'a> {
 }
 
 pub struct Row<'a> {
-    pub file: &'a [u8],
+    pub origin: &'a Origin,
     pub position: i64,
+    /// Whether the checksum of the batch matches.
+    pub is_valid: bool,
     pub header: &'a Header,
     pub record: &'a Record<'a>,
     pub meaning: &'a Meaning<'a>,
@@ -120,12 +129,17 @@ impl<'a> Row<'a> {
         let (header, meaning) = (self.header, self.meaning);
         let optional = |number: Option<i32>| number.map_or(Cell::Null, |n| Cell::Int(n as i64));
         match column {
-            C::File => Cell::Text(Cow::Borrowed(self.file)),
+            C::File => Cell::Text(Cow::Borrowed(&self.origin.file)),
             C::Position => present(self.position),
             C::BaseOffset => Cell::Int(header.base_offset),
+            C::Topic => self.origin.log.as_ref().map_or(Cell::Null, |(topic, _)| {
+                Cell::Text(Cow::Borrowed(&topic[..]))
+            }),
+            C::Partition => optional(self.origin.log.as_ref().map(|(_, number)| *number)),
             C::Offset => Cell::Int(self.record.offset),
             C::Timestamp => Cell::Int(self.record.time),
             C::TimestampType => fixed(header.time_type()),
+            C::CrcValid => Cell::Bool(self.is_valid),
             C::LeaderEpoch => present(header.leader_epoch as i64),
             C::ProducerId => present(header.producer_id),
             C::ProducerEpoch => present(header.producer_epoch as i64),

@@ -5,19 +5,45 @@ use crate::output::{Encoding, Output};
 use crate::row::Row;
 use crate::text::{self, put, truth};
 
-/// The name of the file in each form.
-pub struct FileName {
-    json: Vec<u8>,
-    csv: Vec<u8>,
-    pub plain: Vec<u8>,
+/// The file of the rows, and topic and partition of its log if they are known.
+pub struct Origin {
+    pub file: Vec<u8>,
+    pub log: Option<(Vec<u8>, i32)>,
+    json: Texts,
+    csv: Texts,
 }
 
-impl FileName {
-    pub fn of(plain: Vec<u8>) -> Self {
-        let (mut json, mut csv) = (Vec::new(), Vec::new());
-        crate::json::put_string(&mut json, &plain);
-        text::csv(&mut csv, &plain);
-        FileName { json, csv, plain }
+/// The texts of a form: of the file, and of topic and partition.
+#[derive(Default)]
+struct Texts {
+    file: Vec<u8>,
+    log: Vec<u8>,
+}
+
+impl Origin {
+    pub fn of(file: Vec<u8>, log: Option<(Vec<u8>, i32)>) -> Self {
+        let (mut json, mut csv) = (Texts::default(), Texts::default());
+        crate::json::put_string(&mut json.file, &file);
+        text::csv(&mut csv.file, &file);
+        match &log {
+            Some((topic, partition)) => {
+                put!(&mut json.log, ",\"topic\":");
+                crate::json::put_string(&mut json.log, topic);
+                put!(&mut json.log, ",\"partition\":", *partition);
+                text::csv(&mut csv.log, topic);
+                put!(&mut csv.log, ",", *partition);
+            }
+            None => {
+                put!(&mut json.log, ",\"topic\":null,\"partition\":null");
+                put!(&mut csv.log, ",");
+            }
+        }
+        Origin {
+            file,
+            log,
+            json,
+            csv,
+        }
     }
 }
 
@@ -32,18 +58,21 @@ pub struct CommonParts {
 }
 
 impl CommonParts {
-    pub fn json(file: &FileName, position: i64, header: &Header) -> Self {
+    pub fn json(origin: &Origin, position: i64, header: &Header, is_valid: bool) -> Self {
         let mut common = CommonParts::default();
         let out = &mut common.head;
-        put!(out, "{\"file\":", &file.json[..], ",\"position\":");
+        put!(out, "{\"file\":", &origin.json.file[..], ",\"position\":");
         JSON.present(out, position);
-        put!(out, ",\"baseOffset\":", header.base_offset, ",\"offset\":");
+        put!(out, ",\"baseOffset\":", header.base_offset);
+        put!(out, &origin.json.log[..], ",\"offset\":");
         let out = &mut common.middle;
         put!(
             out,
             ",\"timestampType\":\"",
             header.time_type(),
-            "\",\"leaderEpoch\":"
+            "\",\"crcValid\":",
+            truth(is_valid),
+            ",\"leaderEpoch\":"
         );
         JSON.present(out, header.leader_epoch as i64);
         put!(out, ",\"producerId\":");
@@ -58,14 +87,15 @@ impl CommonParts {
         common
     }
 
-    pub fn csv(file: &FileName, position: i64, header: &Header) -> Self {
+    pub fn csv(origin: &Origin, position: i64, header: &Header, is_valid: bool) -> Self {
         let mut common = CommonParts::default();
         let out = &mut common.head;
-        put!(out, &file.csv[..], ",");
+        put!(out, &origin.csv.file[..], ",");
         CSV.present(out, position);
         put!(out, ",", header.base_offset, ",");
+        put!(out, &origin.csv.log[..], ",");
         let out = &mut common.middle;
-        put!(out, ",", header.time_type(), ",");
+        put!(out, ",", header.time_type(), ",", truth(is_valid), ",");
         CSV.present(out, header.leader_epoch as i64);
         out.push(b',');
         CSV.present(out, header.producer_id);

@@ -13,7 +13,7 @@ from kraftops.dump.scan.arrow import arrow_schema, scan_batches
 from kraftops.log.ranges import ByteRange
 from kraftops.query.csv_rows import row_csv
 from kraftops.query.formats import CSV
-from kraftops.query.record_rows import damage_row, file_column
+from kraftops.query.record_rows import damage_row, origin_of
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.meaning import base64_of
 from tests.helpers.logs.corpus_rows import EVERY_LOG, engine_json, name_of, parsed, query_of, rows
@@ -93,7 +93,7 @@ def test_arrow_carries_the_rows_of_json(path: Path) -> None:
 
 
 def test_row_of_damage_says_nothing_but_where_and_why() -> None:
-    row = damage_row("f", 7, None, "bad")
+    row = damage_row("f", 7, "bad")
 
     assert row == Row("f", 7, kind="damage", error="bad")
     given = {name for name, value in zip(COLUMNS, row, strict=True) if value not in (None, ())}
@@ -104,4 +104,4 @@ def test_row_of_damage_says_nothing_but_where_and_why() -> None:
     ("path", "text"), [("a/é.log", "a/é.log"), ("caf\udce9/0.log", "caf\ufffd/0.log")]
 )
 def test_file_is_text(path: str, text: str) -> None:
-    assert file_column(path) == text
+    assert origin_of(path).file == text

@@ -34,6 +34,7 @@ def query_of(rng: Random, kind: Kind, rows: Sequence[Mapping[str, Any]] = ()) ->
         form=form,
         show_secrets=rng.random() < 0.3,
         salvage=rng.random() < 0.15,
+        skip_invalid=rng.random() < 0.2,
         check=rng.random() < 0.3,
         filter=filter_of(rng, kind, rows) if rng.random() < 0.6 else Filter(),
         columns=names,

@@ -57,12 +57,11 @@ def run_partitioned(job: SparkJob) -> int:
     by = str(job.request.partition_by)
     counts = _write(job, lambda target: write_log(table, target, plan.query.form, by))
     job.progress.erase()
-    damaged = f", {counts.damaged:,} of them damaged," if counts.damaged else ""
+    damaged = f", {counts.errors:,} of them damaged," if counts.errors else ""
     seconds = time.monotonic() - start
     job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {plan.output}")
-    if plan.query.check:
-        return DAMAGED if counts.damaged else 0
-    return 1 if counts.fatal else 0
+    found = counts.errors if plan.query.check else counts.damaged
+    return DAMAGED if found else 0
 
 
 def _write(job: SparkJob, write: Callable[[Target], R]) -> R:

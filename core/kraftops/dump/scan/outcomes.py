@@ -16,7 +16,7 @@ from kraftops.log.ranges import ByteRange, file_id
 from kraftops.log.reader import EndReason, LogEnd
 from kraftops.log.streams import LogStream, open_log
 from kraftops.query.query import NO_LIMIT, Query
-from kraftops.query.record_rows import damage_row, file_column
+from kraftops.query.record_rows import damage_row
 from kraftops.query.row import COLUMNS, Row
 
 if TYPE_CHECKING:
@@ -106,10 +106,14 @@ def _damage_outcome(
     request: Request, position: int, detail: str, report: Report, *, is_fatal: bool = True
 ) -> Iterator[Outcome]:
     """Report damage and yield its row; with *is_fatal*, Kafka's tool ends with an exception."""
-    note = report.failure if is_fatal else report.finding
-    note(request.path, position, detail)
-    row = damage_row(file_column(request.path), position, None, f"position {position}: {detail}")
     query = request.query
+    if is_fatal:
+        report.failure(request.path, position, detail)
+    elif query.check:
+        report.finding(request.path, position, detail)
+    else:
+        report.note(request.path, position, detail)
+    row = damage_row(request.path, position, f"position {position}: {detail}")
     if not query.output_format.is_text and query.filter.matches(row):
         yield _row_outcome(row, query)
 

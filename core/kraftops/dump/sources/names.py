@@ -6,14 +6,10 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kraftops.dump.sources.partition_directory import (
-    PARTITION_NAME,
-    Log,
-    partition_log,
-)
+from kraftops.dump.sources.partition_directory import Log, partition_log
 from kraftops.dump.sources.remote import WILD, remote_logs
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import STANDARD_INPUT, file_name
+from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT, file_name
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.uris import is_remote, local_path
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import deque
 from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.batch import is_valid, records
-from kraftops.log.files import FileKind, FileName, file_name
+from kraftops.log.files import FileKind, FileName, file_name, partition_of
 from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
 
 METADATA_TOPIC = "__cluster_metadata"
-PARTITION_NAME = re.compile(r"(.+)-([0-9]{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray))?")
-"""The name of a directory: topic, partition, and a suffix for its deletion or move."""
 _SNAPSHOT_FOOTER = 4  # the type of the control record that a snapshot ends with
 
 
@@ -30,8 +27,7 @@ class Log(NamedTuple):
 
 def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:
     """Return the log in the directory of a partition; None if it holds none."""
-    match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(path)))
-    topic, partition = (match[1], int(match[2])) if match else (None, None)
+    topic, partition = partition_of(os.path.join(path, "")) or (None, None)
     files = [
         file for name in names if (file := file_name(os.path.join(path, name))) and not file.renamed
     ]

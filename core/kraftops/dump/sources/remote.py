@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kraftops.dump.sources.partition_directory import PARTITION_NAME, Log, partition_log
+from kraftops.dump.sources.partition_directory import Log, partition_log
 from kraftops.errors import UsageError
+from kraftops.log.files import PARTITION_NAME
 from kraftops.log.remote import Entry, list_directory
 
 WILD = re.compile(r"[*?[]")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kraftops.engine.columns import columns_of
-from kraftops.engine.reference.checks import check_crc
+from kraftops.engine.reference.checks import check_batch
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
 from kraftops.engine.reference.selection import RowBuilder
@@ -15,7 +15,7 @@ from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch
 from kraftops.query.formats import Format
-from kraftops.query.record_rows import damage_row, file_column
+from kraftops.query.record_rows import damage_row
 from kraftops.query.row import COLUMNS, Row
 from kraftops.query.row_lines import lines_of
 from kraftops.records.long_text import LongText
@@ -43,20 +43,22 @@ class RowScan:
 
     def __init__(self, request: Request, output: Output, writer: Writer) -> None:
         """Write rows to *writer*, and notes to *output*."""
-        self._query = request.query
-        self._file = file_column(request.path)
+        self._path, self._query = request.path, request.query
         self._out = output
         self._writer = writer
         self._rows = RowBuilder(request.path, request.query)
 
     def batch(self, batch: Batch) -> Iterator[None]:
         """Make the rows of a batch; pause when the call should end."""
-        writer, check = self._writer, self._query.check
+        writer, query = self._writer, self._query
+        is_valid = None
         try:
-            if check:
-                check_crc(batch, self._out)
+            if query.check or self._may_match(batch):
+                is_valid = check_batch(batch, query, self._out)
+                if not is_valid and query.skip_invalid:
+                    return
             for row in self._batch_rows(batch):
-                if check and row.error:
+                if query.check and row.error:
                     self._out.finding(batch.position, row.error)
                 yield from writer.add(row) or ()
                 if writer.is_full:
@@ -69,9 +71,13 @@ class RowScan:
             base_offset = int.from_bytes(batch.data[:8], signed=True)
             at = f"position {batch.position}" if batch.position >= 0 else f"offset {base_offset}"
             detail = f"{at}, {batch.size} bytes: {reason}"
-            row = damage_row(self._file, batch.position, base_offset, detail)
-            if self._query.filter.matches(row):
+            row = damage_row(self._path, batch.position, detail)
+            row = row._replace(base_offset=base_offset, crc_valid=is_valid)
+            if query.filter.matches(row):
                 yield from writer.add(row) or ()
+
+    def _may_match(self, batch: Batch) -> bool:
+        return batch.is_legacy or self._query.filter.may_match(batch.header)
 
     def _batch_rows(self, batch: Batch) -> Iterator[Row]:
         rows, query = self._rows, self._query
@@ -83,9 +89,9 @@ class RowScan:
                 if row := rows.legacy_row(batch, head, message):
                     yield row
             return
-        header = batch.header
-        if not query.filter.may_match(header):
+        if not self._may_match(batch):
             return
+        header = batch.header
         for record in records(batch, header, query.max_inflated_bytes):
             if row := rows.row(batch, header, record):
                 yield row

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kraftops.engine.reference.batch_line import add_sequence
+from kraftops.engine.reference.checks import crc_is_valid
 from kraftops.log import batch as v2
 from kraftops.log.batch import Batch, Header, Record
 from kraftops.log.codecs import CODECS
 from kraftops.query.query import Query
-from kraftops.query.record_rows import RowHead, file_column, record_row, row_head
+from kraftops.query.record_rows import RowHead, origin_of, record_row, row_head
 from kraftops.query.row import COLUMNS, Row
 from kraftops.records.control import control_meaning
 from kraftops.records.decoder import ReadMeaning
@@ -26,7 +27,7 @@ class RowBuilder:
 
     def __init__(self, path: str, query: Query) -> None:
         """Build rows of the file *path* for a query."""
-        self._file = file_column(path)
+        self._origin = origin_of(path)
         self._filter = query.filter
         self._is_all = query.filter.is_empty
         self._is_by_offset_and_time = not (query.filter.types or query.filter.needs_rows)
@@ -49,7 +50,8 @@ class RowBuilder:
             sequence = add_sequence(sequence, record.offset - header.base_offset)
         meaning = control_meaning(record) if header.is_control else self._meaning_of(record)
         if self._head[0] is not batch:
-            self._head = batch, row_head(self._file, batch.position, header)
+            is_valid = crc_is_valid(batch)
+            self._head = batch, row_head(self._origin, batch.position, header, is_valid=is_valid)
         row = record_row(self._head[1], header, record, sequence, meaning)
         return row if self._is_all or self._filter.matches(row) else None
 
@@ -60,12 +62,15 @@ class RowBuilder:
         if message.overrun:
             meaning = meaning._replace(value=None, error=message.overrun)
         row = Row(
-            self._file,
+            self._origin.file,
             batch.position,
             head.offset,
+            self._origin.topic,
+            self._origin.partition,
             record.offset,
             None if message.magic == 0 else record.timestamp,
             None if message.magic == 0 else head.timestamp_type,
+            crc_is_valid(batch),
             transactional=False,
             control=False,
             codec=CODECS[head.codec],

@@ -16,7 +16,7 @@ from kraftops.engine.reference.batch_line import (
     batch_line,
     legacy_batch_line,
 )
-from kraftops.engine.reference.checks import check_crc
+from kraftops.engine.reference.checks import check_batch, crc_is_valid
 from kraftops.engine.reference.output import Output
 from kraftops.engine.reference.records import records
 from kraftops.engine.reference.selection import RowBuilder
@@ -67,33 +67,49 @@ class TextScan:
     def _current_batch(self, batch: Batch, header: Header) -> Iterator[None]:
         """Write a batch of magic 2 or later."""
         query = self._query
+        if self._is_chosen and self._is_ruled_out(header):
+            self._check(batch)
+            return
+        if self._is_left_out(batch):
+            return
         if self._is_chosen:
-            self._check_crc(batch)
+            self._check(batch)
             yield from self._chosen_batch(batch, header)
             return
         self._batch_line(batch_line(batch, header))
-        self._check_crc(batch)
+        self._check(batch)
         if query.deep_iteration:
             yield from self._records(batch, header)
         elif query.check:
             self._check_records(batch, header)
 
     def _chosen_batch(self, batch: Batch, header: Header) -> Iterator[None]:
-        query, selection = self._query, self._query.filter
-        if not selection.may_match(header):
-            return
+        query, is_all = self._query, self._query.filter.is_empty
         if query.deep_iteration:
-            if selection.is_empty:
+            if is_all:
                 self._batch_line(batch_line(batch, header))
-            yield from self._chosen_records(batch, header, is_line_due=not selection.is_empty)
-        elif header.base_timestamp < selection.until:
-            self._batch_line(batch_line(batch, header))
-            if query.check:
-                self._check_records(batch, header)
+            yield from self._chosen_records(batch, header, is_line_due=not is_all)
+            return
+        self._batch_line(batch_line(batch, header))
+        if query.check:
+            self._check_records(batch, header)
 
-    def _check_crc(self, batch: Batch) -> None:
+    def _is_ruled_out(self, header: Header) -> bool:
+        """Tell whether the header of a batch rules out a match."""
+        query, selection = self._query, self._query.filter
+        is_late = not query.deep_iteration and header.base_timestamp >= selection.until
+        return is_late or not selection.may_match(header)
+
+    def _is_left_out(self, batch: Batch) -> bool:
+        """Tell whether a batch is left out for its checksum, and note it then."""
+        if not self._query.skip_invalid or crc_is_valid(batch):
+            return False
+        check_batch(batch, self._query, self._out)
+        return True
+
+    def _check(self, batch: Batch) -> None:
         if self._query.check:
-            check_crc(batch, self._out)
+            check_batch(batch, self._query, self._out)
 
     def _batch_line(self, text: str) -> None:
         self._out.line(text, is_batch=self._query.deep_iteration)
@@ -199,12 +215,14 @@ class TextScan:
 
     def _legacy_batch(self, batch: Batch) -> Iterator[None]:
         """Write a batch of magic 0 or 1."""
+        if self._is_left_out(batch):
+            return
         if self._is_chosen:
-            self._check_crc(batch)
+            self._check(batch)
         line = legacy_batch_line(batch)
         if not self._is_chosen:
             self._batch_line(line)
-            self._check_crc(batch)
+            self._check(batch)
         if self._query.deep_iteration:
             yield from self._messages(batch, line)
             return

@@ -12,7 +12,7 @@ from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.errors import KraftopsError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.query.record_rows import damage_row, file_column
+from kraftops.query.record_rows import damage_row
 from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
 from kraftops.spark.jobs.run import run_by_range
@@ -53,7 +53,7 @@ class DamageReport(Report):
             self.more += 1
             return
         error = f"position {position}: {reason}"
-        self.rows.append(damage_row(file_column(path), position, None, error))
+        self.rows.append(damage_row(path, position, error))
 
     def failure(self, path: str, position: int, reason: str, *, is_damage: bool = True) -> None:
         """Keep damage."""

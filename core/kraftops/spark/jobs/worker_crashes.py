@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from kraftops.dump.report import Report
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.query.record_rows import damage_row, file_column
+from kraftops.query.record_rows import damage_row
 from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
 
@@ -66,11 +66,11 @@ def crash_rows(part: ByteRange, query: Query, report: Report, tries: int) -> Ite
     """Yield the row of damage of a byte range that crashed its worker, and report it."""
     detail = crash_text(part, tries)
     report.failure(part.path, part.start, detail)
-    row = damage_row(file_column(part.path), part.start, None, f"position {part.start}: {detail}")
+    row = damage_row(part.path, part.start, f"position {part.start}: {detail}")
     if query.filter.matches(row):
         yield row
 
 
 def unreadable_row(part: ByteRange, reason: str) -> Row:
     """Return the row of a file that cannot be read at all."""
-    return damage_row(file_column(part.path), part.start, None, reason)
+    return damage_row(part.path, part.start, reason)

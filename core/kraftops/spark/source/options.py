@@ -4,7 +4,8 @@
 |---|---|
 | `path`, `paths` | a file, directory, pattern or URI; a JSON list of them (what `load` makes) |
 | `decoder` | a name of `records.internal_topics`, as `metadata`, or `user`; else by directory |
-| `dialect`, `raw`, `fromStart`, `showSecrets`, `salvage` | as `dump-log` has them |
+| `dialect`, `raw`, `fromStart`, `showSecrets` | as `dump-log` has them |
+| `salvage`, `skipInvalid` | as `dump-log` has them |
 | `types`, `topics`, `keys` | lists, separated by commas |
 | `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
 | `where` | `PATH=VALUE`; several as a JSON list |
@@ -32,8 +33,19 @@ from kraftops.records.internal_topics import METADATA, decoder_names
 
 _KNOWN = (
     *("path", "paths", "sources", "query", "decoder", "dialect", "raw", "fromStart", "showSecrets"),
-    *("salvage", "types", "topics", "keys", "offsets", "since", "until", "where", "pushdown"),
-    *("splitBytes", "cores", "tries"),
+    *(
+        "salvage",
+        "skipInvalid",
+        "types",
+        "topics",
+        "keys",
+        "offsets",
+        "since",
+        "until",
+        "where",
+        "pushdown",
+    ),
+    *("pushdown", "splitBytes", "cores", "tries"),
 )
 _FLAGS = {"true": True, "false": False}
 
@@ -134,6 +146,7 @@ def _query(given: Mapping[str, str], decoder: str | None, dialect: str) -> Query
         form="parquet",
         show_secrets=_flag(given, "showSecrets"),
         salvage=_flag(given, "salvage"),
+        skip_invalid=_flag(given, "skipInvalid"),
         filter=_filter(given, decoder, dialect),
     )
 

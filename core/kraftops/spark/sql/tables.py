@@ -89,11 +89,14 @@ def rows_of(table: DataFrame) -> Iterator[list[Any]]:
 
 
 class RowCounts(NamedTuple):
-    """Numbers of rows written: all, damage that ends Kafka's tool, and any damage or error."""
+    """Numbers of rows written: all, of batches with a wrong CRC or bytes that are none, of errors.
+
+    A batch that is cut short at the end of a file counts only as an error.
+    """
 
     records: int
-    fatal: int
     damaged: int
+    errors: int
 
 
 def write_log(table: DataFrame, target: Target, form: str, partition_by: str) -> RowCounts:
@@ -105,15 +108,16 @@ def write_log(table: DataFrame, target: Target, form: str, partition_by: str) ->
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
-    is_damage = f.col("kind") == DAMAGE
     is_end = f.col("error").endswith(_PARTIAL)
+    is_damage = ((f.col("kind") == DAMAGE) & ~is_end) | ~f.col("crcValid")
+    is_error = f.col("error").isNotNull() | ~f.col("crcValid")
     seen = Observation()
     with job_errors():
         counted = table.observe(
             seen,
             f.count(f.lit(1)).alias("records"),
-            f.count_if(is_damage & ~is_end).alias("fatal"),
-            f.count_if(is_damage | f.col("error").isNotNull()).alias("damaged"),
+            f.count_if(is_damage).alias("damaged"),
+            f.count_if(is_error).alias("errors"),
         )
     write_table(counted, target, form, partition_by)
     counts = RowCounts(**{name: int(value) for name, value in seen.get.items()})
@@ -188,9 +192,7 @@ def _with_partition(table: DataFrame, by: str) -> DataFrame:
         moment = f.timestamp_millis(f.col("timestamp"))
         return table.withColumn("date", f.date_format(moment, "yyyy-MM-dd"))
     if by == "topic":
-        folder = f.regexp_extract(f.col("file"), r"([^/]+)-\d+(?:\.[^/]*)?/[^/]*$", 1)
-        named = f.when(folder != "", folder)
-        return table.withColumn("topic", f.coalesce(f.col("topicId"), named))
+        return table.withColumn("topic", f.coalesce(f.col("topicId"), f.col("topic")))
     return table.withColumn("type", f.coalesce(f.col("type"), f.col("kind")))
 
 

@@ -9,6 +9,7 @@ from kraftops.log.batch import Batch
 from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import MemoryLog, OpenName
 from kraftops.wire.quorum.live_log import CaughtUp, Event, LiveBatch, Started
+from kraftops.wire.rpc.cluster import METADATA_TOPIC
 
 _MAX_PART_BYTES = 2 << 20  # unless one batch is larger
 _NO_POSITION = -1
@@ -78,7 +79,12 @@ class _PartBuilder:
         if not self._batches:
             return
         batches, endpoint = self._batches, str(self._file[0])
-        name = OpenName(f"{endpoint}/{self._name}", endpoint, lambda path: MemoryLog(path, batches))
+        name = OpenName(
+            f"{endpoint}/{self._name}",
+            endpoint,
+            lambda path: MemoryLog(path, batches),
+            (METADATA_TOPIC, 0),
+        )
         stop = self._start + self._size
         yield LivePart(ByteRange(name, self._start, stop, is_last=False), self._is_first)
         self._is_first = False

@@ -6,8 +6,8 @@ use crate::output::{Encoding, Output};
 use crate::text::put;
 
 impl Scan {
-    pub(super) fn batch_line(&mut self, header: &Header, batch: &[u8], position: i64) {
-        header.line(&mut self.output.bytes, position, header.is_valid(batch));
+    pub(super) fn batch_line(&mut self, header: &Header, position: i64) {
+        header.line(&mut self.output.bytes, position, self.is_valid);
         if self.request.marks {
             let end = self.output.bytes.len() as i32;
             let mark = if self.request.deep { -end } else { end };

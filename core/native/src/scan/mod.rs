@@ -8,7 +8,7 @@ use crate::decode::{Control, Decoder, Scratch, Secrets};
 use crate::output::Output;
 use crate::reader::Reader;
 use crate::row::Column;
-use crate::row_text::{CommonParts, FileName};
+use crate::row_text::{CommonParts, Origin};
 use crate::select::Select;
 use std::sync::Arc;
 
@@ -36,9 +36,13 @@ pub struct ScanRequest {
     /// Whether keys and values are printed, in text.
     pub payload: bool,
     pub check: bool,
+    /// Whether a batch whose checksum does not match is noted.
+    pub notes_crc: bool,
+    /// Whether it is left out.
+    pub skip_invalid: bool,
     pub is_chosen: bool,
     pub marks: bool,
-    pub file: FileName,
+    pub origin: Origin,
     pub needs_values: bool,
 }
 
@@ -83,6 +87,8 @@ pub struct Scan {
     pub last_offset: Option<i64>,
     last_gap: Option<(i64, i64)>,
     cursor: Option<Cursor>,
+    /// Whether the checksum of the present batch matches.
+    is_valid: bool,
     /// The common parts of the rows of the present batch.
     common: CommonParts,
     scratch: Scratch,
@@ -113,6 +119,7 @@ impl Scan {
             last_offset: None,
             last_gap: None,
             cursor: None,
+            is_valid: true,
             common: CommonParts::default(),
             scratch: Scratch::default(),
         }
@@ -174,7 +181,7 @@ impl Scan {
                     return Step::Inflate(codec, *next + HEADER_SIZE, end);
                 }
             };
-            if self.read_records(&mut cursor, batch, records, position) {
+            if self.read_records(&mut cursor, records, position) {
                 *next = end;
                 inflated = None;
             } else {
@@ -202,8 +209,15 @@ impl Scan {
         if header.codec() >= CODECS.len() || header.count < 0 {
             return Err(Step::Declined);
         }
-        if self.is_ruled_out(&header) {
-            self.check(&header, batch, position);
+        let is_ruled_out = self.is_ruled_out(&header);
+        if is_ruled_out && !self.request.check {
+            return Ok(Some(end));
+        }
+        if inflated.is_none() {
+            self.is_valid = header.is_valid(batch);
+        }
+        if is_ruled_out || self.request.skip_invalid && !self.is_valid {
+            self.check(&header, position);
             return Ok(Some(end));
         }
         if self.needs_records(&header) {
@@ -215,9 +229,10 @@ impl Scan {
             if !holds_its_records(records, at, &header) {
                 return Err(Step::Declined);
             }
+            let origin = &self.request.origin;
             self.common = match self.request.form {
-                OutputForm::Json => CommonParts::json(&self.request.file, position, &header),
-                OutputForm::Csv => CommonParts::csv(&self.request.file, position, &header),
+                OutputForm::Json => CommonParts::json(origin, position, &header, self.is_valid),
+                OutputForm::Csv => CommonParts::csv(origin, position, &header, self.is_valid),
                 OutputForm::Text | OutputForm::Columns => CommonParts::default(),
             };
             self.cursor = Some(Cursor {
@@ -229,12 +244,12 @@ impl Scan {
         }
         let is_text = self.request.form == OutputForm::Text;
         if is_text && !self.request.is_chosen {
-            self.batch_line(&header, batch, position);
-            self.check(&header, batch, position);
+            self.batch_line(&header, position);
+            self.check(&header, position);
         } else {
-            self.check(&header, batch, position);
+            self.check(&header, position);
             if is_text && (!self.request.deep || self.select.is_empty) {
-                self.batch_line(&header, batch, position);
+                self.batch_line(&header, position);
             }
         }
         Ok(self.cursor.is_none().then_some(end))
@@ -280,29 +295,27 @@ impl Scan {
         });
     }
 
-    fn check(&mut self, header: &Header, batch: &[u8], position: i64) {
-        if !self.request.check {
-            return;
-        }
+    /// Note what is wrong with a batch as a whole.
+    fn check(&mut self, header: &Header, position: i64) {
         let at = self.output_size();
-        if header.magic > 2 {
+        if self.request.check && header.magic > 2 {
             // The checksum does not cover the magic.
             let reason = format!("magic {} is not known", header.magic);
             self.note(false, position, reason, at);
         }
-        if !header.is_valid(batch) {
-            self.note(false, position, "the CRC does not match".into(), at);
+        if self.request.notes_crc && !self.is_valid {
+            let left_out = if self.request.skip_invalid {
+                "; it is left out"
+            } else {
+                ""
+            };
+            let reason = format!("the CRC does not match{left_out}");
+            self.note(false, position, reason, at);
         }
     }
 
     /// Go on with the records of a batch; tell whether it is done.
-    fn read_records(
-        &mut self,
-        cursor: &mut Cursor,
-        batch: &[u8],
-        records: &[u8],
-        position: i64,
-    ) -> bool {
+    fn read_records(&mut self, cursor: &mut Cursor, records: &[u8], position: i64) -> bool {
         if self.output.has_rest() {
             self.output.go_on(records, MAX_OUTPUT);
             if self.output.has_rest() {
@@ -343,7 +356,7 @@ impl Scan {
             if is_text {
                 if self.request.is_chosen && selects && !cursor.has_line {
                     cursor.has_line = true;
-                    self.batch_line(&header, batch, position);
+                    self.batch_line(&header, position);
                 }
                 self.note_offset(record.offset);
                 self.record_line(&header, &record, records, position);

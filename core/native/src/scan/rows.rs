@@ -13,10 +13,11 @@ impl Scan {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let found = self.meaning(header, record, &mut scratch, self.select.needs_rows);
-        let (file, meaning) = (&self.request.file.plain, &found);
+        let (origin, meaning) = (&self.request.origin, &found);
         let has = self.select.matches_row(&Row {
-            file,
+            origin,
             position,
+            is_valid: self.is_valid,
             header,
             record,
             meaning,
@@ -61,8 +62,9 @@ impl Scan {
             self.decoder.meaning(record, &mut scratch, deep, secrets)
         };
         let row = Row {
-            file: &self.request.file.plain,
+            origin: &self.request.origin,
             position,
+            is_valid: self.is_valid,
             header,
             record,
             meaning: &found,

@@ -2,11 +2,12 @@
 
 import pytest
 
-from kraftops.engine.reference.checks import check_crc
+from kraftops.engine.reference.checks import check_batch
 from kraftops.engine.reference.output import Output
 from kraftops.errors import DecodeError
 from kraftops.log import legacy
 from kraftops.log.batch import Batch, Record, batch_bytes
+from kraftops.query.query import Query
 from tests.helpers.logs.segments import patched
 
 SOUND = batch_bytes([Record(0, 0, None, b"v")])
@@ -15,7 +16,8 @@ OLD = legacy.message_bytes(Record(0, 0, None, b"v"), 1)
 
 def noted(data: bytes) -> list[str]:
     output = Output(marks=False)
-    check_crc(Batch(0, len(data), data), output)
+    is_valid = check_batch(Batch(0, len(data), data), Query(check=True), output)
+    assert is_valid is ("the CRC does not match" not in [note.reason for note in output.notes])
     return [note.reason for note in output.notes]
 
 

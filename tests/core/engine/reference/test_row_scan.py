@@ -46,7 +46,11 @@ def test_rows_before_damage_are_kept_and_the_damage_is_a_row() -> None:
     assert rows[1]["baseOffset"] == 40
     assert rows[1]["error"].startswith("position 5, ")
     assert "record 2 of 2" in rows[1]["error"]
-    assert [(note.kind, note.position) for note in outcome.notes] == [(NoteKind.FAILURE, 5)]
+    assert [row["crcValid"] for row in rows] == [False, False, True]
+    assert [(note.kind, note.position) for note in outcome.notes] == [
+        (NoteKind.FINDING, 5),
+        (NoteKind.FAILURE, 5),
+    ]
 
 
 def test_damage_outside_of_files_is_named_by_its_offset() -> None:
@@ -60,18 +64,37 @@ def test_damage_is_left_out_by_a_filter_that_it_does_not_match() -> None:
     rows, outcome = scanned(damaged(), filter=Filter(keys=frozenset({"k"})))
 
     assert rows == []
-    assert len(outcome.notes) == 1
+    assert [note.kind for note in outcome.notes] == [NoteKind.FINDING, NoteKind.FAILURE]
 
 
-@pytest.mark.parametrize(("check", "notes"), [(True, ["the CRC does not match"]), (False, [])])
-def test_wrong_checksum_is_noted_only_by_a_check(check: bool, notes: list[str]) -> None:
+@pytest.mark.parametrize("check", [True, False])
+def test_wrong_checksum_is_noted(check: bool) -> None:
     good = batch(b"v")
     wrong = Batch(0, good.size, patched(good.data, 17, bytes(4)))
 
     rows, outcome = scanned(wrong, check=check)
 
-    assert [row["value"] for row in rows] == ["v"]
-    assert [note.reason for note in outcome.notes] == notes
+    assert [(row["value"], row["crcValid"]) for row in rows] == [("v", False)]
+    assert [note.reason for note in outcome.notes] == ["the CRC does not match"]
+
+
+def test_batch_with_a_wrong_checksum_can_be_left_out() -> None:
+    good = batch(b"v")
+    wrong = Batch(0, good.size, patched(good.data, 17, bytes(4)))
+
+    rows, outcome = scanned(wrong, good, skip_invalid=True)
+
+    assert [(row["value"], row["crcValid"]) for row in rows] == [("v", True)]
+    assert [note.reason for note in outcome.notes] == ["the CRC does not match; it is left out"]
+
+
+def test_batch_that_a_filter_rules_out_is_not_looked_at() -> None:
+    good = batch(b"v")
+    wrong = Batch(0, good.size, patched(good.data, 17, bytes(4)))
+
+    rows, outcome = scanned(wrong, filter=Filter(first_offset=1000))
+
+    assert (rows, outcome.notes) == ([], [])
 
 
 def test_error_of_a_record_is_a_finding_of_a_check() -> None:
