@@ -69,9 +69,8 @@ class Run:
 
 
 def _failure_of(plan: Plan, report: Report) -> Failure:
-    """Return the failure of a dump whose report has failed."""
-    if not report.first_refusal:
-        return Failure("damaged", "there is damage: standard error has a line for each")
+    """Return the failure of a dump of rows that could not read a file."""
+    assert report.first_refusal  # damage alone is no failure
     failure = failure_of(report.first_refusal)
     if report.refused < len(plan.sources):  # the others are dumped
         failure = replace(failure, code="unreadable", exit_code=1)

@@ -143,19 +143,19 @@ class TestDirectories:
         assert os.listdir(tmp_path) == []
 
     @pytest.mark.parametrize(
-        ("check", "damaged", "fatal", "code"),
-        [(False, 0, 0, 0), (False, 2, 0, 0), (False, 2, 1, 1), (True, 2, 1, 2), (True, 0, 0, 0)],
+        ("check", "errors", "damaged", "code"),
+        [(False, 0, 0, 0), (False, 2, 0, 0), (False, 2, 1, 2), (True, 2, 0, 2), (True, 0, 0, 0)],
     )
     def test_exit_code_and_text_of_damage(
         self,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         check: bool,
+        errors: int,
         damaged: int,
-        fatal: int,
         code: int,
     ) -> None:
-        counts = SimpleNamespace(records=1234, damaged=damaged, fatal=fatal)
+        counts = SimpleNamespace(records=1234, damaged=damaged, errors=errors)
         monkeypatch.setattr(sql, "write_log", lambda *_: counts)
         output = Output()
         query = Query(form="json", check=check)
@@ -163,4 +163,4 @@ class TestDirectories:
         assert run_partitioned(job(output, query, tmp_path / "out", partition_by="type")) == code
 
         assert output.lines[0].startswith("1,234 records")
-        assert ("damaged" in output.lines[0]) is bool(damaged)
+        assert ("damaged" in output.lines[0]) is bool(errors)
