@@ -14,6 +14,7 @@ import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
+from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import VERSION
 from kraftops_shell.commands.manual import manual_text
 from kraftops_shell.grammar.registry import COMMANDS
@@ -150,11 +151,12 @@ def _option(option: click.Option, context: click.Context) -> Iterator[str]:
 
 def _extras(command: click.Command, heading: Callable[[str], Iterable[str]]) -> Iterator[str]:
     """Yield the examples, then the sections."""
-    if not isinstance(command, ToolCommand | ToolGroup):
+    if not isinstance(command, ToolCommand | LazyGroup):
         return
-    if command.examples:
+    examples = getattr(command, "examples", ())
+    if examples:
         yield from heading("Examples")
-    for what, example in command.examples:
+    for what, example in examples:
         yield from (".PP", roff(what[:1].upper() + what[1:]) + ":")
         yield from (".RS 4", ".EX", roff(example), ".EE", ".RE")
     for title, text in command.sections:

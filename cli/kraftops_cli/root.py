@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from kraftops.errors import CODES
+from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.lazy_group import LazyGroup
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 
@@ -30,6 +32,28 @@ COMMANDS = {
     ),
 }
 """Module, function and short help of each command."""
+SECTIONS = (
+    exit_status(),
+    (
+        "JSON",
+        """\
+With --format json a program reads the output. Fields are added, and never renamed; formatVersion
+changes when a field changes its meaning. Each output has a schema, in the folder json_schemas of
+the package kraftops: TOOL-COMMAND.v1.json, and row.v1.json for the rows of a dump.
+
+A command that fails prints an object as the last line, besides the line on standard error: error (a
+code), message, hint, and what is known, as address, broker, path and position
+(failure.v1.json). Unlike a row of a dump it has no field file.""",
+    ),
+    (
+        "Codes of errors in JSON",
+        "\n\n".join(
+            f"{code}: {each.meaning} (exit status {each.exit_code})."
+            for code, each in CODES.items()
+        ),
+    ),
+)
+"""Sections of the manual that are about all tools."""
 
 
 def _print_version(context: click.Context, _: click.Parameter, asked: object) -> None:
@@ -51,6 +75,7 @@ def _print_version(context: click.Context, _: click.Parameter, asked: object) ->
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The operator's toolkit for KRaft Kafka.",
     epilog="Kafka's tools are also there under their own names, as kafka-dump-log.",
+    sections=SECTIONS,
 )
 @click.option(
     "--version",

@@ -41,7 +41,7 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: 
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of
 
-    cluster_id, nodes, is_complete = _ask_nodes(terminal, target_of(terminal, **options))
+    cluster_id, nodes, errors = _ask_nodes(target_of(terminal, **options))
     differs = compare and len({_sort_key(each) for each in nodes.values()}) > 1
 
     def text() -> str:
@@ -60,20 +60,23 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: 
         },
         text,
     )
-    if not is_complete:
-        return 1
+    for error in errors[:-1]:
+        terminal.error(error.message, error.hint)
+    if errors:
+        raise errors[-1]
     return DIFFER if differs else 0
 
 
 def _ask_nodes(
-    terminal: Terminal, target: Target
-) -> tuple[str | None, dict[int, NodeApiVersions], bool]:
-    """Return the cluster's id, the answers of nodes by id, and whether all nodes answered."""
+    target: Target,
+) -> tuple[str | None, dict[int, NodeApiVersions], list[WireError]]:
+    """Return the cluster's id, the answers of nodes by id, and the errors of the others."""
     from kraftops.wire.rpc.cluster import api_versions
 
     with target.connect() as connection:
         cluster = target.nodes(connection)
         nodes: dict[int, NodeApiVersions] = {}
+        errors: list[WireError] = []
         for node in sorted(cluster.nodes):
             try:
                 if node.address == connection.address:
@@ -82,8 +85,10 @@ def _ask_nodes(
                 with target.connect_to(node.address) as other:
                     nodes[node.node_id] = api_versions(other)
             except WireError as error:
-                terminal.error(f"node {node.node_id}: {error.message}", error.hint)
-    return cluster.cluster_id, nodes, len(nodes) == len(cluster.nodes)
+                text = f"node {node.node_id}: {error.message}"
+                known = {**error.known, "nodes": [node.node_id]}
+                errors.append(WireError(text, error.hint, code=error.code).with_known(known))
+    return cluster.cluster_id, nodes, errors
 
 
 def api_name(key: int) -> str:

@@ -6,6 +6,7 @@ import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolGroup
+from kraftops_cli.syntax.exit_status import exit_status
 
 COMMANDS = {
     "cluster-id": ("kraftops_cli.cluster.cluster_id:cluster_id", "Print the id of a cluster."),
@@ -83,16 +84,7 @@ that answers is asked also if the cluster has no broker left, or no leader, wher
 looks for other nodes. default.api.timeout.ms may be less than request.timeout.ms, which has no
 meaning here.""",
     ),
-    (
-        "Exit status",
-        """\
-0: done.
-1: bad arguments or configuration, no answer, or an answer that is an error; refused; of wait: not
-in time.
-2: of api-versions --compare: nodes differ.
-130: interrupted.
-141: the reader of the output has gone.""",
-    ),
+    exit_status({2: "of api-versions --compare: nodes differ; of safe-to-stop: it is not safe."}),
     ("Environment", "KRAFTOPS_DEBUG: set to anything, an error shows where it comes from."),
 )
 

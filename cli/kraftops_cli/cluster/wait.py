@@ -169,10 +169,13 @@ def _too_late(target: Target, count: int, wanted: int, last_error: WireError | N
     waited = f"{target.deadline.seconds:g} s"
     if last_error is not None:
         addition = "" if f"within {waited}" in last_error.message else f"; tried for {waited}"
-        return WireError(f"{last_error.message}{addition}", last_error.hint)
+        late = WireError(f"{last_error.message}{addition}", last_error.hint, code=last_error.code)
+        return late.with_known(last_error.known)
     return WireError(
         f"{target.bootstrap[0].address}: {_brokers_are(count)} there after {waited}, not {wanted}",
         hint="--timeout SECONDS waits longer",
+        code="not-in-time",
+        count=count,
     )
 
 

@@ -12,6 +12,7 @@ from kraftops_cli.live.options import live_options
 from kraftops_cli.spark.options import spark_options
 from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION
@@ -134,17 +135,15 @@ a producer snapshot is corrupt; there is a line for each of these on standard er
 no damage. The output is the same as without --check. Records are checked as they are decoded: only
 their framing without a decoder, and only selected records with filters.""",
     ),
-    (
-        "Exit status",
-        """\
-0: done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end that are no
-batch, a record of an unknown type) and zero padding do not change it.
-1: bad arguments, an unreadable file, or, in Kafka's text, damage that ends Kafka's tool with an
-exception; all readable records are printed.
-2: --check has findings; in rows and with --skip-invalid also without it: a wrong CRC, bytes that
-are no batch.
-130: interrupted.
-141: the reader of the output has gone.""",
+    exit_status(
+        {
+            0: "done. Damage that Kafka's tool shows in its lines (a wrong CRC, bytes at the end"
+            " that are no batch, a record of an unknown type) and zero padding do not change it.",
+            1: "bad arguments, an unreadable file, or, in Kafka's text, damage that ends Kafka's"
+            " tool with an exception; all readable records are printed.",
+            2: "--check has findings; in rows and with --skip-invalid also without it: a wrong CRC,"
+            " bytes that are no batch.",
+        }
     ),
     (
         "Environment",

@@ -23,6 +23,7 @@ from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.errors import BadArguments
+from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Seconds
 from kraftops_cli.terminal.streams import Terminal
 
@@ -68,14 +69,14 @@ KRAFTOPS_DEBUG: if it is not empty, errors are shown with tracebacks."""
 FILES = """\
 $XDG_STATE_HOME/kraftops/metadata-shell-history: earlier lines. Without that variable, it is below
 ~/.local/state."""
-EXIT_STATUS = """\
-0: done; records that could not be applied are reported on standard error. Also after an interactive
-session on a terminal, or in Kafka's form.
-1: a command failed, or nothing could be read. For lines from a pipe, the highest code counts.
-2: diff or verify has findings; or damage, or a metadata transaction that never ends, cuts the log
-short.
-130: interrupted.
-141: the reader of the output has gone."""
+EXIT_STATUS = {
+    0: "done; records that could not be applied are reported on standard error. Also after an"
+    " interactive session on a terminal, or in Kafka's form.",
+    1: "a command failed, or nothing could be read. For lines from a pipe, the highest code"
+    " counts.",
+    2: "diff or verify has findings; or damage, or a metadata transaction that never ends, cuts the"
+    " log short.",
+}
 
 
 class _Time(click.ParamType[int]):
@@ -134,7 +135,7 @@ class _Time(click.ParamType[int]):
         ("Interactive use", INTERACTIVE),
         ("Environment", ENVIRONMENT),
         ("Files", FILES),
-        ("Exit status", EXIT_STATUS),
+        exit_status(EXIT_STATUS),
     ),
     help="Browse the metadata of a cluster as a tree.",
 )

@@ -6,6 +6,7 @@ import click
 
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolGroup
+from kraftops_cli.syntax.exit_status import exit_status
 
 COMMANDS = {
     "info": ("kraftops_cli.storage.info:info", "Show the state of the log directories of a node."),
@@ -76,14 +77,12 @@ of --standalone is understood. Classes in the configuration are not loaded, and 
 Standard output of info has no stack trace where a meta.properties is bad; problems that Kafka's
 tool does not check are on standard error, and do not change the exit status.""",
     ),
-    (
-        "Exit status",
-        """\
-0: done; of verify: the servers would start.
-1: bad arguments or configuration, or refused; of info: it found a problem that Kafka's tool knows.
-2: verify has findings.
-130: interrupted.
-141: the reader of the output has gone.""",
+    exit_status(
+        {
+            1: "bad arguments or configuration, directories that Kafka's tool would not format, and"
+            " of info a problem that Kafka's tool knows.",
+            2: "verify has findings.",
+        }
     ),
     (
         "Files",

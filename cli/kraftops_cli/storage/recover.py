@@ -13,6 +13,7 @@ from kraftops.recovery.refusal import CODES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -97,14 +98,7 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
         "Codes of recover in JSON",
         "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
     ),
-    (
-        "Exit status",
-        """\
-0: done, or nothing was to be done.
-1: bad arguments or configuration, or a file cannot be written.
-3: refused, with the reason.
-4: what was named does not exist.""",
-    ),
+    exit_status({0: "done, or nothing was to be done."}),
 )
 
 

@@ -12,6 +12,7 @@ from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage.options import OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
 from kraftops_cli.terminal.streams import Terminal
 
@@ -61,13 +62,7 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
         "Codes of findings in JSON",
         "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
     ),
-    (
-        "Exit status",
-        """\
-0: the servers would start.
-1: bad arguments, or a file cannot be read.
-2: there are findings.""",
-    ),
+    exit_status({0: "the servers would start.", 2: "there are findings."}),
 )
 
 

@@ -86,10 +86,9 @@ class ToolGroup(LazyGroup):
             sections: Titles and texts for the manual; `Exit status` is in the help too.
             **kwargs: Arguments of Click and `LazyGroup`; users see the order of *lazy*.
         """
-        super().__init__(*args, **_with_help_option(kwargs))
+        super().__init__(*args, sections=sections, **_with_help_option(kwargs))
         self._syntax = syntax
         self.examples = examples
-        self.sections = sections
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options before the subcommand, and find the subcommand."""

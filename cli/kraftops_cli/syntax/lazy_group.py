@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -11,10 +12,24 @@ import click
 class LazyGroup(click.Group):
     """A group that imports a command when it is run."""
 
-    def __init__(self, *args: Any, lazy: dict[str, tuple[str, str]], **kwargs: Any) -> None:
-        """Make a group; *lazy* has `module:name` and the short help of each command."""
+    def __init__(
+        self,
+        *args: Any,
+        lazy: dict[str, tuple[str, str]],
+        sections: Sequence[tuple[str, str]] = (),
+        **kwargs: Any,
+    ) -> None:
+        """Make a group.
+
+        Args:
+            *args: Click's own arguments.
+            lazy: `module:name` and the short help of each command.
+            sections: Titles and texts for the manual.
+            **kwargs: Click's own arguments.
+        """
         super().__init__(*args, **kwargs)
         self._lazy = lazy
+        self.sections = sections
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's
         """Return the names of all commands."""

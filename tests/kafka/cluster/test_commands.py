@@ -34,8 +34,8 @@ def printed_json(*args: str) -> dict:  # type: ignore[type-arg]
     """Return the JSON that our tool prints."""
     done = cluster(*args, "--format", "json")
     assert (done.code, done.err) == (0, "")
-    assert done.text.count("\n") == 1
-    return json.loads(done.text)  # type: ignore[no-any-return]
+    *_, last = done.text.splitlines()
+    return json.loads(last)  # type: ignore[no-any-return]
 
 
 def create_topics(addresses: str, *names: str, brokers: tuple[int, ...] = (101,)) -> None:
@@ -88,9 +88,9 @@ def test_other_cluster_is_refused_by_both_ids(
 ) -> None:
     done = cluster(*command, *asking, "--expect-cluster-id", OTHER_ID)
 
-    assert (done.code, done.text) == (1, "")
+    assert (done.code, done.text) == (3, "")
     assert OTHER_ID in done.err
-    assert cluster(command[0], *asking, "--expect-cluster-id", OTHER_ID, *command[1:]).code == 1
+    assert cluster(command[0], *asking, "--expect-cluster-id", OTHER_ID, *command[1:]).code == 3
 
 
 def test_expected_cluster_is_asked(asking: tuple[str, str]) -> None:
@@ -115,7 +115,8 @@ def test_broker_that_is_needed_is_refused(
 ) -> None:
     done = cluster("unregister", *asking, "--id", str(broker))
 
-    assert (done.code, done.text) == (1, "")
+    # Kafka's tool has a code for an unknown broker.
+    assert (done.code, done.text) == (1 if "not currently" in reason else 3, "")
     assert reason in done.errors[0]
     assert asking[1] in done.errors[0]
     if "not currently" in reason:
@@ -123,7 +124,7 @@ def test_broker_that_is_needed_is_refused(
 
 
 def test_one_that_is_refused_keeps_all(asking: tuple[str, str]) -> None:
-    assert cluster("unregister", *asking, "-i", "103", "-i", "101").code == 1
+    assert cluster("unregister", *asking, "-i", "103", "-i", "101").code == 3
     assert len(printed_json("describe", *asking)["brokers"]) == 3
 
 
@@ -134,8 +135,8 @@ def test_dry_run_changes_nothing(asking: tuple[str, str]) -> None:
     assert (done.code, done.text) == (0, "Broker 103 would be unregistered.\n")
     assert data["changed"] is False
     assert data["brokers"] == [
-        {"id": 103, "wasRegistered": True},
-        {"id": 102, "wasRegistered": True},
+        {"id": 103, "wasRegistered": True, "outcome": "untried"},
+        {"id": 102, "wasRegistered": True, "outcome": "untried"},
     ]
     assert len(printed_json("describe", *asking)["brokers"]) == 3
 
@@ -170,9 +171,9 @@ def test_dead_controller_is_not_waited_for_long(jars: Path, tmp_path: Path) -> N
 
         done = cluster("unregister", "-b", found.brokers, "-i", "101", "--force", "--timeout", "3")
 
-        assert (done.code, done.text) == (1, "")
+        assert (done.code, done.text) == (6, "")
         assert found.brokers in done.err
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 10
 
 
 # describe, api-versions, wait
@@ -250,7 +251,7 @@ def test_node_that_does_not_answer_is_an_error(live: Cluster, jars: Path, tmp_pa
         done = cluster("api-versions", "-C", found.controllers.split(",")[0], "--timeout", "3")
 
     assert both.text == "nodes 1, 2: all the same\n"
-    assert done.code == 1
+    assert done.code == 5
     assert "node 2: localhost:" in done.err or "no answer" in done.err
 
 
@@ -258,7 +259,7 @@ def test_wait_ends_in_time(asking: tuple[str, str]) -> None:
     start = time.monotonic()
     done = cluster("wait", *asking, "--brokers", "4", "--timeout", "1.5")
 
-    assert done.code == 1
+    assert done.code == 5
     assert "3 brokers are there after 1.5 s, not 4" in done.err
     assert time.monotonic() - start < 4
     assert cluster("wait", *asking, "--brokers", "3").text == "3 brokers are registered.\n"

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -124,6 +124,13 @@ class Node:
         """Return the finalized levels of features, metadata.version among them."""
         with self._connected() as connection:
             return connection.features()
+
+    def register_brokers(self, ids: Iterable[int]) -> None:
+        """Register brokers that do not run, with this controller, which leads."""
+        with self._connected(CONTROLLER) as connection:
+            features = connection.features()
+            for broker_id in ids:
+                connection.register_broker(broker_id, CLUSTER_ID, features)
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
         """Create a topic, and wait until all its partitions have a leader."""

@@ -6,14 +6,14 @@ import hmac
 import secrets
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Self, TypeVar
 
 ANSWER_SECONDS = 10
 METADATA_TOPIC = "__cluster_metadata"
 
 _PRODUCE, _METADATA, _SASL_HANDSHAKE, _API_VERSIONS, _CREATE_TOPICS = 0, 3, 17, 18, 19
-_SASL_AUTHENTICATE, _DESCRIBE_QUORUM, _DESCRIBE_CLUSTER = 36, 55, 60
+_SASL_AUTHENTICATE, _DESCRIBE_QUORUM, _DESCRIBE_CLUSTER, _REGISTER_BROKER = 36, 55, 60, 62
 _FINALIZED_FEATURES = 2  # tag in the answer to ApiVersions (KIP-584)
 _AUTHENTICATION_FAILED = 58
 
@@ -179,6 +179,20 @@ class Connection:
         answer.number(4)  # throttled for
         finalized = _Reader(answer.tags().get(_FINALIZED_FEATURES, b"\1"))
         return dict(finalized.array(feature, compact=True))
+
+    def register_broker(self, broker_id: int, cluster_id: str, features: Mapping[str, int]) -> None:
+        """Register a broker with the controller that leads; it stays fenced without heartbeats."""
+        levels = b"".join(
+            _compact(name) + struct.pack(">hh", min(level, 1), level) + b"\0"
+            for name, level in features.items()
+        )
+        listener = _compact("PLAINTEXT") + _compact("localhost") + struct.pack(">Hh", 9, 0) + b"\0"
+        body = struct.pack(">i", broker_id) + _compact(cluster_id) + secrets.token_bytes(16)
+        body += b"\2" + listener + bytes([len(features) + 1]) + levels
+        body += b"\0\0" + b"\2" + secrets.token_bytes(16) + struct.pack(">q", -1) + b"\0"
+        answer = self._ask(_REGISTER_BROKER, 4, body, flexible=True)
+        answer.number(4)  # throttled for
+        _fail_on(answer.number(2))
 
     def create_topic(self, name: str, partitions: int) -> None:
         """Create a topic whose partitions have one replica each."""
