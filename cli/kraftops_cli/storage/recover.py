@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kraftops.recovery.refusal import CODES
+from kraftops.recovery.refusal import CODES, NOTES
 from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
@@ -66,6 +66,10 @@ log has lose their metadata log first. This controller starts; kafka-metadata-qu
 --status says that it leads, and kraftops metadata-shell --controllers HOST:PORT summary what is
 there. Then the brokers start. At last each lost controller is wiped, formatted, started and added.
 
+Lost controllers that are brokers too keep their partitions. Their log directory has a new id, which
+they tell the controller only once they run: a partition that has no other replica stays without a
+leader until one of these brokers is restarted once more.
+
 An old controller that starts with its old disk follows the recovered one while that leads. It has
 no vote until it is added; with controller.quorum.auto.join.enable it is added by itself. If most of
 the old ones start while it is down, they are a second cluster with the same id.""",
@@ -95,8 +99,12 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
 (Kafka 3.9 and later), and never static again.""",
     ),
     (
-        "Codes of recover in JSON",
+        "Codes of refusals in JSON",
         "\n\n".join(f"{code}: {meaning}." for code, meaning in CODES.items()),
+    ),
+    (
+        "Codes of notes in JSON",
+        "\n\n".join(f"{code}: {meaning}." for code, meaning in NOTES.items()),
     ),
     exit_status({0: "done, or nothing was to be done."}),
 )
@@ -167,7 +175,8 @@ listed. Nothing is written before this is confirmed.""",
     "--log-dirs",
     metavar="DIR,…",
     default="",
-    help="Log directories of brokers: list the partitions that would become stray.",
+    help="Further log directories of brokers, to list the partitions that would become stray; "
+    "those of this node and of --from are known.",
 )
 @click.option(
     "--backup",

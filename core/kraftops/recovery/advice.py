@@ -37,7 +37,7 @@ def advice(plan: RecoveryPlan, arguments: Sequence[str]) -> list[Advice]:
     steps += _starts(plan)
     for node_id in plan.lost_ids:
         steps += _rejoin(plan, node_id)
-    return steps
+    return [*steps, *_leaderless(plan)]
 
 
 def _stops(plan: RecoveryPlan) -> Iterator[Advice]:
@@ -143,9 +143,13 @@ def _starts(plan: RecoveryPlan) -> Iterator[Advice]:
 
 
 def _quorum_tool(plan: RecoveryPlan) -> list[str]:
-    listener = plan.config.controller_listener
-    host = f"[{listener.host}]" if ":" in listener.host else listener.host
-    return ["kafka-metadata-quorum.sh", "--bootstrap-controller", f"{host}:{listener.port}"]
+    """Return the beginning of a command that asks this node, from any host."""
+    own = _own_voter(plan)
+    return ["kafka-metadata-quorum.sh", "--bootstrap-controller", f"{_host(own)}:{own.port}"]
+
+
+def _own_voter(plan: RecoveryPlan) -> Voter:
+    return next(voter for voter in plan.new_voters if voter.node_id == plan.config.node_id)
 
 
 def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
@@ -180,6 +184,26 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     else:
         tool = [*_quorum_tool(plan), "--command-config", plan.config.path, "add-controller"]
         yield Advice(f"node {node_id}: let it vote", shlex.join(tool), node_id)
+
+
+def _leaderless(plan: RecoveryPlan) -> Iterator[Advice]:
+    """Yield the check of partitions in directories with new ids.
+
+    A controller elects no leader in a directory that it does not know (KIP-858). A broker tells it
+    the new id after it was unfenced; then only the next broker that is unfenced has it elect.
+    """
+    own = _own_voter(plan)
+    changed = {*plan.lost_ids}
+    for voter in plan.old_voters or ():
+        if voter.node_id == own.node_id and voter.directory_id != own.directory_id:
+            changed.add(own.node_id)
+    if brokers := sorted(changed.intersection(plan.brokers)):
+        tool = ["kraftops", "metadata-shell", "--controllers", f"{_host(own)}:{own.port}"]
+        yield Advice(
+            f"see whether partitions stay without a leader, since directories of {_listed(brokers)}"
+            f" have new ids; if so, restart node {brokers[-1]} once more",
+            shlex.join([*tool, "ls", "/image/topics/byState/leaderless"]),
+        )
 
 
 def _is_in_log_directory(log: LogCopy) -> bool:

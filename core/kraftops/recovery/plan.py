@@ -7,13 +7,19 @@ its log, committed or not, and an only voter elects itself.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
-from kraftops.image.verify.directories import stray_findings
+from kraftops.image.verify.directories import (
+    NO_STRAYS,
+    SET_ASIDE,
+    log_directory_of,
+    misplacement,
+    partition_directories,
+)
 from kraftops.recovery.archives import LogSource
 from kraftops.recovery.file_steps import FileStep, file_steps
 from kraftops.recovery.log_copy import LogCopy
@@ -27,11 +33,11 @@ from kraftops.storage.bootstrap.records import voters_batch_bytes
 from kraftops.storage.bootstrap.releases import KRAFT_VERSION, METADATA_VERSIONS
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
 from kraftops.storage.logdirs.log_recovery import voters_of
 
 _LAST_EPOCH = 0x7FFFFFFE
-_SET_ASIDE = ("-stray", "-delete")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,8 @@ class RecoveryRequest:
         choice: the name of the log that goes on; None for the best.
         voters: `self`, or voters in the form of `--initial-controllers`; None with *host_changes*.
         host_changes: the new addresses of the voters by their old ones.
-        log_dirs: the log directories of brokers to compare with the chosen log.
+        log_dirs: the log directories of brokers to compare with the chosen log, beside those of
+            this node and of *sources*.
     """
 
     sources: Sequence[LogSource] = ()
@@ -176,7 +183,7 @@ def plan_recovery(config: ServerConfig, request: RecoveryRequest, now: int) -> R
         offset=chosen.end if batch else None,
         epoch=epoch,
         steps=file_steps(own, chosen, batch, sorted(files)),
-        strays=tuple(_strays(image, request.log_dirs)),
+        strays=tuple(_strays(image, _disks(config, logs, request.log_dirs))),
         brokers=tuple(sorted(image.brokers)),
         release=_release(image),
         warnings=tuple(warnings(config, image, logs, chosen, new_voters)),
@@ -213,13 +220,31 @@ def _compared(
     return tuple(compared)
 
 
-def _strays(image: MetadataImage, directories: Sequence[str]) -> list[Stray]:
-    strays = []
-    for finding in stray_findings(image, directories):
-        path = finding.source or ""
-        if not path.endswith(_SET_ASIDE):
-            strays.append(Stray(path, finding.reason, _size(path)))
-    return strays
+def _disks(config: ServerConfig, logs: Sequence[LogCopy], named: Sequence[str]) -> list[str]:
+    """Return all log directories that are at hand, each once; *named* need not be log directories.
+
+    The log directories of brokers have their metadata log in one of them only.
+    """
+    beside = [os.path.dirname(log.folder) or "." for log in logs if not log.is_unpacked]
+    known = [
+        path
+        for path in [*config.log_dirs, *beside]
+        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME))
+    ]
+    found: dict[str, str] = {}
+    for path in [*named, *known]:
+        found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
+
+
+def _strays(image: MetadataImage, directories: Sequence[str]) -> Iterator[Stray]:
+    """Yield the partitions in log directories that their brokers would set aside."""
+    for directory in directories:
+        owner = log_directory_of(directory)
+        for partition in partition_directories(directory):
+            found = misplacement(image, owner, partition)
+            if found and found.code not in (*NO_STRAYS, SET_ASIDE):
+                yield Stray(partition.path, found.reason, _size(partition.path))
 
 
 def _size(folder: str) -> int:

@@ -1,4 +1,4 @@
-"""Refusals of a recovery: errors with codes that stay the same between versions."""
+"""Refusals of a recovery: errors with codes that stay the same between versions, as its notes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,18 @@ CODES = {
     "unknown-voter": "a voter is new, and its log is not given",
     "unreadable": "a file cannot be read",
 }
-"""Meanings of the codes."""
+"""Meanings of the codes of refusals."""
+
+NOTES = {
+    "brokers-not-given": "how far some brokers have read is not known",
+    "damaged": "a log is damaged, and not chosen, or chosen by name",
+    "no-host": "the new voter is at localhost, since its listener has no host",
+    "open-transaction": "the chosen log ends in a transaction, which the next leader aborts",
+    "other-listener": "the new voter is at another address than its listener",
+    "unfinished-end": "the last bytes of a log are no whole batch, and are cut off",
+    "unknown-cluster": "no meta.properties says of which cluster a log is",
+}
+"""Meanings of the codes of notes."""
 
 
 class RecoveryRefused(StorageError):

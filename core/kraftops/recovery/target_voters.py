@@ -82,7 +82,8 @@ def target_record(
     """
     listener = config.controller_listener
     if named == SELF:
-        alone = Voter(config.node_id, directory_id, host_text(listener.host), listener.port)
+        host = host_text(_own_host(config, quorum))
+        alone = Voter(config.node_id, directory_id, host, listener.port)
         return voters_record([alone], listener.name)
     if named:
         return voters_record(parse_initial_controllers(named), listener.name)
@@ -94,6 +95,14 @@ def target_record(
             "dynamic",
         )
     return _with_new_hosts(quorum.voters, host_changes)
+
+
+def _own_host(config: ServerConfig, quorum: QuorumRecords) -> str:
+    """Return the host of this node's listener; if that has none, the one that the log has."""
+    known = {voter.node_id: voter.host for voter in voters_of(quorum.voters or {"voters": []})}
+    if config.advertised_controllers[0].host is None and (host := known.get(config.node_id)):
+        return host
+    return config.controller_listener.host
 
 
 def _with_new_hosts(

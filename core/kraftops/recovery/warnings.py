@@ -9,17 +9,21 @@ from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.java.hosts import host_text
 from kraftops.recovery.log_copy import LogCopy
+from kraftops.recovery.refusal import NOTES
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryWarning:
-    """A fact to know before a recovery; *code* stays the same between versions."""
+    """A fact to know before a recovery; *code* is one of `NOTES`."""
 
     code: str
     text: str
     hint: str
+
+    def __post_init__(self) -> None:
+        assert self.code in NOTES
 
 
 def warnings(
@@ -44,12 +48,7 @@ def warnings(
             yield RecoveryWarning("open-transaction", f"{chosen.name}: {finding.reason}", hint)
     for log in logs:
         yield from _log_warnings(log, chosen)
-    listener = config.controller_listener
-    own = next(voter for voter in voters if voter.node_id == config.node_id)
-    address = (host_text(listener.host), listener.port)
-    if (own.host, own.port) != address:
-        text = f"this node will be the voter {own}, and listens at {address[0]}:{address[1]}"
-        yield RecoveryWarning("other-listener", text, "the other nodes must reach it as that voter")
+    yield from _address_warnings(config, voters)
     known = {log.owner.node_id for log in logs}
     if missing := sorted(image.brokers.keys() - known):
         shown = ", ".join(map(str, missing))
@@ -59,6 +58,20 @@ def warnings(
             "give their __cluster_metadata-0 with --from; or move it away before they start, they "
             "fetch it anew",
         )
+
+
+def _address_warnings(config: ServerConfig, voters: Sequence[Voter]) -> Iterator[RecoveryWarning]:
+    own = next(voter for voter in voters if voter.node_id == config.node_id)
+    listener = config.controller_listener
+    has_host = config.advertised_controllers[0].host is not None
+    host = host_text(listener.host) if has_host else own.host
+    if (own.host, own.port) != (host, listener.port):
+        text = f"this node will be the voter {own}, and listens at {host}:{listener.port}"
+        yield RecoveryWarning("other-listener", text, "the other nodes must reach it as that voter")
+    elif own.host == listener.host and not has_host:
+        text = f"this node will be the voter {own}, since its listener has no host"
+        hint = "if there are other nodes, set advertised.listeners, or name it with --voters"
+        yield RecoveryWarning("no-host", text, hint)
 
 
 def _log_warnings(log: LogCopy, chosen: LogCopy) -> Iterator[RecoveryWarning]:

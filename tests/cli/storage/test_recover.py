@@ -18,6 +18,14 @@ from tests.helpers.logs.metadata_logs import (
     snapshot_bytes,
     write_log,
 )
+from tests.helpers.nodes.assigned_partitions import (
+    D1,
+    D2,
+    assigned,
+    partition,
+    topic,
+    write_metadata,
+)
 from tests.helpers.nodes.lost_quorums import (
     BEGINNING,
     IDS,
@@ -661,13 +669,27 @@ def test_stray_partitions_are_listed(tmp_path: Path) -> None:
     (data / "late-0/partition.metadata").write_text(f"version: 0\ntopic_id: {to_text(IDS[4])}\n")
     (data / "late-0/00000000000000000000.log").write_bytes(bytes(1000))
 
-    found = recovery_data(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
-    done = recover(node, "--voters", "self", "--log-dirs", str(data), "--dry-run")
+    write_log(data, {0: BEGINNING})
+    for option in ("--log-dirs", "--from"):
+        found = recovery_data(node, "--voters", "self", option, str(data), "--dry-run")
+        done = recover(node, "--voters", "self", option, str(data), "--dry-run")
 
-    (stray,) = found["strays"]
-    assert stray["path"] == str(data / "late-0")
-    assert stray["bytes"] > 1000
-    assert "Partitions on disk that brokers would set aside:\n" in done.text
+        (stray,) = found["strays"]
+        assert stray["path"] == str(data / "late-0")
+        assert stray["bytes"] > 1000
+        assert "Partitions on disk that brokers would set aside:\n" in done.text
+
+
+def test_strays_of_this_node_are_listed(tmp_path: Path) -> None:
+    """A partition in another directory than assigned is none; a broker tells where it is."""
+    node = controller(tmp_path / "n1")
+    write_metadata(node / "meta", topic("t"), assigned(0, {1: D1}), assigned(1, {2: D2}))
+    for name in ("t-0", "t-1"):
+        partition(node / "meta", name)
+
+    found = recovery_data(node, "--voters", "self", "--dry-run")
+
+    assert [stray["path"] for stray in found["strays"]] == ["meta/t-1"]
 
 
 def test_old_release_is_refused(tmp_path: Path) -> None:

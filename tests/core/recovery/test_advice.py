@@ -6,7 +6,15 @@ from pathlib import Path
 from kraftops.recovery.advice import Advice, advice
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import no_ops, records_batch
-from tests.helpers.nodes.lost_quorums import IDS, MORE, Planner, broker, other_node, survivor
+from tests.helpers.nodes.lost_quorums import (
+    IDS,
+    MORE,
+    Planner,
+    broker,
+    other_node,
+    survivor,
+    write_meta,
+)
 
 
 def steps(plan: Planner, node: Path, *sources: str, **options: str) -> list[Advice]:
@@ -68,8 +76,20 @@ def test_lost_voter_that_is_a_broker_starts_once(tmp_path: Path, plan: Planner) 
     texts = [step.text for step in steps(plan, node)]
 
     assert "once it does, start the brokers 4" in texts
+    assert texts[-1].endswith("if so, restart node 3 once more")
     (form,) = [step.command or "" for step in steps(plan, node) if "node 2: format" in step.text]
     assert form.endswith(" --force")
+
+
+def test_broker_with_a_new_directory_id_may_have_to_start_twice(
+    tmp_path: Path, plan: Planner
+) -> None:
+    node = survivor(tmp_path / "node", records_batch(5, broker(1)))
+    assert not [step for step in steps(plan, node) if "once more" in step.text]
+
+    write_meta(node / "meta", 1, directory_id="3Db5QLSqSZieL3rJBUUegA")
+
+    assert steps(plan, node)[-1].text.endswith("if so, restart node 1 once more")
 
 
 def test_other_voters_get_the_log_that_was_named(tmp_path: Path, plan: Planner) -> None:

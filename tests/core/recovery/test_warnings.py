@@ -2,8 +2,17 @@
 
 from pathlib import Path
 
-from tests.helpers.logs.metadata_logs import no_ops, records_batch
-from tests.helpers.nodes.lost_quorums import IDS, Planner, broker, other_node, survivor
+from kraftops.recovery.advice import advice
+from tests.helpers.logs.metadata_logs import no_ops, records_batch, voters_batch, write_log
+from tests.helpers.nodes.lost_quorums import (
+    BEGINNING,
+    IDS,
+    Planner,
+    broker,
+    controller,
+    other_node,
+    survivor,
+)
 from tests.helpers.nodes.node_directories import META
 
 
@@ -47,6 +56,22 @@ def test_broker_without_a_log(tmp_path: Path, plan: Planner) -> None:
 
     assert codes(plan, node) == ["brokers-not-given"]
     assert codes(plan, node, "b4") == []
+
+
+def test_listener_without_a_host(tmp_path: Path, plan: Planner) -> None:
+    """The log may know a host; without one the others would look for the voter at theirs."""
+    known = [*BEGINNING[:1], voters_batch(1, (1, IDS[5]), host="ctl-1"), *BEGINNING[2:]]
+    unknown = [no_ops(0, 3), BEGINNING[3]]
+    for batches, host, found in ((known, "ctl-1", []), (unknown, "localhost", ["no-host"])):
+        node = controller(tmp_path / host, listeners="CONTROLLER://0.0.0.0:29093")
+        write_log(node / "meta", {0: batches})
+
+        planned = plan(node)
+
+        assert planned.new_voters[0].host == host
+        assert [warning.code for warning in planned.warnings] == found
+        commands = [step.command or "" for step in advice(planned, [])]
+        assert [line for line in commands if f"--bootstrap-controller {host}:29093" in line]
 
 
 def test_voter_at_another_address_than_the_listener(tmp_path: Path, plan: Planner) -> None:

@@ -27,13 +27,15 @@ def control_batch(
     return batch_bytes([record], attributes=CONTROL, leader_epoch=epoch)
 
 
-def voters_batch(offset: int, *voters: tuple[int, bytes], epoch: int = 1) -> bytes:
-    """Return a batch with a voter set: ids of nodes and of directories."""
+def voters_batch(
+    offset: int, *voters: tuple[int, bytes], epoch: int = 1, host: str = "localhost"
+) -> bytes:
+    """Return a batch with a voter set: ids of nodes and of directories, all at one host."""
     data = [
         {
             "voterId": node_id,
             "voterDirectoryId": directory_id,
-            "endpoints": [{"name": "CONTROLLER", "host": "localhost", "port": 29093}],
+            "endpoints": [{"name": "CONTROLLER", "host": host, "port": 29093}],
             "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1},
         }
         for node_id, directory_id in voters

@@ -16,6 +16,7 @@ from kraftops.image.load.loading import load
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.directories import (
+    NO_STRAYS,
     OTHER_BROKER,
     OTHER_DIRECTORY,
     OTHER_NAME,
@@ -34,7 +35,6 @@ from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved, to_text
 
 MISSING = "missing-partition"
-_NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
 
 
 def newest_images(nodes: Sequence[Node]) -> dict[str | None, MetadataImage]:
@@ -86,7 +86,7 @@ def assignment_findings(node: Node, image: MetadataImage) -> Iterator[Finding]:
 def _misplaced(
     state: DirectoryState, partition: PartitionDirectory, found: Misplacement
 ) -> Iterator[Finding]:
-    if found.code == SET_ASIDE or (partition.suffix and found.code in _NO_STRAYS):
+    if found.code == SET_ASIDE or (partition.suffix and found.code in NO_STRAYS):
         return
     shown = os.path.join(state.path, os.path.basename(partition.path))
     name = f"{partition.topic_name}-{partition.number}"

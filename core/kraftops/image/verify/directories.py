@@ -55,6 +55,8 @@ class Misplacement(NamedTuple):
 OTHER_BROKER, OTHER_DIRECTORY, OTHER_NAME = "other-broker", "other-directory", "other-name"
 SET_ASIDE, WITHOUT_TOPIC_ID = "set-aside", "without-topic-id"
 UNKNOWN_TOPIC, UNKNOWN_PARTITION = "unknown-topic", "unknown-partition"
+NO_STRAYS = (OTHER_DIRECTORY, OTHER_NAME)
+"""Codes of partitions that no broker sets aside."""
 
 
 def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator[Finding]:
@@ -68,7 +70,7 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
         SourceError: a directory cannot be read, or is no log directory.
     """
     for path in directories:
-        log_directory = _log_directory(path)
+        log_directory = log_directory_of(path)
         for partition in partition_directories(path):
             found = misplacement(image, log_directory, partition)
             if found is None:
@@ -80,7 +82,12 @@ def stray_findings(image: MetadataImage, directories: Sequence[str]) -> Iterator
             yield finding._replace(source=partition.path, position=None, cure=cure)
 
 
-def _log_directory(directory: str) -> LogDirectory:
+def log_directory_of(directory: str) -> LogDirectory:
+    """Return the identity of a log directory.
+
+    Raises:
+        SourceError: it has no meta.properties with a node id.
+    """
     path = os.path.join(directory, meta_properties.FILE_NAME)
     try:
         meta = meta_properties.read(properties(read_file(path)))
