@@ -54,6 +54,23 @@ node id, directory ids, and voters. Every difference is refused, with both value
 empty directories are formatted. The command may be repeated as often as you like.""",
     ),
     (
+        "Guards of format",
+        """\
+Two things would lose data, and are refused without --force: a controller that begins a quorum
+(--standalone, --initial-controllers) beside partitions or a metadata log that are there already,
+and a directory with partitions that the metadata has on other brokers. With --force a warning names
+the topics or partitions, and their records and bytes.
+
+What counts is in the directories of the node, and in those that --metadata names: the metadata
+directories of other nodes, or copies of them. If some are named, an empty voter of
+controller.quorum.voters is formatted only if most of the voters have their logs among them.
+
+Other nodes are not asked. Without --metadata, format cannot know that an empty disk had a log
+before, nor whether other voters are empty too: if most voters are formatted again with the same
+list, they elect a leader without the records. kafka-storage verify with the configurations of all
+controllers tells, before a server starts.""",
+    ),
+    (
         "Differences from Kafka",
         """\
 Help and error texts are ours: one line on standard error, with the message of Kafka's tool, the
@@ -63,7 +80,8 @@ are shown as <redacted>.
 
 Refused, where Kafka's tool goes on: an empty cluster id; an empty metadata.log.dir; one directory
 under two names; voters without a host, with a reserved directory id, or two with the same; a
-directory that is not formatted but holds partitions (--force formats it); a directory that another
+directory that is not formatted but holds partitions (--force formats it); a new quorum beside
+partitions of an old one; a directory that another
 process has locked, even if only others are formatted; a metadata directory that cannot be read; any
 directory that cannot be made or written, before the others are changed. A data directory that
 cannot be read is skipped as by Kafka's tool, with a warning; --strict and --ensure refuse it.
@@ -79,8 +97,8 @@ tool does not check are on standard error, and do not change the exit status."""
     ),
     exit_status(
         {
-            1: "bad arguments or configuration, directories that Kafka's tool would not format, and"
-            " of info a problem that Kafka's tool knows.",
+            1: "bad arguments or configuration, directories that Kafka's tool would not format, a"
+            " directory to format that holds partitions, and of info a problem that Kafka's tool knows.",
             2: "verify has findings.",
         }
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import FORM, print_answer
@@ -19,6 +19,7 @@ from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from kraftops.storage.format.plan import FormatPlan, FormatRequest, Target
+    from kraftops.storage.logdirs.directories import LogDirectory
 
 EXAMPLES = (
     (
@@ -41,7 +42,7 @@ EXAMPLES = (
     cls=ToolCommand,
     syntax=Argparse4j(
         ours=frozenset(
-            {"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "form"}
+            {"overrides", "scram_files", "ensure", "dry_run", "strict", "force", "metadata", "form"}
         ),
         exclusive=(("standalone", "no_initial_controllers", "initial_controllers"),),
     ),
@@ -118,7 +119,12 @@ it, if that is certain.""",
     is_flag=True,
     help="Refuse a cluster id that is no UUID, and directories that cannot be read.",
 )
-@click.option("--force", is_flag=True, help="Format directories that hold partitions, too.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Format directories that hold partitions, too, and begin a new quorum beside an old one.",
+)
+@METADATA
 @OVERRIDE
 @FORM
 @click.pass_obj
@@ -137,10 +143,11 @@ def format_(terminal: Terminal, /, **options: object) -> int:
     if plan.mended:
         from kraftops.image.verify.mending import known_directory_ids
 
-        known = known_directory_ids(config, force=request.force)
+        known = known_directory_ids(config)
         plan = plan_format(config, replace(request, directory_ids=known))
         _warn_of_mending(terminal, plan, known)
     _check(terminal, plan, request, form)
+    _check_losses(terminal, plan, _texts(options, "metadata"))
     _warn(terminal, plan, request)
     done: list[Target] = []
     try:
@@ -184,6 +191,31 @@ def _check(terminal: Terminal, plan: FormatPlan, request: FormatRequest, form: s
         from kraftops.storage.format.ensure import check_as_requested
 
         check_as_requested(plan, is_standalone=request.standalone)
+
+
+def _check_losses(terminal: Terminal, plan: FormatPlan, metadata: tuple[str, ...]) -> None:
+    """Refuse losses; with `--force`, warn of them.
+
+    Raises:
+        LossRefused: data would be lost.
+        KraftopsError: a directory of *metadata* is of another cluster, or cannot be read.
+    """
+    if not metadata and not any(map(_holds_partitions, plan.directories)):
+        return
+    from kraftops.image.verify.reformat import format_losses
+
+    for loss in format_losses(plan, metadata):
+        if not plan.force:
+            raise loss
+        terminal.error(f"warning: {loss.message}")
+
+
+def _holds_partitions(directory: LogDirectory) -> bool:
+    from kraftops.storage.logdirs.directories import partition_data
+
+    with suppress(OSError):  # it does not exist, or is none of those that are formatted
+        return partition_data(directory.path) is not None
+    return False
 
 
 def _warn_of_mending(terminal: Terminal, plan: FormatPlan, known: Mapping[str, bytes]) -> None:
@@ -252,7 +284,6 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
 
 def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
     from kraftops.storage.config.server_config import DEFAULT_HOST
-    from kraftops.storage.logdirs.directories import partition_data
 
     for directory in plan.unreadable:
         terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")
@@ -277,13 +308,11 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
         for flag in [flag for flag, value in flags.items() if value]:
             terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
     elif any(target.directory.is_metadata for target in plan.targets):
-        for directory in plan.formatted:
-            with suppress(OSError):  # a directory that cannot be listed needs no warning
-                if partition_data(directory.path):
-                    terminal.error(
-                        f"warning: {directory.path} holds partitions, but {metadata.path} is new",
-                        hint="if the metadata was lost, restore it before a server starts here",
-                    )
+        for directory in filter(_holds_partitions, plan.formatted):
+            terminal.error(
+                f"warning: {directory.path} holds partitions, but {metadata.path} is new",
+                hint="if the metadata was lost, restore it before a server starts here",
+            )
 
 
 def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[str]:

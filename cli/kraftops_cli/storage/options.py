@@ -16,6 +16,14 @@ OVERRIDE = click.option(
     multiple=True,
     help="A configuration key that replaces the file's; may be given more than once.",
 )
+METADATA = click.option(
+    "--metadata",
+    metavar="DIR",
+    type=click.Path(),
+    multiple=True,
+    help="A directory of another node with a metadata log, to check against; may be given more "
+    "than once. Logs in the node's own directories are found.",
+)
 DRY_RUN = click.option(
     "--dry-run", "-n", is_flag=True, help="Check and show everything, write nothing."
 )

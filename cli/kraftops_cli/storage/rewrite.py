@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.storage.options import CONFIG, DRY_RUN, OVERRIDE, warn_of_id
+from kraftops_cli.storage.options import CONFIG, DRY_RUN, METADATA, OVERRIDE, warn_of_id
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -57,14 +57,7 @@ them aside.""",
 @click.option("--cluster-id", "-t", metavar="ID", help="The new cluster id.")
 @click.option("--node-id", type=Number(0x7FFFFFFF), metavar="N", help="The new node id.")
 @click.option("--to-v1", is_flag=True, help="Make version 1 of version 0.")
-@click.option(
-    "--metadata",
-    metavar="DIR",
-    type=click.Path(),
-    multiple=True,
-    help="A directory with a metadata log, to check partitions against; may be given more than "
-    "once. Logs in the node's own directories are found.",
-)
+@METADATA
 @click.option(
     "--force",
     is_flag=True,

@@ -12,8 +12,10 @@ from kraftops.errors import CODES, KraftopsError
 if TYPE_CHECKING:
     from kraftops_cli.terminal.streams import Terminal
 
-KAFKAS_CASES = frozenset({"broker-not-registered", "no-answer", "no-leader", "not-found"})
-"""Codes of errors that Kafka's tools have, too: they end with 1."""
+KAFKAS_CASES = frozenset(
+    {"broker-not-registered", "holds-data", "no-answer", "no-leader", "not-found"}
+)
+"""Codes of cases that Kafka's tools have, too: a refusal or failure ends with 1."""
 _KAFKAS_EXIT_CODE = 1
 _JSON = re.compile(r"--?form(?:at?)?(=json)?")
 

@@ -96,7 +96,9 @@ def test_error_at_any_call_leaves_nothing_half(
         if child.code == 0:
             assert (child.errors, done) == ([], ["d1", "d2"]), child.call
         else:
-            assert (child.code, len(child.errors)) == (1, 1), (child.call, child.err)
+            # 3: a lock that cannot be taken is one that another process holds.
+            assert child.code in (1, 3), (child.call, child.err)
+            assert len(child.errors) == 1, (child.call, child.err)
             assert REFUSAL.match(child.errors[0]), child.call
             for name in {"d1", "d2"}.difference(done):
                 # A lock that another process might have taken stays.
@@ -177,7 +179,7 @@ class TestRace:
         rounds = racing(node, tmp_path / "children", commands, self.ROUNDS)
 
         for children in rounds:
-            assert sorted(child.code for child in children) == [0, 1]
+            assert sorted(child.code for child in children) in ([0, 1], [0, 3])
             winner = [child.code for child in children].index(0)
             (loss,) = children[1 - winner].errors
             assert self.LOSS.match(loss)

@@ -129,7 +129,7 @@ def test_difference_is_refused_and_nothing_written(
     done = ensure(node)
 
     assert done.code == 1
-    assert done.out == b""
+    assert json.loads(done.text)["message"].startswith(message)
     assert done.errors[0].startswith(f"kafka-storage: {message}")
     assert done.errors[1].startswith("hint: ")
     assert contents(node) == before
@@ -141,7 +141,7 @@ def test_other_quorum_is_refused(node: Path) -> None:
 
     done = ensure(node, "--standalone")
 
-    assert done.code == 1
+    assert (done.code, json.loads(done.text)["error"]) == (3, "differs")
     assert done.errors[0].startswith(
         "kafka-storage: d1 was formatted with no voters of its own "
         "(a static quorum, or --no-initial-controllers), asked is the voters 1@localhost:29093:"
@@ -193,6 +193,11 @@ def test_lost_metadata_beside_partitions_is_no_new_quorum(tmp_path: Path) -> Non
     done = ensure(node, "-s")
     forced = ensure(node, "-s", "--force")
 
-    assert done.code == 1
-    assert "d2 holds partitions (orders-0), but the metadata directory d1 is empty" in done.err
+    assert (done.code, json.loads(done.text)["error"]) == (3, "metadata-lost")
+    assert [one["partition"] for one in json.loads(done.text)["lost"]] == ["orders-0"]
+    assert (
+        "d2 holds partitions, but the metadata directory d1 is empty: a new quorum sets them "
+        "aside: orders-0 (0 records, 4 bytes)"
+    ) in done.err
+    assert "warning: d2 holds partitions, but the metadata directory d1 is empty" in forced.err
     assert told(forced)["changed"] is True

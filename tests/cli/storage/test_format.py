@@ -197,12 +197,12 @@ class TestJson:
         assert [one["action"] for one in told] == ["formatted", "ignore"]
         assert told[1]["problem"] == "Not a directory"
 
-    def test_refusal_is_no_json(self, node: Path) -> None:
+    def test_refusal_is_json_too(self, node: Path) -> None:
         format_node(node)
 
         done = format_node(node, "--format", "json")
 
-        assert (done.code, done.out) == (1, b"")
+        assert (done.code, json.loads(done.text)["error"]) == (1, "not-done")
         assert "is already formatted" in done.errors[0]
 
 
@@ -448,7 +448,7 @@ class TestRefusal:
         with locked(node / "d2") as pid:
             done = format_node(node)
 
-        assert (done.code, done.out) == (1, b"")
+        assert (done.code, done.out) == (3, b"")
         assert done.errors[0].startswith(f"kafka-storage: d2 is in use: process {pid} (")
         assert not (node / "d1").exists()
 

@@ -104,7 +104,7 @@ def test_running_node_is_refused(node: Path) -> None:
     with locked(node / "d2") as pid:
         done = rewrite(node, "--cluster-id", OTHER_ID)
 
-    assert done.code == 1
+    assert done.code == 3
     assert done.errors[0].startswith(f"kafka-storage: d2 is in use: process {pid} (")
     assert done.errors[1] == "hint: stop it, then rewrite"
     assert contents(node) == before

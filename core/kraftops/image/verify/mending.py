@@ -13,7 +13,6 @@ from kraftops.image.verify.directories import (
     misplacement,
     partition_directories,
 )
-from kraftops.image.verify.takeover import partitions_of_others, refusal
 from kraftops.storage.config.server_config import ServerConfig
 from kraftops.storage.format.mending import directories_to_mend
 from kraftops.storage.logdirs import directories as log_directories
@@ -22,14 +21,13 @@ from kraftops.storage.verify.partitions import topic_id_of
 from kraftops.uuids import is_reserved
 
 
-def known_directory_ids(config: ServerConfig, *, force: bool) -> dict[str, bytes]:
+def known_directory_ids(config: ServerConfig) -> dict[str, bytes]:
     """Return the ids that the metadata still knows of directories to mend, by their paths.
 
     An id is known if the registration of the broker has exactly one that no other directory has,
     and the directory has all partitions that are assigned to it, and no others.
 
     Raises:
-        TakeoverRefused: without *force*, a directory has partitions of other brokers.
         KraftopsError: a directory, or the metadata log, cannot be read any more.
     """
     directories = log_directories.read_directories(config)
@@ -38,9 +36,6 @@ def known_directory_ids(config: ServerConfig, *, force: bool) -> dict[str, bytes
         return {}
     known = {}
     for directory in directories_to_mend(directories):
-        lost = list(partitions_of_others(image, directory.path, config.node_id))
-        if lost and not force:
-            raise refusal(lost)
         directory_id = _unaccounted_id(image, config.node_id, directories)
         log_directory = LogDirectory(config.node_id, directory_id)
         if directory_id and _has_all(image, log_directory, directory.path):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kraftops.errors import KraftopsError, StorageError
+from kraftops.errors import KraftopsError, RefusedError
 from kraftops.image.load.loading import load
 from kraftops.image.state.findings import FindingKind
 from kraftops.image.state.image import MetadataImage
@@ -24,15 +24,12 @@ from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.partition_data import partition_data_of
 
 
-class TakeoverRefused(StorageError):
-    """Partitions of other brokers would be lost to a node; a person must decide."""
+class LossRefused(RefusedError):
+    """Partitions would be lost; a person must decide."""
 
-    exit_code = 3
-    code = OTHER_BROKER
-
-    def __init__(self, message: str, hint: str, findings: Sequence[Finding]) -> None:
+    def __init__(self, code: str, message: str, hint: str, findings: Sequence[Finding]) -> None:
         lost = [describe_finding(finding) for finding in findings]
-        super().__init__(message, hint, changed=False, lost=lost)
+        super().__init__(message, hint, code=code, changed=False, lost=lost)
 
 
 class Takeover(NamedTuple):
@@ -59,7 +56,7 @@ def takeover_by(rewrites: Sequence[Rewrite], metadata: Sequence[str]) -> Takeove
     }
     if not changed:
         return Takeover()
-    image = _newest([*map(load, metadata), *_found(each.directory.path for each in rewrites)])
+    image = newest_whole([*map(load, metadata), *_found(each.directory.path for each in rewrites)])
     if image is None:
         return Takeover(unchecked=[path for path in changed if any(partition_directories(path))])
     return Takeover(
@@ -91,11 +88,12 @@ def partitions_of_others(image: MetadataImage, path: str, node_id: int) -> Itera
             )
 
 
-def refusal(findings: Sequence[Finding]) -> TakeoverRefused:
+def refusal(findings: Sequence[Finding]) -> LossRefused:
     """Return the refusal that names the partitions that would be lost."""
     (directory, *more) = dict.fromkeys(os.path.dirname(finding.path) for finding in findings)
     where = directory if not more else f"{directory} and {len(more)} more"
-    return TakeoverRefused(
+    return LossRefused(
+        OTHER_BROKER,
         f"the metadata has partitions in {where} on other brokers: a broker with the new id sets "
         f"them aside: {lost_text(findings)}",
         "give the directory to the broker that it belongs to, or copy the partitions; --force "
@@ -114,7 +112,8 @@ def _found(paths: Iterable[str]) -> Iterator[MetadataImage]:
                 continue
 
 
-def _newest(images: Sequence[MetadataImage]) -> MetadataImage | None:
+def newest_whole(images: Sequence[MetadataImage]) -> MetadataImage | None:
+    """Return the newest of images that do not begin late; None if there is none."""
     whole = [
         image
         for image in images

@@ -94,4 +94,5 @@ def _check_empty(target: Target, *, force: bool) -> None:
             f"{path} is not formatted, but holds data: {data}",
             hint="if its meta.properties was lost, restore it, or write it anew with --force, "
             "which keeps the data",
+            code="holds-data",
         )

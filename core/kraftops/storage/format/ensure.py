@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kraftops.errors import StorageError
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.format.plan import FormatPlan
-from kraftops.storage.logdirs.directories import LogDirectory, partition_data
+from kraftops.storage.logdirs.directories import LogDirectory
 from kraftops.storage.logdirs.metadata_log import MetadataLog, read_metadata_log
 from kraftops.uuids import to_text
 
@@ -20,7 +20,6 @@ def check_as_requested(plan: FormatPlan, *, is_standalone: bool) -> None:
     Raises:
         StorageError: one differs; the message has both values.
     """
-    _check_no_lost_metadata(plan)
     for directory in plan.formatted:
         meta = directory.meta
         assert meta
@@ -32,24 +31,6 @@ def check_as_requested(plan: FormatPlan, *, is_standalone: bool) -> None:
                 )
         if directory.is_metadata:
             _check_quorum(plan, directory, is_standalone=is_standalone)
-
-
-def _check_no_lost_metadata(plan: FormatPlan) -> None:
-    """Refuse a new quorum beside partitions: their metadata is lost."""
-    begins = plan.voters and any(target.directory.is_metadata for target in plan.targets)
-    for directory in plan.formatted if begins and not plan.force else ():
-        try:
-            data = partition_data(directory.path)
-        except OSError as error:
-            raise StorageError(f"cannot read {directory.path}: {error.strerror}") from None
-        if data:
-            metadata = next(each for each in plan.directories if each.is_metadata)
-            raise StorageError(
-                f"{directory.path} holds partitions ({data}), but the metadata directory "
-                f"{metadata.path} is empty",
-                hint="restore the metadata, or let this node join others with "
-                "--no-initial-controllers; --force begins anew without it",
-            )
 
 
 def _check_quorum(plan: FormatPlan, directory: LogDirectory, *, is_standalone: bool) -> None:
@@ -79,6 +60,7 @@ def _check_quorum(plan: FormatPlan, directory: LogDirectory, *, is_standalone: b
             f"{directory.path} has the directory id {to_text(_directory_id(directory))}, "
             f"--initial-controllers gives it {to_text(own[0].directory_id)}",
             hint=_CURE,
+            code="differs",
         )
 
 
@@ -93,6 +75,7 @@ def _difference(
     return StorageError(
         f"{directory.path} was formatted with {_shown(present)}, asked is {_shown(requested)}",
         hint=_CURE,
+        code="differs",
     )
 
 

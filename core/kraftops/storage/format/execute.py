@@ -87,7 +87,11 @@ def _lock(
             undo.enter_context(hold_lock(directory.path, owners.get(directory.path)))
             undo.callback(_remove_lock, directory.path, made)  # while it is held
     if read_directories(plan.config) != plan.directories:
-        raise InUse("another process formatted a directory at the same time", hint="run it again")
+        raise InUse(
+            "another process formatted a directory at the same time",
+            hint="run it again",
+            code="not-done",
+        )
 
 
 def _commit(target: Target, made: _Made) -> None:

@@ -23,6 +23,8 @@ _FLOCK = struct.Struct("hhqqi4x" if _IS_LINUX else "qqihh")
 class InUse(StorageError):
     """Another process holds the lock of a log directory."""
 
+    code = "in-use"
+
 
 class Holder(NamedTuple):
     """A process that holds a lock; *command* is its command line, if it is visible."""

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from kraftops.image.verify.mending import known_directory_ids
-from kraftops.image.verify.takeover import TakeoverRefused
 from kraftops.storage.config.server_config import load_config
 from tests.helpers.logs.random_logs import MetadataRecord, new_record, uuid
 from tests.helpers.nodes.assigned_partitions import (
@@ -44,7 +43,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def known() -> dict[str, bytes]:
-    return known_directory_ids(load_config("server.properties"), force=False)
+    return known_directory_ids(load_config("server.properties"))
 
 
 def test_only_id_that_is_unaccounted_for_is_known(node: Path) -> None:
@@ -78,12 +77,10 @@ def test_directory_with_an_unknown_partition_gets_a_new_id(node: Path) -> None:
     assert known() == {}
 
 
-def test_directory_of_another_broker_is_refused(node: Path) -> None:
+def test_directory_of_another_broker_gets_a_new_id(node: Path) -> None:
     partition(node / "d2", "t-2", records=300)
 
-    with pytest.raises(TakeoverRefused, match=r"t-2 \(300 records"):
-        known()
-    assert known_directory_ids(load_config("server.properties"), force=True) == {}
+    assert known() == {}
 
 
 def test_node_without_metadata_knows_no_ids(node: Path) -> None:

@@ -336,7 +336,9 @@ def test_error_at_any_call_changes_every_directory_or_none(
         if child.code == 0:
             assert ids(child.node) == [OTHER_ID, OTHER_ID], child.call
         else:
-            assert (child.code, len(child.errors)) == (1, 1), (child.call, child.err)
+            # 3: a lock that cannot be taken is one that another process holds.
+            assert child.code in (1, 3), (child.call, child.err)
+            assert len(child.errors) == 1, (child.call, child.err)
             assert contents(child.node) == before, child.call
             assert temporary_files(child.node) == [], child.call
         check_completion(child)

@@ -1,0 +1,163 @@
+"""Losses by a format: partitions of other brokers, and empty voters beside others.
+
+A format sees the directories of its node, and the logs that are named. It cannot see whether a
+controller with no other directory was one before, nor whether other controllers have their logs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError, SourceError, UsageError
+from kraftops.image.load.loading import load
+from kraftops.image.state.image import MetadataImage
+from kraftops.image.verify.assignments import image_of, lost_text
+from kraftops.image.verify.directories import partition_directories
+from kraftops.image.verify.takeover import (
+    LossRefused,
+    newest_whole,
+    partitions_of_others,
+    refusal,
+)
+from kraftops.java.properties import properties
+from kraftops.storage.format.plan import FormatPlan, Target
+from kraftops.storage.logdirs import meta_properties
+from kraftops.storage.logdirs.directories import (
+    METADATA_PARTITION,
+    has_metadata_log,
+    read_file,
+)
+from kraftops.storage.logdirs.inspector import Finding
+from kraftops.storage.logdirs.meta_properties import MetaProperties
+from kraftops.storage.logdirs.metadata_log import read_partition
+from kraftops.storage.logdirs.node import read_node
+from kraftops.storage.logdirs.partition_data import partition_data_of
+
+EMPTY_VOTER, METADATA_LOST = "empty-voter", "metadata-lost"
+_JOIN = (
+    "let this node join with --no-initial-controllers, and kafka-metadata-quorum add-controller "
+    "once it runs; --force begins anew without them"
+)
+
+
+class _Log(NamedTuple):
+    """A metadata log that a server has written, its name, and the node that it is of, if known."""
+
+    name: str
+    node_id: int | None
+    image: MetadataImage
+
+
+def format_losses(plan: FormatPlan, metadata: Sequence[str]) -> Iterator[LossRefused]:
+    """Yield the losses that servers would bring after a format, as refusals.
+
+    Args:
+        plan: the format.
+        metadata: directories of other nodes of this cluster, with a metadata log.
+
+    Raises:
+        SourceError: a directory of *metadata* has no metadata log, or a file cannot be read.
+        UsageError: one is of another cluster.
+    """
+    if not plan.targets:
+        return
+    logs = [log for name in metadata if (log := _log_in(name, plan.cluster_id))]
+    own = image_of(read_node(plan.config))
+    image = newest_whole([*(log.image for log in logs), *([own] if own else [])])
+    if image and "broker" in plan.config.roles:
+        paths = [target.directory.path for target in plan.targets]
+        paths = [path for path in paths if os.path.isdir(path)]
+        findings = [
+            each
+            for path in paths
+            for each in partitions_of_others(image, path, plan.config.node_id)
+        ]
+        if findings:
+            yield refusal(findings)
+    target = next((each for each in plan.targets if each.directory.is_metadata), None)
+    if target and "controller" in plan.config.roles and not has_metadata_log(target.directory.path):
+        yield from _voter_losses(plan, target, logs)
+
+
+def _log_in(name: str, cluster_id: str) -> _Log | None:
+    """Return the log in a directory; None if no server has written to it."""
+    inside = os.path.join(name, METADATA_PARTITION)
+    folder = inside if os.path.isdir(inside) else name
+    try:
+        log = read_partition(folder)
+    except OSError as error:
+        raise SourceError.of(name, error) from None
+    meta = _owner(os.path.dirname(os.path.abspath(folder)))
+    if meta and meta.cluster_id not in (None, cluster_id):
+        raise UsageError(
+            f"{name} is of the cluster {meta.cluster_id}, not of {cluster_id}",
+            "name the logs of this cluster",
+            code="other-cluster",
+        )
+    if not (log.is_used or log.snapshots or log.segments):
+        raise SourceError(f"{name} holds no metadata log", "name a directory that does")
+    return _Log(name, meta.node_id if meta else None, load(folder)) if log.is_used else None
+
+
+def _owner(folder: str) -> MetaProperties | None:
+    path = os.path.join(folder, meta_properties.FILE_NAME)
+    try:
+        return meta_properties.read(properties(read_file(path)))
+    except (OSError, DecodeError):
+        return None
+
+
+def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Iterator[LossRefused]:
+    """Yield the losses by a controller that votes, and has no log."""
+    own, static = plan.config.node_id, plan.config.voters
+    newest = max(logs, key=lambda log: (log.image.provenance.epoch, log.image.offset), default=None)
+    path = target.directory.path
+    if any(voter.node_id == own for voter in plan.voters or ()):
+        if newest:
+            message = f"{path} would be an empty voter, and {newest.name} has {_content(newest)}"
+            yield LossRefused(EMPTY_VOTER, message, _JOIN, ())
+        elif findings := list(_partitions(plan)):
+            folder = os.path.dirname(findings[0].path)
+            message = (
+                f"{folder} holds partitions, but the metadata directory {path} is empty: a new "
+                f"quorum sets them aside: {lost_text(findings)}"
+            )
+            hint = f"restore the metadata; or {_JOIN}"
+            yield LossRefused(METADATA_LOST, message, hint, findings)
+    elif own in static and newest:
+        known = {log.node_id for log in logs} & (static.keys() - {own})
+        if len(known) <= len(static) // 2:
+            others = ", ".join(str(number) for number in sorted(static.keys() - known - {own}))
+            message = (
+                f"{path} would be an empty voter: if the voters {others} are empty too, they elect "
+                f"a leader without {_content(newest)}, as in {newest.name}"
+            )
+            hint = (
+                "give the logs of most voters with --metadata; --force trusts that they are there"
+            )
+            yield LossRefused(EMPTY_VOTER, message, hint, ())
+
+
+def _content(log: _Log) -> str:
+    """Return what is in a metadata log, for people."""
+    image = log.image
+    names = [topic.name for topic in image.topics.values()]
+    count = sum(len(image.fold.numbers(topic_id)) for topic_id in image.topics)
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"{image.offset + 1} offsets: topics {shown or 'none'}; partitions {count}"
+
+
+def _partitions(plan: FormatPlan) -> Iterator[Finding]:
+    """Yield the partitions in the formatted directories of a node."""
+    for directory in plan.formatted:
+        for partition in partition_directories(directory.path):
+            yield Finding(
+                partition.path,
+                "its metadata is lost",
+                "restore the metadata",
+                code=METADATA_LOST,
+                partition=f"{partition.topic_name}-{partition.number}",
+                data=partition_data_of(partition.path),
+            )
