@@ -1,7 +1,8 @@
 """Host names that do not resolve: of listeners, of voters, of bootstrap servers.
 
 A server of Kafka 4.3.1 ends where it cannot bind a listener. It asks voters and bootstrap servers
-again and again: it has a quorum if most voters can be reached.
+again and again. A quorum needs a candidate that reaches a majority with itself; in a dynamic one
+its followers find it by the bootstrap servers, even if its own name is lost (measured with 4.3.1).
 """
 
 from __future__ import annotations
@@ -120,29 +121,28 @@ def _dynamic_voters(node: Node, nodes: Sequence[Node], failures: Failures) -> It
     if owner:
         command = recover_command(owner, nodes, "--listener-hosts", changes, "--dry-run")
     cure = f"{_DNS}; if the controllers have other names now, on each of them: {command}"
-    yield _voters(node, hosts, failures, node.metadata.path, cure)
+    # A candidate needs no name of its own; its followers find it by their bootstrap servers too.
+    named = sum(host not in failures for host in hosts.values())
+    reached = named + 1 if node.is_controller or named else 0
+    yield _voters(hosts, failures, reached, node.metadata.path, cure)
 
 
 def _static_voters(node: Node, failures: Failures) -> Iterator[Finding]:
     hosts = {number: host for number, (host, _) in node.config.voters.items()}
     if any(host in failures for host in hosts.values()):
         cure = f"{_DNS}, or change {VOTERS} on all nodes"
-        yield _voters(node, hosts, failures, node.config.place(VOTERS), cure)
+        own = node.config.node_id if node.is_controller else None  # it needs no name for itself
+        reached = sum(number == own or host not in failures for number, host in hosts.items())
+        yield _voters(hosts, failures, reached, node.config.place(VOTERS), cure)
 
 
 def _voters(
-    node: Node, hosts: Mapping[int, str], failures: Failures, path: str, cure: str
+    hosts: Mapping[int, str], failures: Failures, reached: int, path: str, cure: str
 ) -> Finding:
-    # A controller needs no name for itself; its broker, if it has one, finds the leader by name.
-    is_alone = node.is_controller and not node.is_broker
-    own = node.config.node_id if is_alone else None
-    reached = [number for number, host in hosts.items() if number == own or host not in failures]
     problem = f"hosts of voters do not resolve: {_shown(hosts.values(), failures)}"
-    stops = len(reached) <= len(hosts) // 2
+    stops = reached <= len(hosts) // 2
     if stops:
-        problem += (
-            f"; of {len(hosts)} voters only {len(reached)} can be reached, which is no majority"
-        )
+        problem += f"; of {len(hosts)} voters {reached} can be reached, which is no majority"
     return Finding(path, problem, cure, stops=stops, code="unresolved-voter")
 
 

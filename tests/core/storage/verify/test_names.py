@@ -86,7 +86,7 @@ def test_lost_names_of_most_voters_stop_a_controller(tmp_path: Path) -> None:
     assert finding.problem == (
         "hosts of voters do not resolve: c1.gone (Name or service not known), "
         "c2.gone (Name or service not known), c3.gone (Name or service not known); "
-        "of 3 voters only 1 can be reached, which is no majority"
+        "of 3 voters 1 can be reached, which is no majority"
     )
     command = finding.cure.partition("on each of them: ")[2]
     assert shlex.split(command) == [
@@ -100,15 +100,19 @@ def test_lost_names_of_most_voters_stop_a_controller(tmp_path: Path) -> None:
     ]
 
 
-def test_one_lost_name_of_three_is_a_note(tmp_path: Path) -> None:
-    hosts = ("c1.here", "c2.here", "c3.gone")
-
+@pytest.mark.parametrize(
+    "hosts",
+    [("c1.here", "c2.here", "c3.gone"), ("c1.here", "c2.gone", "c3.gone"), ("c1.gone",)],
+)
+def test_candidate_needs_no_name_of_its_own(tmp_path: Path, hosts: tuple[str, ...]) -> None:
+    """With itself and those that it reaches it has a majority."""
     assert told(found_in(node(tmp_path / "n", *hosts))) == [("unresolved-voter", False)]
 
 
-def test_controller_needs_no_name_of_its_own(tmp_path: Path) -> None:
-    assert told(found_in(node(tmp_path / "a", "c1.gone"))) == [("unresolved-voter", False)]
-    assert told(found_in(node(tmp_path / "b", "c1.gone", number=2))) == [("unresolved-voter", True)]
+def test_broker_needs_the_name_of_a_voter(tmp_path: Path) -> None:
+    made = node(tmp_path / "n", "c1.gone", **BROKER)
+
+    assert told(found_in(made)) == [("unresolved-voter", True)]
 
 
 def test_logs_of_other_nodes_are_in_the_command(tmp_path: Path) -> None:
