@@ -98,7 +98,7 @@ tool does not check are on standard error, and do not change the exit status."""
     exit_status(
         {
             1: "bad arguments or configuration, directories that Kafka's tool would not format, a"
-            " directory to format that holds partitions, and of info a problem that Kafka's tool knows.",
+            " directory to format that holds partitions, and of info a problem that it knows.",
             2: "verify has findings.",
         }
     ),
