@@ -53,7 +53,7 @@ complete -c kafka-dump-log -l summary -d 'Count instead of printing; --format js
 complete -c kafka-dump-log -l follow -d 'Continue with appended batches, until Ctrl-C'
 complete -c kafka-dump-log -l salvage -d 'After damage, search for the next whole batch'
 complete -c kafka-dump-log -l skip-invalid -d 'Leave out batches whose CRC does not match their bytes'
-complete -c kafka-dump-log -l check -d 'Exit with 2 if anything is damaged, with a line for each'
+complete -c kafka-dump-log -l check -d 'Exit with 2 if anything is damaged, with a line for each; check directories as a whole'
 complete -c kafka-dump-log -l jobs -x -d 'Threads'
 complete -c kafka-dump-log -l max-inflated-bytes -x -d 'Refuse a batch that inflates beyond N bytes'
 complete -c kafka-dump-log -l spark -d 'Run on Spark, for logs too large for one machine'

@@ -60,7 +60,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l summary -d 'Co
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l follow -d 'Continue with appended batches, until Ctrl-C'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l salvage -d 'After damage, search for the next whole batch'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l skip-invalid -d 'Leave out batches whose CRC does not match their bytes'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l check -d 'Exit with 2 if anything is damaged, with a line for each'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l check -d 'Exit with 2 if anything is damaged, with a line for each; check directories as a whole'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l jobs -x -d 'Threads'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l max-inflated-bytes -x -d 'Refuse a batch that inflates beyond N bytes'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l spark -d 'Run on Spark, for logs too large for one machine'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from kraftops.dump.check.codes import CODES
 from kraftops.query.formats import FORMATS
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS
@@ -43,7 +44,7 @@ EXAMPLES = (
         "what became of a topic, as JSON",
         "kafka-dump-log --topic orders --format json /var/kafka/__cluster_metadata-0",
     ),
-    ("is anything damaged", "kafka-dump-log --check /var/kafka >/dev/null"),
+    ("is anything damaged, and what would a start mend", "kafka-dump-log --check /var/kafka"),
     (
         "new records of a running cluster's metadata log",
         "kafka-dump-log --controllers localhost:9093 --follow --format json",
@@ -126,10 +127,31 @@ the reason of damage. Credentials and secret configuration values are <redacted>
 text.""",
     ),
     (
-        "Checking",
+        "Checking directories",
         """\
-With --check the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a batch
-has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
+--check of the directory of a partition, or of a log directory with all its partitions, prints no
+records. It reads each partition as Kafka would recover it, and compares the log with all files that
+speak of it: indexes, transaction indexes, producer snapshots, leader epochs, the topic id, and the
+checkpoints of the log directory. A line for each finding has the file, the reason, a code, and
+what becomes of it: mended, a start of the server mends the file and loses nothing; stays, it does
+not see it, or stops; lost, with records. A table at the end has the state of each partition, by its
+worst finding: clean, recoverable on start, damaged, data lost; and what is lost, in offsets and
+bytes.
+
+The exit status is 0 if a start mends all findings, 2 if not, and 1 if a partition cannot be read.
+A broker may run meanwhile: a finding about a partition that changes must be found again. Of files
+that were copied without their log directory, only an unfinished end counts as mended. With filters,
+--limit, --output or another form, the records of directories are checked as those of files are.
+
+The codes: """
+        + "; ".join(f"{code}: {meaning}" for code, meaning in CODES.items())
+        + ".",
+    ),
+    (
+        "Checking files",
+        """\
+With --check of files the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a
+batch has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
 record cannot be decoded, an index does not fit its log, is out of order or ends within an entry, or
 a producer snapshot is corrupt; there is a line for each of these on standard error. Zero padding is
 no damage. The output is the same as without --check. Records are checked as they are decoded: only
@@ -143,6 +165,7 @@ their framing without a decoder, and only selected records with filters.""",
             " tool with an exception; all readable records are printed.",
             2: "--check has findings; in rows and with --skip-invalid also without it: a wrong CRC,"
             " bytes that are no batch.",
+            4: "a path names nothing, but for --files of kafka-dump-log in text.",
         }
     ),
     (
@@ -250,7 +273,9 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     "--skip-invalid", is_flag=True, help="Leave out batches whose CRC does not match their bytes."
 )
 @click.option(
-    "--check", is_flag=True, help="Exit with 2 if anything is damaged, with a line for each."
+    "--check",
+    is_flag=True,
+    help="Exit with 2 if anything is damaged, with a line for each; check directories as a whole.",
 )
 @click.option(
     "--jobs",

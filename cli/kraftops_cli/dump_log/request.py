@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from kraftops.dump.sources.missing import refuse_missing
 from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
+from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
@@ -20,6 +22,8 @@ from kraftops_cli.live.request import is_live, live_source
 from kraftops_cli.spark.options import spark_request
 from kraftops_cli.terminal.streams import Terminal
 
+_NO_WALK = ("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes")
+"""Options by which `--check` of a directory is one of the records that are chosen or dumped."""
 _PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow")
 _CONTRADICTIONS = (
     ("limit", "tail"),
@@ -40,21 +44,55 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     terminal: Terminal = ctx.obj
     if is_live(ctx, options):
         return _run_live(ctx, options, terminal)
-    names = [] if options["files"] is None else _paths(str(options["files"]))
-    names += ctx.meta["ignored"]
+    files = [] if options["files"] is None else _paths(str(options["files"]))
+    names = [*files, *ctx.meta["ignored"]]
     if not names:
         raise click.MissingParameter(param_hint="--files", param_type="option", ctx=ctx)
     query = _query(ctx, options)
     _refuse_repeated(ctx, names, terminal)
     on_spark = spark_request(ctx, options)
     _refuse_contradictions(ctx, query, options)
-    sources = expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
-    plan = _plan(sources, query, options)
+    if not on_spark:  # whose workers may see other files
+        if not (files and query.output_format.is_text):  # no form of Kafka's tool
+            terminal.keeps_kafka_codes = False
+        if not terminal.keeps_kafka_codes:
+            refuse_missing(names)
+        if _is_walk(query, options):
+            return _run_check(names, query, options, terminal)
+    plan = _plan(_sources(names, options), query, options)
     if on_spark:
         from kraftops_cli.dump_log.on_spark.run import run_spark
 
         return run_spark(plan, on_spark, terminal)
     return run_dump(plan, terminal)
+
+
+def _is_walk(query: Query, options: dict[str, object]) -> bool:
+    """Tell whether directories are checked as a whole."""
+    form = query.output_format
+    is_chosen = query.filter != Filter() or any(
+        options[name] not in (None, False) for name in _NO_WALK
+    )
+    return query.check and (form.is_text or form.has_objects) and not is_chosen
+
+
+def _sources(names: list[str], options: dict[str, object]) -> list[Source]:
+    return expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+
+
+def _run_check(
+    names: list[str], query: Query, options: dict[str, object], terminal: Terminal
+) -> int:
+    """Check files as they are dumped, and then directories as a whole."""
+    from kraftops_cli.dump_log.check import directories_among, run_check
+
+    folders, others = directories_among(names)
+    codes = []
+    if others:
+        codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
+    if folders:
+        codes.append(run_check(folders, terminal))
+    return max(codes)
 
 
 def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:

@@ -1,5 +1,6 @@
 """A command line becomes a plan, or is refused before anything is read."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,7 +54,12 @@ def test_list_of_files_is_split_as_java_does(plans: Plans, files: str, paths: li
     assert plans.of("--files", files).paths == paths
 
 
-def test_other_arguments_are_files_too(plans: Plans) -> None:
+def test_other_arguments_are_files_too(
+    plans: Plans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.log").touch()
+
     assert plans.of("--files", "a.log", "b.log").paths == ["a.log", "b.log"]
     assert plans.of("b.log").paths == ["b.log"]
 

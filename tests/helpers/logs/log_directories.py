@@ -1,4 +1,4 @@
-"""Directories of partitions with empty segments and small snapshots."""
+"""Directories of partitions: with empty segments and small snapshots, and of a real broker."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +8,8 @@ import pytest
 from kraftops.dump.sources.names import expand
 from kraftops.log.batch import CONTROL, Record, batch_bytes
 
+REAL = Path(__file__).parents[2] / "data/log-directories/4.3.1"
+"""Log directories of a broker: `stopped`, and `running`, as it was before the stop."""
 HEADER = batch_bytes([Record(0, 0, bytes([0, 0, 0, 3]), bytes(11))], attributes=CONTROL)
 DATA = batch_bytes([Record(1, 0, None, b"data")])
 FOOTER = batch_bytes([Record(2, 0, bytes([0, 0, 0, 4]), bytes(3))], attributes=CONTROL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -91,6 +92,8 @@ class PartPrinter:
         name = file_name(path)
         if name is None:
             report.ignored(path)
+            if not os.path.lexists(path):
+                report.note(path, -1, "No such file or directory")
             return
         if name.renamed and is_first:
             report.remark(f"{path}: this file {RENAMED[name.renamed]}")

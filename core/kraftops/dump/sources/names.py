@@ -43,8 +43,8 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
         raw: choose no decoder.
 
     Raises:
-        UsageError: a directory holds no log, or a pattern matches none.
-        SourceError: a directory cannot be read.
+        UsageError: a directory holds no log.
+        SourceError: a directory cannot be read, or a pattern matches nothing.
     """
     logs = [log for name in names for log in _logs(name, from_start=from_start)]
     return [
@@ -80,27 +80,39 @@ def _logs(name: str, *, from_start: bool) -> list[Log]:
         return [Log([name])]
     found = list(_matching(name, from_start=from_start))
     if not found:
-        raise UsageError(f"nothing matches {name}")
+        raise SourceError(f"nothing matches {name}", code="not-found")
     return found
 
 
 def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
-    """Yield the logs that a pattern matches: logs of directories, and single files.
+    """Yield the logs that a pattern matches: logs of directories, and single files."""
+    for path in matching_paths(pattern):
+        if os.path.isdir(path):
+            yield from _in_directory(path, _readable_names(path), from_start=from_start)
+        else:
+            yield Log([path])
+
+
+def matching_paths(name: str) -> Iterator[str]:
+    """Yield the files and the directories with logs that a pattern matches; or an existing name.
 
     `**` matches a directory and then everything in it; its files must not come twice.
     """
     from glob import iglob
 
+    if os.path.lexists(name):
+        yield name
+        return
     done: set[str] = set()
-    for path in sorted(iglob(pattern, recursive=True)):
+    for path in sorted(iglob(name, recursive=True)):
         normal = os.path.normpath(path)
         if not done.isdisjoint(_with_parents(normal)):
             continue
         if not os.path.isdir(path):
-            yield Log([path])
-        elif logs := _in_directory(path, _readable_names(path), from_start=from_start):
+            yield path
+        elif _in_directory(path, _readable_names(path), from_start=True):
             done.add(normal)
-            yield from logs
+            yield path
 
 
 def _with_parents(path: str) -> Iterator[str]:

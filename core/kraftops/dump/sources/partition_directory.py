@@ -69,7 +69,7 @@ def _has(file: FileName, attribute: str) -> bool:
 
 def _after_snapshot(snapshots: list[FileName], segments: list[FileName]) -> list[FileName]:
     """Return the newest whole snapshot and the segments that may hold offsets after it."""
-    newest = next(filter(_is_whole, snapshots), None)
+    newest = next(filter(is_whole, snapshots), None)
     if not newest:
         return segments
     end, _ = newest.snapshot_id
@@ -77,7 +77,7 @@ def _after_snapshot(snapshots: list[FileName], segments: list[FileName]) -> list
     return [newest, *kept, *segments[-1:]]
 
 
-def _is_whole(snapshot: FileName) -> bool:
+def is_whole(snapshot: FileName) -> bool:
     """Tell whether a snapshot ends with a footer; true for an unreadable file: its dump fails."""
     from kraftops.records.control import control_type  # loads a message table
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kraftops.dump.sources.partition_directory import Log, partition_log
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import PARTITION_NAME
 from kraftops.log.remote import Entry, list_directory
 
@@ -19,13 +19,13 @@ def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
     """Return the logs that a URI stands for, by the same rules as for paths.
 
     Raises:
-        UsageError: a directory holds no log, or nothing matches a pattern.
-        SourceError: a directory cannot be read.
+        UsageError: a directory holds no log.
+        SourceError: a directory cannot be read, or nothing matches a pattern.
     """
     if WILD.search(uri):
         found = list(_matching(uri, from_start=from_start))
         if not found:
-            raise UsageError(f"nothing matches {uri}")
+            raise SourceError(f"nothing matches {uri}", code="not-found")
         return found
     entries = list_directory(uri)
     if entries is None:

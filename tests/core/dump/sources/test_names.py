@@ -242,9 +242,10 @@ def test_pattern_stands_for_the_files_that_it_matches(
     if found:
         assert paths(pattern, cwd=log_directory) == found
         return
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(SourceError) as caught:
         paths(pattern, cwd=log_directory)
 
+    assert caught.value.code == "not-found"
     assert caught.value.message == f"nothing matches {pattern}"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kraftops.dump.sources import remote
 from kraftops.dump.sources.partition_directory import Log
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.log.remote import Entry
 
 SEGMENT, NEXT = "00000000000000000000.log", "00000000000000000100.log"
@@ -113,5 +113,5 @@ def test_directory_inside_a_matching_directory_is_read_once(
 
 
 def test_pattern_without_a_match_is_refused(logs: Callable[..., list[Log]]) -> None:
-    with pytest.raises(UsageError, match="nothing matches"):
+    with pytest.raises(SourceError, match="nothing matches"):
         logs("s3://lake/west/*")

@@ -1,0 +1,109 @@
+"""`kafka-dump-log --check` of directories: findings, and the state of each partition."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+
+from kraftops.dump.check.directories import check_directories
+from kraftops.dump.check.findings import Effect, Finding, PartitionCheck, State
+from kraftops.dump.sources.names import matching_paths
+from kraftops.uris import local_path
+from kraftops_cli.dump_log.plan import DAMAGED
+from kraftops_cli.terminal.streams import Terminal, printable
+
+_HEADER = ("PARTITION", "STATE", "SEGMENTS", "BYTES", "START", "END", "LOST OFFSETS", "LOST BYTES")
+
+
+def directories_among(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the directories among names and patterns, and all other names."""
+    folders: list[str] = []
+    others: list[str] = []
+    for name in names:
+        paths = list(matching_paths(local_path(name) if "://" in name else name))
+        inside = [path for path in paths if os.path.isdir(path)]
+        folders += inside
+        if inside:
+            others += [path for path in paths if path not in inside]
+        else:
+            others.append(name)
+    return folders, others
+
+
+def run_check(folders: list[str], terminal: Terminal) -> int:
+    """Check the partitions in directories; return the exit code.
+
+    Raises:
+        UsageError: a directory holds no log.
+        SourceError: a directory cannot be listed.
+    """
+    output = _Json(terminal) if terminal.is_json else _Text(terminal)
+    checks, common = check_directories(folders, output.partition)
+    output.end(checks, common)
+    findings = [*common, *(finding for check in checks for finding in check.findings)]
+    if any(finding.effect is not Effect.MENDED for finding in findings):
+        return DAMAGED
+    return 1 if any(check.unreadable for check in checks) else 0
+
+
+class _Text:
+    """Findings as lines, then a table of the partitions."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def partition(self, check: PartitionCheck) -> None:
+        if check.unreadable:
+            self._terminal.error(check.unreadable)
+        self._findings(check.findings)
+
+    def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
+        from kraftops.display.text_table import aligned
+
+        self._findings(common)
+        rows = [_HEADER, *(_row(check) for check in checks)]
+        is_right = [False, False, *[True] * (len(_HEADER) - 2)]
+        for line in aligned(rows, is_right):
+            self._terminal.write(f"{line}\n")
+        states = Counter(check.state for check in checks)
+        shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
+        noun = "partition" if len(checks) == 1 else "partitions"
+        self._terminal.write(f"{len(checks)} {noun}: {shown}\n")
+
+    def _findings(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self._terminal.write(f"{printable(str(finding))}\n")
+        self._terminal.flush()
+
+
+def _row(check: PartitionCheck) -> tuple[str, ...]:
+    numbers = (
+        check.segments,
+        check.bytes,
+        check.start,
+        check.end,
+        check.lost_offsets,
+        check.lost_bytes,
+    )
+    shown = ("-" if number is None else str(number) for number in numbers)
+    return (printable(check.path), str(check.state), *shown)
+
+
+class _Json:
+    """An object for each finding and each partition."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def partition(self, check: PartitionCheck) -> None:
+        self._findings(check.findings)
+        self._terminal.json("check", {"kind": "partition", **check.as_dict()})
+        self._terminal.flush()
+
+    def end(self, _: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
+        self._findings(common)
+
+    def _findings(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self._terminal.json("check", {"kind": "finding", **finding.as_dict()})

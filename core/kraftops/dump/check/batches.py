@@ -1,0 +1,95 @@
+"""What a check looks at in a batch: its header, whatever its magic."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kraftops.errors import DecodeError
+from kraftops.log import legacy
+from kraftops.log.batch import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, int64, records
+
+NO_PRODUCER = -1
+_ABORT, _COMMIT = 0, 1
+
+
+class SeenBatch(NamedTuple):
+    """A batch with a right checksum. *epoch* is -1 for magic 0 and 1, which have none.
+
+    *is_thinned* says that it has fewer records than offsets, as compaction leaves it. *marker* is
+    the type of the transaction marker in it, or None.
+    """
+
+    position: int
+    size: int
+    magic: int
+    base_offset: int
+    last_offset: int
+    max_timestamp: int
+    epoch: int = -1
+    producer_id: int = NO_PRODUCER
+    last_sequence: int = -1
+    is_transactional: bool = False
+    is_thinned: bool = False
+    is_empty: bool = False
+    marker: int | None = None
+
+    @property
+    def is_abort(self) -> bool:
+        """Whether it aborts a transaction."""
+        return self.marker == _ABORT
+
+
+def seen(batch: Batch) -> SeenBatch:
+    """Return what a check looks at in a batch."""
+    magic = int.from_bytes(batch.data[16:17], signed=True)
+    if batch.is_legacy:
+        return _seen_legacy(batch, magic)
+    head = batch.header
+    is_control = head.attributes & CONTROL
+    return SeenBatch(
+        batch.position,
+        batch.size,
+        magic,
+        head.base_offset,
+        int64(head.last_offset),
+        head.max_timestamp,
+        head.leader_epoch,
+        head.producer_id,
+        _last_sequence(head.base_sequence, head.last_offset_delta),
+        bool(head.attributes & TRANSACTIONAL),
+        head.record_count != head.last_offset_delta + 1 or bool(head.attributes & DELETE_HORIZON),
+        not head.record_count,
+        _marker(batch) if is_control and head.producer_id != NO_PRODUCER else None,
+    )
+
+
+def _seen_legacy(batch: Batch, magic: int) -> SeenBatch:
+    head = legacy.header(batch)
+    first = head.offset
+    timestamp = head.timestamp if magic == 1 else legacy.NO_TIMESTAMP
+    if head.codec:
+        try:
+            first = next(legacy.records(batch)).record.offset
+        except DecodeError:  # the engine tells what is wrong with its records
+            first = head.offset
+    return SeenBatch(batch.position, batch.size, magic, first, head.offset, timestamp)
+
+
+def _last_sequence(base: int, delta: int) -> int:
+    """Return the last sequence of a batch, which goes on from 0 after the largest int32."""
+    if base < 0:
+        return -1
+    last = base + delta
+    return last if last < 1 << 31 else last - (1 << 31)
+
+
+def _marker(batch: Batch) -> int | None:
+    """Return the type of the transaction marker in a control batch; None without one."""
+    try:
+        record = next(records(batch), None)
+    except DecodeError:
+        return None
+    if record is None or record.key is None or len(record.key) < 4:
+        return None
+    kind = int.from_bytes(record.key[2:4])
+    return kind if kind in (_ABORT, _COMMIT) else None

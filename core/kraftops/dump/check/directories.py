@@ -1,0 +1,142 @@
+"""Checks of directories: of a partition, or of all partitions of log directories."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+from kraftops.dump.check.findings import Effect, Finding, PartitionCheck
+from kraftops.dump.check.log_directory import LogDirectory, read_log_directory
+from kraftops.dump.check.partition import check_partition
+from kraftops.dump.check.partition_files import TOPIC_ID
+from kraftops.dump.report import Report
+from kraftops.dump.scan.part_rows import part_rows
+from kraftops.dump.small_files import small_file
+from kraftops.dump.sources.partition_directory import METADATA_TOPIC, partition_log
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.files import PARTITION_NAME
+from kraftops.log.ranges import ByteRange
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.records.internal_topics import METADATA
+
+
+def check_directories(
+    paths: Iterable[str], on_check: Callable[[PartitionCheck], None]
+) -> tuple[list[PartitionCheck], tuple[Finding, ...]]:
+    """Check all partitions in directories.
+
+    Args:
+        paths: directories of partitions, or log directories.
+        on_check: is called with each partition, as soon as it is checked.
+
+    Returns:
+        The checks, and the findings about log directories.
+
+    Raises:
+        UsageError: a directory holds no log.
+        SourceError: a directory cannot be listed.
+    """
+    checks: list[PartitionCheck] = []
+    common: list[Finding] = []
+    known: dict[str, LogDirectory] = {}
+    folders = list(chain.from_iterable(map(partition_folders, paths)))
+    wrong_ids = _wrong_topic_ids(folders)
+    for folder in folders:
+        parent = os.path.dirname(os.path.abspath(folder))
+        if parent not in known:
+            known[parent] = read_log_directory(parent, shown=os.path.dirname(folder))
+            common += known[parent].findings
+        check = check_partition(folder, known[parent])
+        if check.unreadable and not os.path.isdir(folder):
+            continue  # a server has deleted it
+        if folder in wrong_ids:
+            check = replace(check, findings=(*check.findings, wrong_ids[folder]))
+        checks.append(check)
+        on_check(check)
+    return checks, tuple(common)
+
+
+def partition_folders(path: str) -> list[str]:
+    """Return the directory of a partition itself, or the partitions in a log directory.
+
+    Raises:
+        UsageError: it holds no log.
+        SourceError: it cannot be listed.
+    """
+    names = _names(path)
+    if partition_log(path, names, from_start=True) or _is_partition(names):
+        return [path]
+    found = []
+    for name in names:
+        folder = os.path.join(path, name)
+        match = PARTITION_NAME.fullmatch(name)
+        if match and not match[3] and os.path.isdir(folder):
+            found.append((match[1], int(match[2]), folder))
+    if not found:
+        raise UsageError(
+            f"{path} holds no log", "name the directory of a partition, or a log directory"
+        )
+    return [folder for _, _, folder in sorted(found)]
+
+
+def _is_partition(names: list[str]) -> bool:
+    """Tell whether a directory without segments is one of a partition, by its other files."""
+    return TOPIC_ID in names
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _wrong_topic_ids(folders: list[str]) -> dict[str, Finding]:
+    """Return findings about topic ids that the metadata log, or most partitions, contradict."""
+    by_topic: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    metadata: dict[str, set[str]] = defaultdict(set)
+    for folder in folders:
+        match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
+        if match and match[1] == METADATA_TOPIC:
+            for name, topic_id in _topics(folder):
+                metadata[name].add(topic_id)
+        elif match and (found := _topic_id(folder)):
+            by_topic[match[1]][found].append(folder)
+    wrong: dict[str, Finding] = {}
+    for topic, ids in by_topic.items():
+        right = metadata.get(topic) or {max(ids, key=lambda one: len(ids[one]))}
+        for topic_id in ids.keys() - right:
+            reason = f"the topic id {topic_id}, where {topic} has {' or '.join(sorted(right))}"
+            for folder in ids[topic_id]:
+                path = os.path.join(folder, TOPIC_ID)
+                wrong[folder] = Finding("topic-id-differs", path, None, reason, Effect.STAYS)
+    return wrong
+
+
+def _topic_id(folder: str) -> str | None:
+    try:
+        found = small_file(os.path.join(folder, TOPIC_ID))
+    except SourceError:
+        return None
+    if found is None or "damage" in found:
+        return None
+    return str(found["data"]["topicId"])
+
+
+def _topics(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield name and id of each topic in a metadata log; damage is reported elsewhere."""
+    import json
+
+    query = Query(decoder=METADATA, filter=Filter(types=frozenset({"topic"})))
+    try:
+        log = partition_log(folder, _names(folder), from_start=False)
+        for path in log.paths if log else ():
+            for row in part_rows(ByteRange(path), query, Report()):
+                if row.topic_id and row.value:
+                    yield json.loads(row.value)["name"], row.topic_id
+    except (SourceError, UsageError):
+        return

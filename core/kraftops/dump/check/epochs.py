@@ -1,0 +1,98 @@
+"""The leader-epoch-checkpoint of a partition, beside its batches (`LeaderEpochFileCache`)."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from itertools import pairwise
+from typing import NamedTuple
+
+from kraftops.dump.check.batches import SeenBatch
+from kraftops.dump.check.findings import Effect, Findings
+from kraftops.dump.check.partition_files import EPOCHS
+from kraftops.dump.small_files import small_file
+from kraftops.errors import SourceError
+
+_NO_EPOCH = -1
+
+
+class EpochStart(NamedTuple):
+    """An epoch and the offset from which on the log has it."""
+
+    epoch: int
+    offset: int
+
+
+class EpochCheck:
+    """Check of a leader-epoch-checkpoint, batch by batch."""
+
+    def __init__(
+        self, folder: str, findings: Findings, *, exists: bool, log_start: int | None
+    ) -> None:
+        """Read the file in the directory of a partition.
+
+        Batches before *log_start* may have no epoch any more; None is an unknown one.
+        """
+        self.path = os.path.join(folder, EPOCHS)
+        self._findings = findings
+        self._exists = exists
+        self._log_start = log_start
+        self.starts = _starts(self.path, findings) if exists else None
+        self._offsets = [start.offset for start in self.starts or ()]
+        self._is_told = False
+        for one, other in pairwise(self.starts or ()):
+            if other.epoch <= one.epoch or other.offset <= one.offset:
+                self._differs(
+                    f"epoch {other.epoch} from {other.offset} on comes after epoch {one.epoch} "
+                    f"from {one.offset} on"
+                )
+
+    @property
+    def first_offset(self) -> int | None:
+        """The offset of the first epoch; None if there is none."""
+        return self._offsets[0] if self._offsets else None
+
+    def ignore(self) -> None:
+        """Leave the epochs of batches alone: the logs were copied without the checkpoint."""
+        self._is_told = True
+
+    def batch(self, batch: SeenBatch) -> None:
+        """Compare the epoch of a batch."""
+        if batch.epoch == _NO_EPOCH or self._is_told or (self._exists and self.starts is None):
+            return
+        if not self._offsets:
+            self._is_told = True
+            code = "epochs-differ" if self._exists else "no-epochs"
+            reason = f"the log has epoch {batch.epoch} at offset {batch.base_offset}"
+            self._findings.add(code, self.path, reason, Effect.STAYS)
+            return
+        assert self.starts
+        for offset in (batch.base_offset, batch.last_offset):
+            at = bisect_right(self._offsets, offset) - 1
+            if at < 0 and (self._log_start is None or offset < self._log_start):
+                continue
+            epoch = self.starts[at].epoch if at >= 0 else None
+            if epoch != batch.epoch:
+                shown = "no epoch" if epoch is None else f"epoch {epoch}"
+                self._differs(f"{shown} at offset {offset}, where the log has {batch.epoch}")
+                return
+
+    def end(self, end_offset: int) -> int:
+        """Return the end of the log that the epochs know of, at least *end_offset*."""
+        return max(self._offsets[-1], end_offset) if self._offsets else end_offset
+
+    def _differs(self, reason: str) -> None:
+        self._findings.add("epochs-differ", self.path, reason, Effect.STAYS)
+
+
+def _starts(path: str, findings: Findings) -> list[EpochStart] | None:
+    try:
+        found = small_file(path)
+    except SourceError as error:
+        findings.add("bad-epochs", path, error.message, Effect.STAYS)
+        return None
+    assert found is not None
+    if "damage" in found:
+        findings.add("bad-epochs", path, f"{found['damage']}; a broker stops", Effect.STAYS)
+        return None
+    return [EpochStart(one["epoch"], one["startOffset"]) for one in found["data"]["entries"]]

@@ -1,0 +1,223 @@
+"""Checks of offset and time indexes, entry by entry beside the batches of their log.
+
+The rules are those by which Kafka's `LogSegment` writes and reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from kraftops.dump.check.batches import SeenBatch
+from kraftops.dump.check.findings import Effect, Findings
+from kraftops.errors import SourceError
+from kraftops.log.indexes import OffsetIndex, TimeIndex
+from kraftops.log.log_file import LogFile
+from kraftops.log.reader import BLOCK
+
+
+class IndexContext(NamedTuple):
+    """What decides whether an oddity of an index is one.
+
+    *may_be_open* says that a server may still write it, *effect* is that of a wrong index.
+    """
+
+    may_be_open: bool
+    effect: Effect
+
+
+class IndexCheck(Protocol):
+    """Check of an index that is fed with the batches of its log."""
+
+    def batch(self, batch: SeenBatch) -> None:
+        """Check the entries about a batch; those before it were checked."""
+
+    def end(self, position: int) -> None:
+        """Check the entries behind the last batch, which ends at *position*."""
+
+
+class _Entries:
+    """The entries of an index before the zeros at its end, as (number, first, second)."""
+
+    def __init__(
+        self,
+        file: LogFile,
+        index: OffsetIndex | TimeIndex,
+        prefix: str,
+        findings: Findings,
+        context: IndexContext,
+    ) -> None:
+        self.path, self.size = file.path, index.layout.size
+        self._file, self._index = file, index
+        self._prefix, self._findings, self._context = prefix, findings, context
+        if index.left_over:
+            reason = f"{index.left_over} bytes are no entry"
+            self.add("torn", len(index) * self.size, reason)
+
+    def add(self, kind: str, position: int | None, reason: str) -> None:
+        self._findings.add(
+            f"{self._prefix}-{kind}", self.path, reason, self._context.effect, position
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        base = self._index.base_offset
+        zero = (base, 0) if isinstance(self._index, OffsetIndex) else (0, base)
+        with suppress(SourceError):  # a server has cut the file
+            for number, entry in enumerate(self._index):
+                if tuple(entry) == zero and (number or self._is_zero(1)):
+                    self._zeros(number)
+                    return
+                yield number, *entry
+
+    def _is_zero(self, number: int) -> bool:
+        """Tell whether there is an entry of this number, and it is zero."""
+        return self._file.read_at(number * self.size, self.size) == bytes(self.size)
+
+    def _zeros(self, number: int) -> None:
+        """Check that nothing but zeros is left from an entry on."""
+        start, end = number * self.size, len(self._index) * self.size
+        for position in range(start, end, BLOCK):
+            block = self._file.read_at(position, min(BLOCK, end - position))
+            if block.count(0) != len(block):
+                self.add("order", start, "zeros, and entries behind them")
+                return
+        if not self._context.may_be_open:
+            self.add("zeros", start, f"{end - start} bytes of zeros")
+
+
+class OffsetIndexCheck:
+    """Check of an offset index.
+
+    An entry has the last offset of a batch and its position. Releases before 4.0 write the last
+    offset of all batches that were appended together, with the position of the first of them.
+    """
+
+    def __init__(
+        self, file: LogFile, base_offset: int, findings: Findings, context: IndexContext
+    ) -> None:
+        """Check the open *file* of the segment *base_offset*."""
+        entries = _Entries(file, OffsetIndex(file, base_offset), "index", findings, context)
+        self._entries, self._left = entries, iter(entries)
+        self._offset = self._position = self._number = -1
+        self._last_offset = base_offset - 1  # of the batch before
+        self._wanted = -1  # the offset of the last entry, until a batch ends there
+        self._wanted_number = -1
+        self._has_entry = True
+        self._advance()
+
+    def _advance(self) -> None:
+        before = self._offset, self._position
+        try:
+            self._number, self._offset, self._position = next(self._left)
+        except StopIteration:
+            self._has_entry = False
+            return
+        if self._number and (self._offset <= before[0] or self._position <= before[1]):
+            reason = (
+                f"offset {self._offset} at position {self._position} comes after "
+                f"offset {before[0]} at position {before[1]}"
+            )
+            self._entries.add("order", self._number * self._entries.size, reason)
+            self._has_entry = False  # what follows leads nowhere
+
+    def batch(self, batch: SeenBatch) -> None:
+        """Check the entries about a batch."""
+        while self._has_entry and self._position < batch.position:
+            self._differs(f"no batch begins at position {self._position}")
+            self._advance()
+        if self._wanted >= 0 and batch.last_offset >= self._wanted:
+            if batch.last_offset > self._wanted:
+                self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
+            self._wanted = -1
+        if self._has_entry and self._position == batch.position:
+            if self._wanted >= 0:
+                self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
+                self._wanted = -1
+            if not batch.base_offset <= self._offset or self._offset <= self._last_offset:
+                self._differs(f"the batch at {self._position} begins at {batch.base_offset}")
+            elif self._offset < batch.last_offset:
+                self._differs(f"the batch at {self._position} ends at {batch.last_offset}")
+            elif self._offset > batch.last_offset:
+                self._wanted, self._wanted_number = self._offset, self._number
+            self._advance()
+        self._last_offset = batch.last_offset
+
+    def end(self, position: int) -> None:
+        """Check the entries behind the last batch."""
+        if self._wanted >= 0:
+            self._differs(f"no batch ends at offset {self._wanted}", self._wanted_number)
+        while self._has_entry:
+            self._differs(f"position {self._position} is not before {position}, the end of the log")
+            self._advance()
+
+    def _differs(self, reason: str, number: int | None = None) -> None:
+        number = self._number if number is None else number
+        self._entries.add("differs", number * self._entries.size, f"entry {number}: {reason}")
+
+
+class TimeIndexCheck:
+    """Check of a time index.
+
+    An entry has the largest timestamp so far, and an offset of the batch that has it: its last one,
+    in releases before 4.0 that of a record. The last entry of a segment that is complete has the
+    largest timestamp of all.
+    """
+
+    def __init__(
+        self, file: LogFile, base_offset: int, findings: Findings, context: IndexContext
+    ) -> None:
+        """Check the open *file* of the segment *base_offset*."""
+        entries = _Entries(file, TimeIndex(file, base_offset), "time-index", findings, context)
+        self._entries, self._left = entries, iter(entries)
+        self._may_be_open = context.may_be_open
+        self._timestamp = self._offset = self._number = -1
+        self._largest = -1
+        self._last_entry = -1  # the timestamp of the last entry
+        self._has_entry = True
+        self._advance()
+
+    def _advance(self) -> None:
+        before = self._timestamp, self._offset
+        try:
+            self._number, self._timestamp, self._offset = next(self._left)
+        except StopIteration:
+            self._has_entry = False
+            return
+        self._last_entry = self._timestamp
+        if self._number and (self._timestamp <= before[0] or self._offset < before[1]):
+            reason = (
+                f"timestamp {self._timestamp} of offset {self._offset} comes after "
+                f"{before[0]} of offset {before[1]}"
+            )
+            self._entries.add("order", self._number * self._entries.size, reason)
+            self._has_entry = False
+
+    def batch(self, batch: SeenBatch) -> None:
+        """Check the entries about a batch."""
+        while self._has_entry and self._offset <= batch.last_offset:
+            if self._offset < batch.base_offset:
+                self._differs(f"no batch has offset {self._offset}")
+            elif self._timestamp != batch.max_timestamp:
+                self._differs(
+                    f"timestamp {self._timestamp}, where the batch of offset {self._offset} "
+                    f"has {batch.max_timestamp}"
+                )
+            elif self._timestamp <= self._largest:
+                self._differs(f"timestamp {self._timestamp} is not the first of its size")
+            self._advance()
+        self._largest = max(self._largest, batch.max_timestamp)
+
+    def end(self, position: int) -> None:
+        """Check the entries behind the last batch."""
+        while self._has_entry:
+            self._differs(f"offset {self._offset} is behind the end of the log, {position}")
+            self._advance()
+        if not self._may_be_open and self._last_entry < self._largest:
+            self._entries.add(
+                "short", None, f"it ends before {self._largest}, the largest timestamp"
+            )
+
+    def _differs(self, reason: str) -> None:
+        position = self._number * self._entries.size
+        self._entries.add("differs", position, f"entry {self._number}: {reason}")

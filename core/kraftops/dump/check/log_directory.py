@@ -1,0 +1,125 @@
+"""The files of a log directory that speak of its partitions: offsets and the clean shutdown.
+
+A broker keeps four checkpoints of offsets in each log directory (Kafka's `LogManager`,
+`ReplicaManager`, `LogCleanerManager`), and leaves a marker when it has stopped as it should.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from kraftops.dump.check.findings import Effect, Finding, Findings
+from kraftops.dump.small_files import small_file
+from kraftops.errors import SourceError
+
+RECOVERY_POINT = "recovery-point-offset-checkpoint"
+LOG_START = "log-start-offset-checkpoint"
+HIGH_WATERMARK = "replication-offset-checkpoint"
+CLEANER = "cleaner-offset-checkpoint"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+_CHECKPOINTS = (RECOVERY_POINT, LOG_START, HIGH_WATERMARK, CLEANER)
+_REMOTE_CACHE = "remote-log-index-cache"
+
+Offsets = dict[tuple[str, int], int]
+"""Offsets by topic and partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirectory:
+    """What a log directory says about its partitions.
+
+    Attributes:
+        path: of the directory.
+        is_known: whether it has any checkpoint of a broker; a copied partition lies anywhere.
+        is_clean: whether the broker has stopped cleanly, so that a start recovers no segment.
+        is_tiered: whether the broker keeps segments elsewhere too.
+        offsets: by the name of the checkpoint; a damaged one is left out.
+        written: the time of each checkpoint, in ns.
+    """
+
+    path: str
+    is_known: bool = False
+    is_clean: bool = False
+    is_tiered: bool = False
+    offsets: dict[str, Offsets] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def offset(self, checkpoint: str, topic: str | None, partition: int | None) -> int | None:
+        """Return the offset of a partition in a checkpoint; None if it has none."""
+        if topic is None or partition is None:
+            return None
+        return self.offsets.get(checkpoint, {}).get((topic, partition))
+
+
+def read_log_directory(path: str, *, shown: str | None = None) -> LogDirectory:
+    """Return what the files of a log directory say, and what is wrong with them.
+
+    Messages name it by the path *shown*.
+    """
+    findings = Findings()
+    offsets: dict[str, Offsets] = {}
+    written: dict[str, int] = {}
+    names = _names(path)
+    found = [name for name in _CHECKPOINTS if name in names]
+    for name in _CHECKPOINTS:
+        file = os.path.join(path if shown is None else shown, name)
+        if name not in found:
+            if found and "meta.properties" in names:
+                findings.add("no-checkpoint", file, "it is missing", Effect.MENDED)
+            continue
+        read = _read(file, findings)
+        if read is not None:
+            offsets[name] = read
+            written[name] = os.stat(file).st_mtime_ns
+    return LogDirectory(
+        path if shown is None else shown,
+        is_known=bool(found),
+        is_clean=CLEAN_SHUTDOWN in names
+        and _is_marker(os.path.join(path, CLEAN_SHUTDOWN), findings),
+        is_tiered=_REMOTE_CACHE in names,
+        offsets=offsets,
+        written=written,
+        findings=findings.all(),
+    )
+
+
+def _names(path: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(path))
+    except OSError:
+        return frozenset()
+
+
+def _is_marker(path: str, findings: Findings) -> bool:
+    """Return True, and report a marker that does not give the epoch of the broker."""
+    try:
+        found = small_file(path)
+    except SourceError:
+        return False
+    assert found is not None
+    if "damage" in found:
+        reason = f"{found['damage']}; a start only looks whether it exists"
+        findings.add("bad-checkpoint", path, reason, Effect.MENDED)
+    return True
+
+
+def _read(path: str, findings: Findings) -> Offsets | None:
+    try:
+        found = small_file(path)
+    except SourceError as error:
+        findings.add("bad-checkpoint", path, error.message, Effect.STAYS)
+        return None
+    assert found is not None
+    if "damage" in found:
+        reason = f"{found['damage']}; a broker gives up the directory"
+        findings.add("bad-checkpoint", path, reason, Effect.STAYS)
+        return None
+    offsets: Offsets = {}
+    for entry in found["data"]["entries"]:
+        offsets[entry["topic"], entry["partition"]] = entry["offset"]
+        if entry["offset"] < 0:
+            reason = f"the offset {entry['offset']} of {entry['topic']}-{entry['partition']}"
+            findings.add("bad-checkpoint", path, reason, Effect.STAYS)
+    return offsets

@@ -1,0 +1,347 @@
+"""Walk over the segments of a partition, batch by batch, with all that lies beside them.
+
+Damage ends no walk: it goes on at the next whole batch. The rules for what a start cuts off are
+those of Kafka's `LogLoader` and `LogSegment.recover`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import NamedTuple
+
+from kraftops.dump.check.batches import SeenBatch, seen
+from kraftops.dump.check.epochs import EpochCheck
+from kraftops.dump.check.findings import Effect, Findings, Loss
+from kraftops.dump.check.index_checks import (
+    IndexCheck,
+    IndexContext,
+    OffsetIndexCheck,
+    TimeIndexCheck,
+)
+from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles
+from kraftops.dump.check.transactions import (
+    Producers,
+    TxnIndexCheck,
+    check_snapshot,
+    snapshot_producers,
+)
+from kraftops.errors import SourceError
+from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD
+from kraftops.log.files import FileKind
+from kraftops.log.log_file import LogFile
+from kraftops.log.salvage import Gap, salvaged
+
+_KNOWN_MAGICS = (0, 1, 2)
+_MOST_GAPS = 3  # a lost segment leaves one, compaction leaves many
+
+
+class Recovery(NamedTuple):
+    """What a start does to segments.
+
+    *rebuilds* tells of a segment, by its base offset, whether a start reads it, cuts it at damage
+    and makes its indexes anew. *is_known* is False for a copied partition: a start may, or not.
+    *is_stopped* says that no server writes the log.
+    """
+
+    rebuilds: Callable[[int], bool]
+    is_known: bool
+    is_stopped: bool
+
+
+class Hole(NamedTuple):
+    """Bytes of a log without a whole batch, from the offset *first* on.
+
+    *last* is the last offset of the damaged batch, by its own header, or None. A tail was not
+    completely written.
+    """
+
+    path: str
+    position: int
+    size: int
+    reason: str
+    first: int
+    last: int | None
+    is_zeros: bool
+    is_torn: bool
+    is_rebuilt: bool
+
+
+class OffsetGap(NamedTuple):
+    """Offsets that no batch has, the last one included; *position* is behind them."""
+
+    path: str
+    position: int
+    first: int
+    last: int
+
+
+class LogWalk:
+    """Walk over a log: findings, and what is known of its offsets at its end."""
+
+    def __init__(
+        self,
+        files: PartitionFiles,
+        recovery: Recovery,
+        epochs: EpochCheck,
+        findings: Findings,
+        *,
+        is_compacted: bool,
+    ) -> None:
+        """Begin before the first segment; *is_compacted* says that a cleaner has been there."""
+        self._files, self._recovery = files, recovery
+        self._epochs, self._findings = epochs, findings
+        self.is_compacted = is_compacted
+        self.producers = Producers()
+        self.losses: list[Loss] = []
+        self.cut: Hole | None = None
+        """The damage at which a start ends the log, with batches behind it."""
+        self.next_offset = files.segments[0].base_offset if files.segments else 0
+        self._hole: Hole | None = None
+        self._gaps: list[OffsetGap] = []
+        self._bytes_behind_cut = 0
+        self._snapshots = sorted(files.snapshots.items(), reverse=True)
+
+    @property
+    def snapshots_behind(self) -> list[tuple[int, str]]:
+        """The producer snapshots at offsets behind the end of the log."""
+        return [one for one in self._snapshots if one[0] > self.next_offset]
+
+    def run(self) -> None:
+        """Walk over all segments.
+
+        Raises:
+            SourceError: one cannot be read.
+        """
+        if self._files.segments:
+            self._begin(self._files.segments[0].base_offset)
+        for number, segment in enumerate(self._files.segments):
+            is_last = number + 1 == len(self._files.segments)
+            self._enter(segment)
+            self._walk(segment, is_last=is_last)
+        self._pass_snapshots(self.next_offset)
+        self._end()
+
+    def _begin(self, base_offset: int) -> None:
+        path = self._files.snapshots.get(base_offset)
+        if base_offset:
+            snapshot = snapshot_producers(path, None) if path else None
+            self.producers.begin(base_offset, snapshot)
+
+    def _enter(self, segment: SegmentFiles) -> None:
+        """Compare the end of the segment before with the beginning of this one."""
+        if self._hole:
+            self._close_hole(segment.base_offset)
+        if segment.base_offset > self.next_offset:
+            self._gap(segment.log, 0, segment.base_offset)
+        elif segment.base_offset < self.next_offset:
+            reason = f"the segment before it goes on to offset {self.next_offset - 1}"
+            self._findings.add("offsets-overlap", segment.log, reason, Effect.STAYS)
+        self.next_offset = segment.base_offset
+
+    def _walk(self, segment: SegmentFiles, *, is_last: bool) -> None:
+        with ExitStack() as stack:
+            log = stack.enter_context(LogFile(segment.log))
+            effect = self._index_effect(segment.base_offset)
+            txns = self._txn_check(segment, effect)
+            largest = -1
+            checks = self._index_checks(segment, stack, effect, is_last=is_last)
+            end = 0
+            for found in salvaged(log):
+                end = found.position + found.size
+                if isinstance(found, Gap):
+                    checks = []  # entries may lead into the damage
+                    txns.stop()
+                    self._damage(segment, log, found)
+                    continue
+                batch = seen(found)
+                largest = max(largest, batch.max_timestamp)
+                self._batch(segment, batch, txns)
+                for check in checks:
+                    check.batch(batch)
+            if end < log.size:
+                self._zeros(segment, log, end)
+            if self.cut and self.cut.path != segment.log:
+                self._bytes_behind_cut += log.size
+            elif self.cut:
+                self._bytes_behind_cut = log.size - self.cut.position
+            txns.end()
+            if not (is_last and _size(segment.log) > log.size):  # it grows: entries are newer
+                for check in checks:
+                    check.end(end)
+                self._missing_indexes(segment, effect, has_time=largest >= 0)
+            elif self._hole:
+                self._hole = None  # the batch was being written
+
+    def _index_effect(self, base_offset: int) -> Effect:
+        return Effect.MENDED if self._recovery.rebuilds(base_offset) else Effect.STAYS
+
+    def _index_checks(
+        self, segment: SegmentFiles, stack: ExitStack, effect: Effect, *, is_last: bool
+    ) -> list[IndexCheck]:
+        may_be_open = is_last and not self._recovery.is_stopped
+        context = IndexContext(may_be_open, effect)
+        checks: list[IndexCheck] = []
+        for kind, check in (
+            (FileKind.INDEX, OffsetIndexCheck),
+            (FileKind.TIME_INDEX, TimeIndexCheck),
+        ):
+            path = segment.indexes.get(kind)
+            if path:
+                file = stack.enter_context(LogFile(path))
+                checks.append(check(file, segment.base_offset, self._findings, context))
+        return checks
+
+    def _txn_check(self, segment: SegmentFiles, effect: Effect) -> TxnIndexCheck:
+        path = segment.indexes.get(FileKind.TXN_INDEX)
+        return TxnIndexCheck(path, segment.base_offset, segment.log, self._findings, effect)
+
+    def _missing_indexes(self, segment: SegmentFiles, effect: Effect, *, has_time: bool) -> None:
+        if self._files.is_bare:
+            return
+        if FileKind.INDEX not in segment.indexes:
+            reason = "it has no .index; a start makes it from the log"
+            self._findings.add("index-missing", segment.log, reason, Effect.MENDED)
+        if FileKind.TIME_INDEX not in segment.indexes and has_time:
+            reason = "it has no .timeindex; searches by time fail in it"
+            self._findings.add("time-index-missing", segment.log, reason, effect)
+
+    def _batch(self, segment: SegmentFiles, batch: SeenBatch, txns: TxnIndexCheck) -> None:
+        path, position, first = segment.log, batch.position, batch.base_offset
+        if self._hole:
+            self._close_hole(first)
+        if batch.magic not in _KNOWN_MAGICS:
+            reason = f"a batch of magic {batch.magic}"
+            self._findings.add("magic-unknown", path, reason, Effect.STAYS, position)
+        if first < self.next_offset:
+            reason = f"offset {first}, where {self.next_offset} is the least that can follow"
+            self._findings.add("offsets-overlap", path, reason, Effect.STAYS, position)
+        elif first > self.next_offset:
+            self._gap(path, position, first)
+        self._pass_snapshots(first)
+        self.is_compacted |= batch.is_thinned
+        self.next_offset = batch.last_offset + 1
+        self._epochs.batch(batch)
+        aborted = self.producers.add(batch)
+        if aborted:
+            is_exact = self._is_exact and self.producers.is_complete
+            txns.aborted(aborted, is_exact=is_exact)
+        elif batch.is_abort:
+            txns.marker(batch.last_offset)
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether each batch before this one is still as it was written."""
+        return not (self.is_compacted or self._gaps or self.losses or self.cut)
+
+    def _pass_snapshots(self, offset: int) -> None:
+        """Compare the producer snapshots up to an offset with the log before it."""
+        while self._snapshots and self._snapshots[-1][0] <= offset:
+            at, path = self._snapshots.pop()
+            check_snapshot(path, at, self.producers, self._findings, is_exact=self._is_exact)
+
+    def _gap(self, path: str, position: int, following: int) -> None:
+        if not self.cut:
+            self._gaps.append(OffsetGap(path, position, self.next_offset, following - 1))
+
+    def _damage(self, segment: SegmentFiles, log: LogFile, gap: Gap) -> None:
+        head = log.read_at(gap.position, HEADER_SIZE)
+        left = log.size - gap.position
+        stated = int.from_bytes(head[8:LOG_OVERHEAD], signed=True) + LOG_OVERHEAD
+        ends_in_zeros = gap.position + gap.size < log.size
+        self._add_hole(
+            Hole(
+                segment.log,
+                gap.position,
+                gap.size,
+                gap.reason,
+                self.next_offset,
+                self._last_by_header(head),
+                is_zeros=False,
+                is_torn=len(head) < LOG_OVERHEAD or stated > left or ends_in_zeros,
+                is_rebuilt=self._recovery.rebuilds(segment.base_offset),
+            )
+        )
+
+    def _zeros(self, segment: SegmentFiles, log: LogFile, start: int) -> None:
+        size = log.size - start
+        self._add_hole(
+            Hole(
+                segment.log,
+                start,
+                size,
+                f"{size} bytes of zeros",
+                self.next_offset,
+                None,
+                is_zeros=True,
+                is_torn=True,
+                is_rebuilt=self._recovery.rebuilds(segment.base_offset),
+            )
+        )
+
+    def _add_hole(self, hole: Hole) -> None:
+        """Keep damage until it is known what follows; zeros behind other damage add to it."""
+        if self._hole is None:
+            self._hole = hole
+        else:
+            self._hole = self._hole._replace(size=self._hole.size + hole.size)
+
+    def _last_by_header(self, head: bytes) -> int | None:
+        """Return the last offset of a damaged batch of magic 2, if its header fits the log."""
+        if len(head) < HEADER_SIZE:
+            return None
+        base, delta = HEADER.unpack(head)[0], HEADER.unpack(head)[6]
+        return base + delta if base == self.next_offset and 0 <= delta < 1 << 24 else None
+
+    def _close_hole(self, following: int) -> None:
+        """Report damage with the offset that follows it."""
+        assert self._hole
+        hole, self._hole = self._hole, None
+        if self.cut:
+            self._findings.add("bad-batch", hole.path, hole.reason, Effect.LOST, hole.position)
+            self.next_offset = following
+            return
+        if hole.is_rebuilt:
+            self.cut = hole
+            reason = f"{hole.reason}; a start cuts the log here"
+            self._findings.add("bad-batch", hole.path, reason, Effect.LOST, hole.position)
+        elif following > hole.first:
+            self.losses.append(Loss(hole.first, following - 1, hole.size))
+            reason = f"{hole.reason}; offsets {hole.first} to {following - 1} are lost"
+            self._findings.add("bad-batch", hole.path, reason, Effect.LOST, hole.position)
+        else:
+            self._findings.add("bad-batch", hole.path, hole.reason, Effect.STAYS, hole.position)
+        self.next_offset = max(self.next_offset, following)
+
+    def _end(self) -> None:
+        if self._hole:
+            self._tail(self._hole)
+        if self.cut and self.next_offset > self.cut.first:
+            first, last = self.cut.first, self.next_offset - 1
+            self.losses.append(Loss(first, last, self._bytes_behind_cut))
+            self.next_offset = first
+        if not self.is_compacted and len(self._gaps) <= _MOST_GAPS:
+            for gap in self._gaps:
+                self.losses.append(Loss(gap.first, gap.last))
+                reason = f"offsets {gap.first} to {gap.last} are missing before it"
+                position = gap.position or None
+                self._findings.add("offsets-missing", gap.path, reason, Effect.LOST, position)
+
+    def _tail(self, hole: Hole) -> None:
+        """Report damage at the end of the log."""
+        if hole.is_torn:
+            code = "zero-tail" if hole.is_zeros else "torn-tail"
+            is_mended = hole.is_rebuilt or not self._recovery.is_known
+            effect = Effect.MENDED if is_mended else Effect.STAYS
+            self._findings.add(code, hole.path, hole.reason, effect, hole.position)
+            return
+        last = hole.first if hole.last is None else hole.last
+        self.losses.append(Loss(hole.first, last, hole.size))
+        self._findings.add("bad-batch", hole.path, hole.reason, Effect.LOST, hole.position)
+
+
+def _size(path: str) -> int:
+    with suppress(OSError, SourceError):
+        return os.stat(path).st_size
+    return 0

@@ -1,0 +1,257 @@
+"""Check of a partition: its log, compared with all files that speak of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kraftops.dump.check.epochs import EpochCheck
+from kraftops.dump.check.findings import Effect, Findings, Loss, PartitionCheck
+from kraftops.dump.check.log_directory import (
+    CLEANER,
+    HIGH_WATERMARK,
+    LOG_START,
+    RECOVERY_POINT,
+    LogDirectory,
+)
+from kraftops.dump.check.log_walk import LogWalk, Recovery
+from kraftops.dump.check.partition_files import (
+    TOPIC_ID,
+    PartitionFiles,
+    fingerprint,
+    partition_files,
+)
+from kraftops.dump.check.records import record_findings
+from kraftops.dump.small_files import small_file
+from kraftops.dump.sources.partition_directory import is_whole
+from kraftops.errors import SourceError
+
+_LOOKS = 3  # at a partition that a server changes meanwhile
+_METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+_COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
+def check_partition(path: str, directory: LogDirectory) -> PartitionCheck:
+    """Check the partition in the directory *path* of a log directory.
+
+    What a server changes while it is read may look damaged: a finding about a partition that has
+    changed must be found again.
+    """
+    before = fingerprint(path)
+    found = _look(path, directory)
+    for _ in range(_LOOKS - 1):
+        after = fingerprint(path)
+        if not (found.findings or found.unreadable) or after == before:
+            break
+        before = after
+        found = _confirmed(found, _look(path, directory))
+    return found
+
+
+def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
+    """Return the second look, with the findings that the first one had too."""
+    known = {(finding.code, finding.path) for finding in first.findings}
+    kept = tuple(one for one in second.findings if (one.code, one.path) in known)
+    losses = second.losses if any(one.effect is Effect.LOST for one in kept) else ()
+    return replace(second, findings=kept, losses=losses)
+
+
+def _look(path: str, directory: LogDirectory) -> PartitionCheck:
+    try:
+        files = partition_files(path)
+    except SourceError as error:
+        return PartitionCheck(path, None, None, unreadable=error.message)
+    try:
+        return _PartitionLook(files, directory).check()
+    except SourceError as error:
+        return PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
+
+
+class _PartitionLook:
+    """One look at a partition."""
+
+    def __init__(self, files: PartitionFiles, directory: LogDirectory) -> None:
+        self._files, self._directory = files, directory
+        self._findings = Findings()
+        self._losses: list[Loss] = []
+        self._is_stopped = directory.is_clean and not files.is_metadata
+
+    def check(self) -> PartitionCheck:
+        """Return the outcome.
+
+        Raises:
+            SourceError: a segment cannot be read.
+        """
+        files, findings = self._files, self._findings
+        # A server that runs, or was killed, writes the log start a minute later.
+        log_start = (self._offset(LOG_START) or 0) if self._is_stopped else None
+        epochs = EpochCheck(files.path, findings, exists=files.has_epochs, log_start=log_start)
+        if files.is_bare:
+            epochs.ignore()
+        is_compacted = files.topic in _COMPACTED or self._offset(CLEANER) is not None
+        walk = LogWalk(files, self._recovery(), epochs, findings, is_compacted=is_compacted)
+        walk.run()
+        self._losses = walk.losses
+        start = files.segments[0].base_offset if files.segments else None
+        end = walk.next_offset if files.segments else None
+        for path in files.orphans:
+            findings.add("no-log", path, "its log is missing; a start removes it", Effect.MENDED)
+        for path in files.swaps:
+            reason = "it replaces the segments of its offsets; a start completes it"
+            findings.add("unfinished-swap", path, reason, Effect.MENDED)
+        if start is not None and end is not None:
+            self._check_end(walk, epochs, end)
+            self._check_start(epochs, start)
+            self._check_checkpoints(epochs, start, end)
+            self._check_topic_id(has_batches=end > start)
+            self._check_producers(walk)
+        for checkpoint in files.checkpoints:
+            if not is_whole(checkpoint):
+                reason = "it is damaged, or its end is missing"
+                findings.add("bad-snapshot", checkpoint.path, reason, Effect.STAYS)
+        logs = [segment.log for segment in files.segments]
+        for finding in record_findings(logs, files.topic, findings.all()):
+            findings.add(*finding)
+        return PartitionCheck(
+            files.path,
+            files.topic,
+            files.partition,
+            len(files.segments),
+            sum(_size(path) for path in logs),
+            start,
+            end,
+            tuple(self._losses),
+            findings.all(),
+        )
+
+    def _offset(self, checkpoint: str) -> int | None:
+        return self._directory.offset(checkpoint, self._files.topic, self._files.partition)
+
+    def _recovery(self) -> Recovery:
+        """Return what a start does to the segments."""
+        if self._files.is_metadata:
+            return Recovery(lambda _: True, is_known=True, is_stopped=False)
+        directory = self._directory
+        if not directory.is_known:
+            return Recovery(lambda _: False, is_known=False, is_stopped=False)
+        if directory.is_clean:
+            return Recovery(lambda _: False, is_known=True, is_stopped=True)
+        point = self._offset(RECOVERY_POINT) or 0
+        bases = [segment.base_offset for segment in self._files.segments]
+        first = max((base for base in bases if base <= point), default=0)
+        return Recovery(lambda base: base >= first, is_known=True, is_stopped=False)
+
+    def _lose(self, code: str, path: str, first: int, last: int, reason: str) -> None:
+        self._losses.append(Loss(first, last))
+        self._findings.add(code, path, f"{reason}: {first} to {last} are lost", Effect.LOST)
+
+    def _check_end(self, walk: LogWalk, epochs: EpochCheck, end: int) -> None:
+        """Look for offsets behind the end in other files."""
+        covered = max([end, *(loss.last + 1 for loss in walk.losses)])
+        for path, known in self._known_ends(walk, epochs):
+            if known > covered:
+                reason = f"it knows of offset {known - 1}, and the log ends before {covered}"
+                self._lose("end-missing", path, covered, known - 1, reason)
+                covered = known
+
+    def _known_ends(self, walk: LogWalk, epochs: EpochCheck) -> Iterator[tuple[str, int]]:
+        for name in (RECOVERY_POINT, HIGH_WATERMARK):
+            known = self._offset(name)
+            if known is not None and self._is_current(name):
+                yield os.path.join(self._directory.path, name), known
+        for known, path in walk.snapshots_behind:
+            yield path, known
+        yield epochs.path, epochs.end(0)
+
+    def _is_current(self, checkpoint: str) -> bool:
+        """Tell whether a checkpoint is not older than the partition, which was deleted before."""
+        if self._directory.is_clean:
+            return True
+        try:
+            made = os.stat(os.path.join(self._files.path, TOPIC_ID)).st_mtime_ns
+        except OSError:
+            return True
+        return self._directory.written[checkpoint] >= made
+
+    def _check_start(self, epochs: EpochCheck, start: int) -> None:
+        """Look for offsets before the first segment in other files."""
+        directory = self._directory
+        if self._files.is_metadata:
+            ends = [file.snapshot_id[0] for file in self._files.checkpoints]
+            known = max(ends, default=0)
+            if start > known:
+                reason = "the offsets after the newest snapshot"
+                self._lose("start-missing", self._files.path, known, start - 1, reason)
+            return
+        if LOG_START not in directory.offsets or directory.is_tiered:
+            return
+        log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
+        if log_start is not None and log_start < start and self._is_stopped:
+            path = os.path.join(directory.path, LOG_START)
+            reason = f"the log starts at {log_start}, and its first segment at {start}"
+            self._lose("start-missing", path, log_start, start - 1, reason)
+        elif first_epoch is not None and first_epoch < start and log_start is None:
+            reason = f"it begins at {first_epoch}, and the first segment at {start}"
+            self._lose("start-missing", epochs.path, first_epoch, start - 1, reason)
+
+    def _check_checkpoints(self, epochs: EpochCheck, start: int, end: int) -> None:
+        """Compare the checkpoints of the log directory with the log."""
+        log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
+        if log_start is not None and log_start > end:
+            reason = f"the log starts at {log_start} and ends at {end}: a start deletes all of it"
+            self._losses.append(Loss(start, end - 1, sum(map(_size, self._logs()))))
+            self._differ(LOG_START, reason, Effect.LOST)
+        elif log_start is not None and first_epoch is not None and first_epoch < log_start:
+            reason = f"the log starts at {log_start}, and the first epoch at {first_epoch}"
+            self._differ(LOG_START, reason, Effect.STAYS)
+        cleaned = self._offset(CLEANER)
+        if cleaned is not None and not 0 <= cleaned <= end:
+            reason = f"it is cleaned up to {cleaned}, and the log ends at {end}"
+            self._differ(CLEANER, reason, Effect.MENDED)
+        if not self._is_stopped:
+            return
+        point, high = self._offset(RECOVERY_POINT), self._offset(HIGH_WATERMARK)
+        if RECOVERY_POINT in self._directory.offsets and (point is None or point < end):
+            reason = f"the recovery point is {point}, and the log ends at {end}"
+            self._differ(RECOVERY_POINT, reason, Effect.MENDED)
+        least = start if log_start is None else log_start
+        if HIGH_WATERMARK in self._directory.offsets and (high is None or high < least):
+            reason = f"the high watermark is {high}, and the log starts at {least}"
+            self._differ(HIGH_WATERMARK, reason, Effect.MENDED)
+
+    def _logs(self) -> list[str]:
+        return [segment.log for segment in self._files.segments]
+
+    def _differ(self, checkpoint: str, reason: str, effect: Effect) -> None:
+        path = os.path.join(self._directory.path, checkpoint)
+        name = os.path.basename(self._files.path)
+        self._findings.add("checkpoint-differs", path, f"{name}: {reason}", effect)
+
+    def _check_topic_id(self, *, has_batches: bool) -> None:
+        files, path = self._files, os.path.join(self._files.path, TOPIC_ID)
+        if not files.has_topic_id:
+            if has_batches and files.has_epochs:
+                reason = "it is missing: a broker takes the log for a stray, and moves it away"
+                self._findings.add("no-topic-id", path, reason, Effect.STAYS)
+            return
+        found = small_file(path)
+        assert found is not None
+        if "damage" in found:
+            reason = f"{found['damage']}; a broker stops"
+            self._findings.add("bad-topic-id", path, reason, Effect.STAYS)
+        elif files.is_metadata and found["data"]["topicId"] != _METADATA_TOPIC_ID:
+            reason = f"the topic id {found['data']['topicId']}, which is not the metadata log's"
+            self._findings.add("topic-id-differs", path, reason, Effect.STAYS)
+
+    def _check_producers(self, walk: LogWalk) -> None:
+        if self._is_stopped and walk.producers.last and not self._files.snapshots:
+            reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
+            self._findings.add("no-producers", self._files.path, reason, Effect.STAYS)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -1,0 +1,158 @@
+"""The files in the directory of a partition, as a server sees them when it loads a log.
+
+The rules for files of an interrupted compaction are those of Kafka's `LogLoader`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kraftops.dump.sources.partition_directory import METADATA_TOPIC
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.files import PARTITION_NAME, FileKind, FileName, file_name
+
+EPOCHS = "leader-epoch-checkpoint"
+TOPIC_ID = "partition.metadata"
+_INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFiles:
+    """The files of a segment: its log, and its indexes as far as they exist."""
+
+    base_offset: int
+    log: str
+    indexes: dict[FileKind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFiles:
+    """The files of a partition.
+
+    Attributes:
+        path: of the directory.
+        topic: by the name of the directory, or None.
+        partition: likewise.
+        segments: in the order of their offsets, with those that a start would swap in.
+        orphans: indexes without a log.
+        snapshots: producer snapshots by their offset.
+        checkpoints: the snapshots of a metadata log.
+        swaps: logs that a start would rename.
+        has_epochs: whether there is a leader-epoch-checkpoint.
+        has_topic_id: whether there is a partition.metadata.
+    """
+
+    path: str
+    topic: str | None
+    partition: int | None
+    segments: tuple[SegmentFiles, ...]
+    orphans: tuple[str, ...]
+    snapshots: dict[int, str]
+    checkpoints: tuple[FileName, ...]
+    swaps: tuple[str, ...]
+    has_epochs: bool
+    has_topic_id: bool
+
+    @property
+    def is_metadata(self) -> bool:
+        """Whether it is the log of the cluster's metadata."""
+        return self.topic == METADATA_TOPIC or bool(self.checkpoints)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether these are only logs, copied without what lies beside them."""
+        has_index = any(segment.indexes for segment in self.segments)
+        return not (has_index or self.has_epochs or self.has_topic_id)
+
+
+def partition_files(path: str) -> PartitionFiles:
+    """Return the files in the directory of a partition.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    names = _names(path)
+    match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(path)))
+    files = [file for name in names if (file := _with_offset(os.path.join(path, name)))]
+    plain = [file for file in files if not file.renamed]
+    swaps = _swaps(files)
+    segments, orphans = _segments(plain, swaps)
+    return PartitionFiles(
+        path,
+        match[1] if match else None,
+        int(match[2]) if match else None,
+        segments,
+        orphans,
+        {f.base_offset: f.path for f in plain if f.kind is FileKind.PRODUCER_SNAPSHOT},
+        tuple(f for f in plain if f.kind is FileKind.CHECKPOINT and not f.is_bootstrap),
+        tuple(f.path for f in swaps if f.kind is FileKind.LOG),
+        EPOCHS in names,
+        TOPIC_ID in names,
+    )
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _with_offset(path: str) -> FileName | None:
+    """Return the parsed name of a file that a server reads; None for another one."""
+    file = file_name(path)
+    if file is None or file.archive:
+        return None
+    try:
+        _ = file.snapshot_id if file.kind is FileKind.CHECKPOINT else file.base_offset
+    except UsageError:
+        return None
+    return file
+
+
+def _swaps(files: list[FileName]) -> list[FileName]:
+    """Return the files that a start would rename; those of an older compaction are dropped."""
+    cleaned = [file.base_offset for file in files if file.renamed == ".cleaned"]
+    limit = min(cleaned, default=None)
+    return [
+        file
+        for file in files
+        if file.renamed == ".swap" and (limit is None or file.base_offset < limit)
+    ]
+
+
+def _segments(
+    plain: list[FileName], swaps: Iterable[FileName]
+) -> tuple[tuple[SegmentFiles, ...], tuple[str, ...]]:
+    by_offset: dict[int, dict[FileKind, str]] = {}
+    for file in [*plain, *swaps]:
+        if file.kind is FileKind.LOG or file.kind in _INDEXES:
+            by_offset.setdefault(file.base_offset, {})[file.kind] = file.path
+    segments: list[SegmentFiles] = []
+    orphans: list[str] = []
+    for offset, found in sorted(by_offset.items()):
+        log = found.pop(FileKind.LOG, None)
+        if log is None:
+            orphans += found.values()
+        else:
+            segments.append(SegmentFiles(offset, log, found))
+    return tuple(segments), tuple(orphans)
+
+
+Fingerprint = dict[str, tuple[int, int, int]]
+"""Inode, size and time of each file of a directory, by name."""
+
+
+def fingerprint(path: str) -> Fingerprint:
+    """Return what tells whether files of a directory have changed; empty if it is gone."""
+    found: Fingerprint = {}
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                found[entry.name] = status.st_ino, status.st_size, status.st_mtime_ns
+    except OSError:
+        return {}
+    return found

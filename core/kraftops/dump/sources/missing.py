@@ -1,0 +1,35 @@
+"""Names of files and directories that name nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from kraftops.dump.sources.remote import WILD
+from kraftops.errors import SourceError
+from kraftops.fileio.nearest import nearest_path
+from kraftops.log.files import STANDARD_INPUT
+from kraftops.uris import is_remote, local_path
+
+
+def refuse_missing(names: Iterable[str]) -> None:
+    """Refuse names of nothing; patterns and what lies behind URIs are left alone.
+
+    Raises:
+        SourceError: there is no such file or directory; the hint has a name that is like it.
+    """
+    missing = [name for name in names if _is_missing(name)]
+    if missing:
+        near = nearest_path(missing[0])
+        raise SourceError(
+            f"cannot read {', '.join(missing)}: No such file or directory",
+            f"is it {near}?" if near else None,
+            code="not-found",
+            path=missing[0],
+        )
+
+
+def _is_missing(name: str) -> bool:
+    path = local_path(name) if "://" in name else name
+    is_elsewhere = name == STANDARD_INPUT or is_remote(path)
+    return not (is_elsewhere or WILD.search(path) or os.path.lexists(path))

@@ -1,0 +1,214 @@
+"""`kafka-dump-log --check` of directories: findings, states of partitions, exit codes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.logs.log_directories import REAL
+from tests.helpers.logs.segments import IN
+from tests.helpers.tools.console import run_here
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Path:
+    """A copy of the log directory of a broker that was stopped."""
+    return Path(shutil.copytree(REAL / "stopped", tmp_path / "stopped"))
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """A copy of the log directory of a broker that ran, as a crash would leave it."""
+    return Path(shutil.copytree(REAL / "running", tmp_path / "killed"))
+
+
+def flip(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+def test_sound_partitions_are_a_table(stopped: Path) -> None:
+    done = run_here("--check", "stopped", cwd=stopped.parent)
+
+    assert (done.code, done.errors) == (0, [])
+    head, *rows, total = done.text.splitlines()
+    assert head.split()[:2] == ["PARTITION", "STATE"]
+    assert rows[-1].split() == ["stopped/txn-0", "clean", "5", "4008", "0", "72", "0", "0"]
+    assert total == "7 partitions: 7 clean"
+
+
+@pytest.mark.parametrize("options", [["--files"], ["--print-data-log"]])
+def test_directory_is_checked_however_it_is_named(stopped: Path, options: list[str]) -> None:
+    done = run_here("--check", *options, str(stopped))
+
+    assert (done.code, done.text.splitlines()[-1]) == (0, "7 partitions: 7 clean")
+
+
+def test_broken_index_and_snapshot_in_a_directory_are_found(stopped: Path) -> None:
+    """Files named alone were found, and in a directory not."""
+    flip(stopped / "txn-0/00000000000000000016.index", 7)
+    flip(stopped / "txn-0/00000000000000000030.snapshot", 20)
+
+    done = run_here("--check", str(stopped))
+    alone = run_here("--check", str(stopped / "txn-0/00000000000000000016.index"))
+
+    assert (done.code, alone.code) == (2, 2)
+    assert "[index-differs, stays]" in done.text
+    assert "[bad-producers, mended]" in done.text
+    assert done.text.splitlines()[-1] == "7 partitions: 6 clean, 1 damaged"
+
+
+def test_index_that_a_start_makes_anew_is_no_damage(killed: Path) -> None:
+    """Behind the recovery point of a broker that was killed."""
+    flip(killed / "txn-0/00000000000000000060.index", 7)
+
+    done = run_here("--check", str(killed))
+
+    assert done.code == 0
+    assert "[index-differs, mended]" in done.text
+    assert done.text.splitlines()[-1] == "7 partitions: 6 clean, 1 recoverable on start"
+
+
+def test_torn_end_is_mended_after_a_crash_and_not_after_a_clean_stop(
+    stopped: Path, killed: Path
+) -> None:
+    states = []
+    for folder in (stopped, killed):
+        with (folder / "plain-0/00000000000000000018.log").open("ab") as log:
+            log.write((folder / "plain-0/00000000000000000018.log").read_bytes()[:50])
+        done = run_here("--check", str(folder / "plain-0"))
+        states.append((done.code, done.text.splitlines()[0].rpartition(" [")[2]))
+
+    assert states == [(2, "torn-tail, stays]"), (0, "torn-tail, mended]")]
+
+
+def test_end_that_the_high_watermark_knows_of_is_lost(killed: Path) -> None:
+    path = killed / "plain-1/00000000000000000018.log"
+    path.write_bytes(path.read_bytes()[:490])  # the last of six batches is cut off
+
+    done = run_here("--check", "--format", "json", str(killed / "plain-1"))
+
+    *findings, partition = map(json.loads, done.text.splitlines())
+    assert done.code == 2
+    assert {one["code"] for one in findings} >= {"end-missing"}
+    assert (partition["state"], partition["lost"]) == ("data lost", [[23, 23]])
+
+
+def test_damage_in_the_middle_says_what_is_lost(stopped: Path) -> None:
+    flip(stopped / "plain-0/00000000000000000009.log", 175)
+
+    done = run_here("--check", "--format", "json", str(stopped))
+
+    rows = [json.loads(line) for line in done.text.splitlines()]
+    partition = next(row for row in rows if row.get("topic") == "plain" and not row["partition"])
+    assert done.code == 2
+    assert (partition["lostOffsets"], partition["lost"]) == (1, [[10, 10]])
+    assert partition["lostBytes"] > 90
+    assert [row["code"] for row in rows if row["kind"] == "finding"] == ["bad-batch"]
+
+
+def test_start_cuts_a_log_at_damage_and_loses_what_follows(killed: Path) -> None:
+    flip(killed / "plain-0/00000000000000000018.log", 175)
+
+    done = run_here("--check", "--format", "json", str(killed / "plain-0"))
+
+    *findings, partition = map(json.loads, done.text.splitlines())
+    assert "a start cuts the log here" in findings[0]["reason"]
+    assert partition["lost"][0] == [19, 23]
+
+
+def test_compacted_log_has_no_findings(stopped: Path) -> None:
+    """Its offsets are no notes, too."""
+    done = run_here("--check", str(stopped / "kept-0"), str(IN / "user/compact"))
+
+    assert done.code == 0
+    assert len(done.text.splitlines()) == 4
+
+
+def test_active_indexes_are_preallocated(killed: Path) -> None:
+    """Naming them made 53 lines and exit code 2 on a healthy broker."""
+    assert (killed / "txn-0/00000000000000000060.index").read_bytes().endswith(bytes(64))
+
+    assert run_here("--check", str(killed / "txn-0")).code == 0
+
+
+def test_files_are_checked_as_before_beside_directories(stopped: Path) -> None:
+    log = stopped / "plain-0/00000000000000000000.log"
+    flip(log, 100)
+    alone = run_here("--check", str(log))
+
+    done = run_here("--check", str(log), str(stopped / "txn-0"))
+
+    assert (alone.code, done.code) == (2, 2)
+    assert done.out.startswith(alone.out)
+    assert done.text.splitlines()[-1] == "1 partition: 1 clean"
+
+
+def test_unreadable_partition_does_not_refuse_the_rest(
+    stopped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    real = os.listdir
+
+    def listdir(path: str) -> list[str]:
+        if str(path).endswith("kept-0"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    done = run_here("--check", str(stopped))
+
+    assert done.code == 1
+    assert "Permission denied" in done.err
+    assert done.text.splitlines()[-1] == "7 partitions: 6 clean, 1 unreadable"
+
+
+def test_pattern_stands_for_directories(stopped: Path) -> None:
+    done = run_here("--check", "stopped/plain-*", cwd=stopped.parent)
+
+    assert done.text.splitlines()[-1] == "2 partitions: 2 clean"
+
+
+# Names of nothing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["stoped"], 4),
+        (["--check", "stoped"], 4),
+        (["--files", "stoped", "--format", "json"], 4),
+        (["--files", "stoped"], 0),
+        (["--files", "stoped", "--format", "csv"], 4),
+        (["stopped", "stoped", "--format", "json"], 4),
+        (["nothing-*"], 4),
+    ],
+)
+def test_path_that_names_nothing_is_an_error(
+    arguments: list[str], code: int, stopped: Path
+) -> None:
+    """After --files in Kafka's form it is ignored, as by Kafka's tool, with a line."""
+    done = run_here(*arguments, cwd=stopped.parent)
+
+    assert done.code == code
+    if code:
+        assert "No such file or directory" in done.err or "nothing matches" in done.err
+        assert ("hint: is it stopped?" in done.errors) == ("nothing-*" not in arguments)
+    else:
+        assert done.errors == [
+            "Ignoring unknown file stoped",
+            "stoped: No such file or directory",
+        ]
+
+
+def test_other_arguments_beside_files_are_ignored_if_they_name_nothing(stopped: Path) -> None:
+    """As by Kafka's tool, which reads no other arguments."""
+    log = "stopped/plain-0/00000000000000000000.log"
+
+    done = run_here("--files", log, "extra", cwd=stopped.parent)
+
+    assert done.code == 0
+    assert "Ignoring unknown file extra" in done.errors
