@@ -11,19 +11,21 @@ _MAX_SECONDS = 10_000_000
 
 
 class Number(click.ParamType[int]):
-    """A number as Java reads it, a sign and digits, from 0 to *maximum*."""
+    """A number as Java reads it, a sign and digits, from *minimum* to *maximum*."""
 
     name = "number"
 
-    def __init__(self, maximum: int) -> None:
-        """Make the type of numbers up to *maximum*."""
-        self._maximum = maximum
+    def __init__(self, maximum: int, *, minimum: int = 0) -> None:
+        """Make the type of numbers from *minimum* up to *maximum*."""
+        self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number in the text *value*."""
         text = str(value)
-        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not 0 <= int(text) <= self._maximum:
-            self.fail(f"{text!r} is no number from 0 to {self._maximum}", param, ctx)
+        if not re.fullmatch(r"[+-]?[0-9]{1,20}", text) or not (
+            self._minimum <= int(text) <= self._maximum
+        ):
+            self.fail(f"{text!r} is no number from {self._minimum} to {self._maximum}", param, ctx)
         return int(text)
 
 

@@ -57,12 +57,13 @@ class ClusterAccess:
 
     Brokers are asked, and changed. The metadata log of the controllers, if they are given, is
     followed instead of asking a broker again and again; it also has what brokers that are down
-    cannot tell.
+    cannot tell. The *deadline* is that of all work on the cluster.
     """
 
     brokers: Endpoints | None
     controllers: Endpoints | None = None
     note: Callable[[str], None] = lambda _: None
+    deadline: Deadline | None = None
     _connection: Connection | None = None
     _image: LiveImage | None = None
     _addresses: dict[int, Address] = field(default_factory=dict)
@@ -165,13 +166,15 @@ class ClusterAccess:
         with Connection(address, settings, Deadline(settings.timeout)) as connection:
             return request(connection)
 
-    def patiently(self, act: Callable[[], T], deadline: Deadline | None = None) -> T:
+    def patiently(self, act: Callable[[], T]) -> T:
         """Act, and again after errors that pass; *act* must have the same effect if repeated.
 
         Raises:
             WireError: the errors went on for a minute, or to the deadline, or one does not pass.
         """
-        patience = deadline.within(PATIENCE_SECONDS) if deadline else Deadline(PATIENCE_SECONDS)
+        patience = Deadline(PATIENCE_SECONDS)
+        if self.deadline is not None:
+            patience = self.deadline.within(PATIENCE_SECONDS)
         is_noted = False
         while True:
             try:

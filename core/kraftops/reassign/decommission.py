@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from kraftops.errors import AnswerError, RefusedError
 from kraftops.placement.placement import Placement, Replicas, TopicPartition
@@ -119,8 +120,15 @@ def is_leaving(found: Replicas, brokers: frozenset[int]) -> bool:
     return not brokers.isdisjoint(found.removing) and brokers.isdisjoint(found.target)
 
 
+class Outcome(NamedTuple):
+    """Whether all brokers are gone, or only empty; and those that this run has unregistered."""
+
+    are_gone: bool
+    unregistered: frozenset[int]
+
+
 class _Round:
-    """The state of one run, which is only about what was already said."""
+    """The state of one run, which is only about what was already said and done."""
 
     def __init__(self, access: ClusterAccess, request: Decommission, report: Report) -> None:
         self._access = access
@@ -129,14 +137,15 @@ class _Round:
         self._mover = Mover(access, request.options, report)
         self._told: set[str] = set()
         self._gone: set[int] = set()
+        self._unregistered: set[int] = set()
         self._is_cordoned: bool | None = None  # not known yet
 
-    def run(self) -> bool:
-        """Go on until all brokers are gone, or stop before their end; tell whether all are gone."""
+    def run(self) -> Outcome:
+        """Go on until all brokers are gone, or only to their end."""
         access, request = self._access, self._request
         self._mover.begin(access.patiently(access.placement))
         while True:
-            check_time(request.options.deadline)
+            check_time(access)
             placement = access.patiently(access.placement)
             held = dict(placement.on(request.brokers))
             moving = placement.moving
@@ -150,7 +159,7 @@ class _Round:
                 self._mover.clear(placement)
                 end = self._leave(placement)
                 if end is not None:
-                    return end
+                    return Outcome(end, frozenset(self._unregistered))
 
     def _move(self, placement: Placement, held: dict[TopicPartition, Replicas]) -> None:
         """Begin the next batch, with a cordon before the first one."""
@@ -159,6 +168,7 @@ class _Round:
         plan = request.plan(placement)
         able = [move for move in plan.moves if placement.partitions[move.partition].leader >= 0]
         if able:
+            self._told.clear()
             self._mover.step(placement, able)
             return
         waiting = {*plan.stuck, *(move.partition for move in plan.moves)}
@@ -241,6 +251,7 @@ class _Round:
             is_done = access.patiently(partial(self._unregister_one, broker))
             self._gone.add(broker)
             if is_done:
+                self._unregistered.add(broker)
                 self._report(
                     Event("unregistered", f"broker {broker} is unregistered", {"brokers": [broker]})
                 )
@@ -260,8 +271,8 @@ class _Round:
             self._report(event)
 
 
-def decommission(access: ClusterAccess, request: Decommission, report: Report) -> bool:
-    """Decommission brokers; tell whether they are gone, or only empty.
+def decommission(access: ClusterAccess, request: Decommission, report: Report) -> Outcome:
+    """Decommission brokers, or only empty them, as the request says.
 
     Raises:
         KraftopsError: it cannot go on, or not in time; another run goes on from there.

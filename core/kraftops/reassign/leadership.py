@@ -18,9 +18,7 @@ _SECONDS = 30.0
 _PARTITIONS_AT_ONCE = 1000
 
 
-def change_leaders(
-    access: ClusterAccess, moves: Sequence[Move], deadline: Deadline | None
-) -> list[TopicPartition]:
+def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:
     """Give replica lists another order, and have the first replicas lead.
 
     Return the partitions that are led as before: their first replica is not in sync any more.
@@ -38,14 +36,12 @@ def change_leaders(
         )
         for partition, (code, message) in sorted(refused.items()):
             raise AnswerError(f"{partition}: {message}", error_code=code)
-    return _elect(access, moves, deadline)
+    return _elect(access, moves)
 
 
-def _elect(
-    access: ClusterAccess, moves: Sequence[Move], deadline: Deadline | None
-) -> list[TopicPartition]:
+def _elect(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPartition]:
     """Have the first replicas lead, until all do that can."""
-    limit = Deadline(_SECONDS if deadline is None else min(_SECONDS, deadline.left))
+    limit = Deadline(_SECONDS) if access.deadline is None else access.deadline.within(_SECONDS)
     wanted = {move.partition: move.after[0] for move in moves}
     while True:
         placement = access.patiently(access.placement)

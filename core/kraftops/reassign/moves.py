@@ -29,11 +29,10 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class MoveOptions:
-    """Partitions of a batch; bytes per second and broker, None without limit; the time limit."""
+    """Partitions of a batch; bytes per second and broker, None without limit."""
 
     batch: int
     throttle: int | None
-    deadline: Deadline | None
 
 
 class Mover:
@@ -161,7 +160,7 @@ def run_moves(
     mover = Mover(access, options, report)
     mover.begin(access.patiently(access.placement))
     while True:
-        check_time(options.deadline)
+        check_time(access)
         placement = access.patiently(access.placement)
         moves = left(placement)
         moving = placement.moving
@@ -194,8 +193,9 @@ def progress(placement: Placement, waiting: int) -> Event:
     return Event("progress", text, known)
 
 
-def check_time(deadline: Deadline | None) -> None:
-    """Raise an error if the time of the command is over."""
+def check_time(access: ClusterAccess) -> None:
+    """Raise an error if the time for all work on a cluster is over."""
+    deadline = access.deadline
     if deadline is not None and deadline.is_over:
         raise KraftopsError(
             f"not done within {deadline.seconds:g} s",

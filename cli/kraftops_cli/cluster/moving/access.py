@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -22,27 +22,20 @@ from kraftops_cli.live.connect import client_file_settings, tool_settings
 from kraftops_cli.live.kafka_package import skip_kafka_clients
 from kraftops_cli.terminal.streams import Terminal
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The output, the cluster and the time of a subcommand, and whether --yes was given."""
+    """The output and the cluster of a subcommand, and whether --yes was given."""
 
     terminal: Terminal
     form: str
     access: ClusterAccess
-    deadline: Deadline | None
     yes: bool
 
     @property
     def is_json(self) -> bool:
         """Whether the output is JSON."""
         return self.form == "json"
-
-    def patiently(self, act: Callable[[], T]) -> T:
-        """Act, and again after errors that pass, within the time of the command."""
-        return self.access.patiently(act, self.deadline)
 
     def printer(self, command: str) -> EventPrinter:
         """Return the printer of a command's events."""
@@ -76,6 +69,7 @@ def access_of(terminal: Terminal, options: AccessOptions, *, needs_brokers: bool
         endpoints(brokers, settings),
         endpoints(controllers, of_controllers),
         note=lambda line: terminal.error(f"note: {line}"),
+        deadline=None if options.timeout is None else Deadline(options.timeout),
     )
 
 
@@ -90,8 +84,7 @@ def work_of(
     """
     named, rest = split_options(options)
     access = access_of(terminal, named, needs_brokers=needs_brokers)
-    deadline = None if named.timeout is None else Deadline(named.timeout)
-    return Work(terminal, form, access, deadline, rest.pop("yes", False)), rest
+    return Work(terminal, form, access, rest.pop("yes", False)), rest
 
 
 def limits_of(placement: Placement, options: PlanOptions) -> Limits:
@@ -110,9 +103,9 @@ def limits_of(placement: Placement, options: PlanOptions) -> Limits:
     return Limits(to or None, frozenset(options.exclude_topic))
 
 
-def move_options(work: Work, options: PlanOptions) -> MoveOptions:
+def move_options(options: PlanOptions) -> MoveOptions:
     """Return the options of batches."""
-    return MoveOptions(max(options.batch, 1), options.throttle or None, work.deadline)
+    return MoveOptions(options.batch, options.throttle)
 
 
 def check_registered(placement: Placement, brokers: Iterable[int]) -> None:

@@ -64,8 +64,8 @@ in the cluster. `status` shows how far it is; `cancel` ends reassignments in fli
 also moves back what has been moved.
 
 With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well as -b, the metadata
-log is followed instead of asking a broker every second, and settings are removed also from brokers
-that are down.""",
+log is followed instead of asking a broker every second, the brokers stay closed for new
+partitions until they are down, and settings are removed also from brokers that are down.""",
 )
 @click.argument("action", required=False, type=click.Choice(_ACTIONS))
 @access_options
@@ -102,14 +102,12 @@ def decommission(
         if action == "cancel":
             return cancel(work, brokers, plan)
         work.access.check()
-        placement = work.patiently(work.access.placement_for_plan)
-        request = _request(work, placement, brokers, plan)
+        placement = work.access.patiently(work.access.placement_for_plan)
+        request = _request(placement, brokers, plan)
         return _run(work, placement, replace(request, waits=not no_wait), plan)
 
 
-def _request(
-    work: Work, placement: Placement, brokers: frozenset[int], plan: PlanOptions
-) -> Decommission:
+def _request(placement: Placement, brokers: frozenset[int], plan: PlanOptions) -> Decommission:
     """Return the request that options make of a cluster."""
     from kraftops.reassign.decommission import Decommission
     from kraftops_cli.cluster.moving.access import limits_of, move_options
@@ -118,9 +116,7 @@ def _request(
     planned = None
     if plan.plan is not None:
         planned = checked_plan(plan.plan, placement, leaving=brokers)
-    return Decommission(
-        brokers, limits_of(placement, plan), move_options(work, plan), planned=planned
-    )
+    return Decommission(brokers, limits_of(placement, plan), move_options(plan), planned=planned)
 
 
 def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOptions) -> int:
@@ -141,14 +137,21 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
         confirm(word, f"decommission {word}", yes=work.yes)
     printer = work.printer("decommission")
     try:
-        are_gone = decommission(access, request, printer)
+        end = decommission(access, request, printer)
     finally:
         printer.erase()
-    outcomes = {
-        broker: "already" if broker not in known else "done" if are_gone else "empty"
-        for broker in sorted(request.brokers)
-    }
-    _print_end(work, outcomes)
+    left = () if end.are_gone else known
+    _print_end(
+        work,
+        {
+            broker: "done"
+            if broker in end.unregistered
+            else "empty"
+            if broker in left
+            else "already"
+            for broker in sorted(request.brokers)
+        },
+    )
     return 0
 
 

@@ -59,7 +59,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     confirm(word, f"cancel the decommission of {word}", yes=work.yes)
     planned = None if plan.plan is None else read_plan(plan.plan)
     printer = work.printer("decommission")
-    options = move_options(work, plan)
+    options = move_options(plan)
     ended = _cancel_moving(access, placement, brokers)
     placement = access.patiently(access.placement)
     access.patiently(lambda: uncordon(access, placement, brokers))

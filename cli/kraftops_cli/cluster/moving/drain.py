@@ -62,14 +62,14 @@ def drain(
     brokers = flat(ids)
     with work.access as access:
         access.check()
-        placement = work.patiently(access.placement)
+        placement = access.patiently(access.placement)
         check_registered(placement, brokers)
         plan = plan_drain(placement, brokers)
         if plan.moves:
             action = f"change the order of the replicas of {len(plan.moves)} partitions"
             confirm(",".join(map(str, sorted(brokers))), action, yes=work.yes)
         _save(save, plan.moves)
-        stay = change_leaders(access, plan.moves, work.deadline)
+        stay = change_leaders(access, plan.moves)
     moved = [move.partition for move in plan.moves]
     return print_leaders(work, "drain", moved, [*plan.stay, *stay])
 

@@ -69,7 +69,7 @@ _PLAN = (
     click.option(
         "--batch",
         metavar="N",
-        type=Number(_MAX_BATCH),
+        type=Number(_MAX_BATCH, minimum=1),
         default=100,
         show_default=True,
         help="Partitions that are moved at once.",
@@ -77,7 +77,7 @@ _PLAN = (
     click.option(
         "--throttle",
         metavar="BYTES",
-        type=Number(_MAX_RATE),
+        type=Number(_MAX_RATE, minimum=1),
         help="Most bytes a second that a broker copies, sent and received.",
     ),
 )

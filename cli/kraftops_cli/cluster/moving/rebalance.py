@@ -56,7 +56,7 @@ def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
     refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
     with work.access:
         work.access.check()
-        placement = work.patiently(work.access.placement_for_plan)
+        placement = work.access.patiently(work.access.placement_for_plan)
         return _run(work, placement, _moves(placement, plan), plan)
 
 
@@ -101,9 +101,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     planned = {move.partition: PlannedReplicas(move.after, move.before) for move in moves}
     printer = work.printer("rebalance")
     try:
-        run_moves(
-            access, move_options(work, plan), printer, lambda now: moves_of_file(now, planned)
-        )
+        run_moves(access, move_options(plan), printer, lambda now: moves_of_file(now, planned))
     finally:
         printer.erase()
     if work.is_json:

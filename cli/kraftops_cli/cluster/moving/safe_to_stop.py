@@ -43,7 +43,7 @@ gives them, and without it 1 is assumed, and marked.""",
 @click.option(
     "--min-isr",
     metavar="N",
-    type=Number(_MAX_MIN_ISR),
+    type=Number(_MAX_MIN_ISR, minimum=1),
     help="The brokers' default of min.insync.replicas, where it cannot be seen.",
 )
 @click.pass_context

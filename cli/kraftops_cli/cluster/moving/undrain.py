@@ -40,10 +40,10 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
     planned = read_plan(plan)
     with work.access as access:
         access.check()
-        found = plan_restore(work.patiently(access.placement), planned)
+        found = plan_restore(access.patiently(access.placement), planned)
         if found.moves:
             action = f"change the order of the replicas of {len(found.moves)} partitions"
             confirm("undrain", action, yes=work.yes)
-        stay = change_leaders(access, found.moves, work.deadline)
+        stay = change_leaders(access, found.moves)
     moved = [move.partition for move in found.moves]
     return print_leaders(work, "undrain", moved, [*found.changed, *stay])

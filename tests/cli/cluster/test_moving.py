@@ -1,0 +1,98 @@
+"""Options and output of the subcommands that move replicas."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kraftops.errors import KraftopsError
+from kraftops.placement.plan import Limits, plan_removal
+from kraftops.placement.reassignment_json import plan_json
+from kraftops.reassign.events import Event
+from kraftops_cli.cluster.moving.events_output import EventPrinter
+from kraftops_cli.cluster.moving.plan_input import checked_plan
+from kraftops_cli.terminal.streams import Terminal
+from tests.helpers.placement import placement
+from tests.helpers.tools.fake_cluster import cluster
+from tests.helpers.wire.peers import free_port
+
+RACKS = dict.fromkeys(range(1, 5), None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("decommission", "--id", "1"), "--bootstrap-server/-b is required"),
+        (("decommission", "-b", "h:1"), "argument --id/-i is required"),
+        (("decommission", "-b", "h:1", "--id", "1,x"), "'x' is no id of a broker"),
+        (("decommission", "-b", "h:1", "--id", "1", "--batch", "0"), "no number from 1 to"),
+        (("decommission", "-b", "h:1", "--id", "1", "--throttle", "0"), "no number from 1 to"),
+        (("decommission", "-b", "h:1", "--id", "1", "--wait", "--no-wait"), "do not go together"),
+        (("decommission", "-b", "h:1", "--id", "1", "--plan", "p", "--to", "2"), "go together"),
+        (("safe-to-stop", "--id", "1"), "one of -b and -C is required"),
+        (("drain", "-b", "h:1", "--id", "1"), "argument --save is required"),
+        (("wait", "-b", "h:1"), "one of the arguments --brokers --until is required"),
+        (("wait", "-b", "h:1", "--until", "x", "--brokers", "1"), "do not go together"),
+        (("wait", "-b", "h:1", "--until", "x"), "'x' is no condition"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: tuple[str, ...], message: str) -> None:
+    done = cluster(*arguments)
+
+    assert (done.code, done.text) == (1, "")
+    assert message in done.err
+
+
+@pytest.mark.parametrize("command", ["decommission", "drain", "rebalance", "safe-to-stop"])
+def test_nobody_answers_at_once(command: str, tmp_path: Path) -> None:
+    ids = () if command == "rebalance" else ("--id", "1")
+    save = ("--save", str(tmp_path / "f")) if command == "drain" else ()
+    with free_port() as port:
+        done = cluster(command, "-b", f"localhost:{port}", *ids, *save, "--format", "json")
+
+    assert done.code == 5
+    assert json.loads(done.text)["error"] == "no-answer"
+    assert "connection refused" in done.errors[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"topic": "gone"}, "there is no partition gone-0"),
+        ({"replicas": [2, 9]}, "broker 9 is not registered"),
+        ({"replicas": [2, 1]}, "broker 1 would not be empty"),
+        ({"replicas": [2]}, "it has 2 replicas, and would have 1"),
+        ({"previous": [3, 4]}, "it has other replicas than the plan was made for"),
+    ],
+)
+def test_plan_that_does_not_fit_is_refused(
+    change: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    found = placement(RACKS, [(1, 2)])
+    (partition,) = plan_json(plan_removal(found, {1}, Limits()).moves)["partitions"]  # type: ignore[misc,attr-defined]
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"partitions": [{**partition, **change}]}))
+
+    with pytest.raises(KraftopsError, match=re.escape(message)):
+        checked_plan(str(path), found, {1})
+
+
+def test_progress_has_rate_and_time_left(capfd: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 30.0])
+    printer = EventPrinter(Terminal("t"), "c", is_json=False, clock=lambda: next(times))
+
+    printer(Event("progress", "a", {"partitions": 10, "waiting": 50}))
+    printer(Event("progress", "b", {"partitions": 10, "waiting": 20}))
+
+    assert capfd.readouterr().err == "a\nb; 60 partitions/min, 30 s left\n"
+
+
+def test_progress_without_news_is_not_repeated(capfd: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 1.0, 11.0])
+    printer = EventPrinter(Terminal("t"), "c", is_json=False, clock=lambda: next(times))
+
+    for _ in range(3):
+        printer(Event("progress", "a"))
+
+    assert capfd.readouterr().err == "a\na\n"

@@ -1,0 +1,167 @@
+"""Decommission, killed before and after each of its requests, in a cluster in memory."""
+
+from collections import Counter
+
+import pytest
+
+from kraftops.errors import RefusedError
+from kraftops.placement.placement import Replicas, TopicPartition
+from kraftops.placement.plan import Limits
+from kraftops.reassign.decommission import Decommission, check_decommission, decommission
+from kraftops.reassign.events import Event
+from kraftops.reassign.moves import MoveOptions
+from tests.helpers.wire.moving_cluster import Killed, MovingCluster
+
+LEAVING = frozenset({104, 105})
+PARTITIONS = {
+    TopicPartition("t", number): (101 + number % 5, 101 + (number + 2) % 5) for number in range(7)
+}
+
+
+def cluster(*, is_old: bool = False) -> MovingCluster:
+    return MovingCluster(range(101, 106), PARTITIONS, is_old=is_old)
+
+
+def request(throttle: int | None = None, **options: object) -> Decommission:
+    return Decommission(LEAVING, Limits(), MoveOptions(2, throttle), **options)  # type: ignore[arg-type]
+
+
+def run(found: MovingCluster, asked: Decommission) -> list[Event]:
+    """Run it as the tool does; who is asked to stop brokers stops them."""
+    events = []
+
+    def report(event: Event) -> None:
+        events.append(event)
+        if event.name == "stop":
+            found.brokers.update(dict.fromkeys(LEAVING & found.brokers.keys(), True))
+
+    with found.reached() as access:
+        placement = access.placement()
+        check_decommission(access, placement, asked)
+        decommission(access, asked, report)
+    return events
+
+
+def check_end(found: MovingCluster) -> None:
+    assert [*found.brokers] == [101, 102, 103]
+    for replicas in found.partitions.values():
+        assert LEAVING.isdisjoint(replicas.replicas)
+        assert len({*replicas.replicas}) == 2
+    assert [each for each in found.configs.values() if each] == []
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["4.3", "3.9"])
+@pytest.mark.parametrize("throttle", [None, 1000])
+def test_it_goes_on_after_a_kill_at_any_request(throttle: int | None, is_old: bool) -> None:
+    whole = cluster(is_old=is_old)
+    run(whole, request(throttle))
+    check_end(whole)
+    assert whole.requests > 20
+
+    for cut_at in range(1, whole.requests * 2 + 1):
+        found = cluster(is_old=is_old)
+        found.cut_at = cut_at
+        with pytest.raises(Killed):
+            run(found, request(throttle))
+        found.cut_at = None
+        run(found, request(throttle))
+
+        check_end(found)
+
+
+def test_batches_are_throttled_and_the_brokers_cordoned() -> None:
+    found = cluster()
+    seen: Counter[str] = Counter()
+    answer = found.answer
+
+    def watched(broker: int, api: str, values: dict[str, object]) -> object:
+        if api == "AlterPartitionReassignments":
+            keys = {key for each in found.configs.values() for key in each}
+            seen.update(keys)
+            seen["batches"] += 1
+        return answer(broker, api, values)
+
+    found.answer = watched  # type: ignore[method-assign,assignment]
+    events = run(found, request(1000))
+
+    assert seen["batches"] == sum(event.name == "batch" for event in events) == 3
+    for key in (
+        "leader.replication.throttled.rate", "follower.replication.throttled.rate",
+        "leader.replication.throttled.replicas", "follower.replication.throttled.replicas",
+        "cordoned.log.dirs",
+    ):  # fmt: skip
+        assert seen[key] == 3
+    assert [event.name for event in events if event.name != "progress"][-3:] == [
+        "stop", "unregistered", "unregistered",
+    ]  # fmt: skip
+
+
+def test_new_partition_on_a_broker_that_is_empty_is_moved_too() -> None:
+    found = cluster(is_old=True)
+    late = TopicPartition("late", 0)
+
+    def report(event: Event) -> None:
+        if event.name != "stop":
+            return
+        if late not in found.partitions:
+            found.partitions[late] = Replicas((104,), (104,), 104)
+        else:
+            found.brokers.update(dict.fromkeys(LEAVING, True))
+
+    with found.reached() as access:
+        assert decommission(access, request(), report) == (True, LEAVING)
+
+    assert found.partitions[late].replicas[0] in (101, 102, 103)
+    assert [*found.brokers] == [101, 102, 103]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"t-0": Replicas((101, 103, 102), (101, 103), 101, (102,), (103,))},
+            "other reassignments",
+        ),
+        ({"t-1": Replicas((102, 104), (104,), -1)}, "without a leader"),
+    ],
+    ids=["reassignments", "leaderless"],
+)
+def test_harm_is_refused(change: dict[str, Replicas], message: str) -> None:
+    found = cluster()
+    for name, replicas in change.items():
+        found.partitions[TopicPartition("t", int(name[-1]))] = replicas
+
+    with pytest.raises(RefusedError, match=message):
+        run(found, request())
+
+
+def test_too_few_brokers_are_refused() -> None:
+    found = MovingCluster(range(103, 106), {TopicPartition("t", 0): (103, 104)}, is_old=False)
+
+    with pytest.raises(RefusedError, match="too few brokers for the replicas of t-0"):
+        run(found, request())
+
+
+def test_throttles_of_others_are_not_changed() -> None:
+    found = cluster()
+    found.configs[4, "102"] = {"leader.replication.throttled.rate": "7"}
+    found.configs[2, "t"] = {"leader.replication.throttled.replicas": "*"}
+
+    with pytest.raises(RefusedError, match="broker 102, topic t"):
+        run(found, request(1000))
+    run(found, request())
+
+    assert found.configs[4, "102"] == {"leader.replication.throttled.rate": "7"}
+    assert found.configs[2, "t"] == {"leader.replication.throttled.replicas": "*"}
+
+
+def test_cordon_of_others_stays_and_takes_no_replicas() -> None:
+    found = cluster()
+    found.configs[4, "103"] = {"cordoned.log.dirs": "*"}
+
+    with found.reached() as access:
+        placement = access.placement_for_plan()
+        plan = request().plan(placement)
+
+    assert {broker for move in plan.moves for broker in move.added} <= {101, 102}
+    assert plan.stuck == []

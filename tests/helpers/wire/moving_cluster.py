@@ -1,0 +1,250 @@
+"""A cluster in memory that moves replicas, behind connections that can be cut at any request."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Self
+from unittest.mock import patch
+
+from kraftops.errors import AnswerError
+from kraftops.placement.placement import Replicas, TopicPartition
+from kraftops.reassign import access
+from kraftops.reassign.access import ClusterAccess, Endpoints
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import Address, Bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.connection import NodeKind, VersionRange
+
+Answer = SimpleNamespace
+_TOPIC = 2
+_SET, _DELETE, _APPEND, _SUBTRACT = range(4)
+_OWN = {2: 1, 4: 2}  # sources of values by the type of the resource
+_KNOWN = "cordoned.log.dirs"
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class MovingCluster:
+    """Brokers by id: whether each is fenced; partitions, and configurations by type and name.
+
+    A reassignment ends some requests later. *cut_at* is the number of the request at which
+    the process is killed: with its effect if it is even, before it if it is odd.
+    """
+
+    def __init__(
+        self, brokers: range, partitions: dict[TopicPartition, tuple[int, ...]], *, is_old: bool
+    ) -> None:
+        self.brokers = dict.fromkeys(brokers, False)
+        self.partitions = {
+            partition: Replicas(replicas, replicas, replicas[0])
+            for partition, replicas in partitions.items()
+        }
+        self.configs: dict[tuple[int, str], dict[str, str]] = {}
+        self.is_old = is_old
+        self.requests = 0
+        self.cut_at: int | None = None
+        self._age: dict[TopicPartition, int] = {}
+
+    @contextmanager
+    def reached(self) -> Iterator[ClusterAccess]:
+        """Give access to the cluster; time does not pass."""
+
+        def connection(address: Address, *_: object) -> "_Connection":
+            if self.brokers[address.port]:
+                raise AssertionError(f"broker {address.port} is down")
+            return _Connection(self, address)
+
+        def first(bootstrap: list[Bootstrap], *_: object) -> "_Connection":
+            running = [
+                each.address for each in bootstrap if not self.brokers.get(each.address.port, 1)
+            ]
+            return _Connection(self, running[0])
+
+        endpoints = Endpoints([Bootstrap(Address("b", each)) for each in self.brokers], Settings())
+        with (
+            patch.object(access, "Connection", connection),
+            patch.object(access, "connect", first),
+            patch("time.sleep"),
+            ClusterAccess(endpoints) as found,
+        ):
+            yield found
+
+    def answer(self, broker: int, api: str, values: dict[str, Any]) -> Answer:
+        self.requests += 1
+        self._advance()
+        if self.cut_at is not None and self.requests * 2 - 1 == self.cut_at:
+            raise Killed
+        found: Answer = getattr(self, re.sub(r"([A-Z])", r"_\1", api).lower())(broker, **values)
+        if self.cut_at is not None and self.requests * 2 == self.cut_at:
+            raise Killed
+        return found
+
+    def _advance(self) -> None:
+        for partition, found in self.partitions.items():
+            if not found.is_moving:
+                continue
+            self._age[partition] = self._age.get(partition, 0) + 1
+            if self._age[partition] > 4:
+                target = found.target
+                leader = found.leader if found.leader in target else target[0]
+                self.partitions[partition] = Replicas(target, target, leader)
+                del self._age[partition]
+
+    def _describe_cluster(self, _: int, **values: Any) -> Answer:
+        nodes = [
+            Answer(broker_id=each, host="b", port=each, rack=None, is_fenced=is_fenced)
+            for each, is_fenced in self.brokers.items()
+            if not is_fenced or values.get("include_fenced_brokers")
+        ]
+        return Answer(
+            error_code=0, cluster_id="c", brokers=nodes, controller_id=-1,
+            cluster_authorized_operations=0xFFF,
+        )  # fmt: skip
+
+    def _metadata(self, _: int, **__: Any) -> Answer:
+        topics: dict[str, list[Answer]] = {}
+        for (topic, number), found in self.partitions.items():
+            topics.setdefault(topic, []).append(
+                Answer(
+                    partition_index=number,
+                    replica_nodes=[*found.replicas],
+                    isr_nodes=[*found.isr],
+                    leader_id=found.leader,
+                )
+            )
+        return Answer(
+            topics=[
+                Answer(name=name, error_code=0, partitions=each) for name, each in topics.items()
+            ]
+        )
+
+    def _list_partition_reassignments(self, _: int, **__: Any) -> Answer:
+        return Answer(
+            error_code=0,
+            topics=[
+                Answer(
+                    name=topic,
+                    partitions=[
+                        Answer(
+                            partition_index=number,
+                            replicas=found.replicas,
+                            adding_replicas=found.adding,
+                            removing_replicas=found.removing,
+                        )
+                    ],
+                )
+                for (topic, number), found in self.partitions.items()
+                if found.is_moving
+            ],
+        )
+
+    def _alter_partition_reassignments(self, _: int, *, topics: list[Any], **__: Any) -> Answer:
+        for topic in topics:
+            for each in topic["partitions"]:
+                partition = TopicPartition(topic["name"], each["partition_index"])
+                self._reassign(partition, each["replicas"])
+        return Answer(error_code=0, responses=[])
+
+    def _reassign(self, partition: TopicPartition, wanted: list[int] | None) -> None:
+        found = self.partitions[partition]
+        before = tuple(each for each in found.replicas if each not in found.adding)
+        if wanted is None:
+            self.partitions[partition] = Replicas(before, found.isr, found.leader)
+            return
+        assert len(wanted) == len(found.target), "the number of replicas changes"
+        assert {*wanted} <= {each for each, is_fenced in self.brokers.items() if not is_fenced}
+        removing = tuple(each for each in before if each not in wanted)
+        adding = tuple(each for each in wanted if each not in before)
+        self.partitions[partition] = Replicas(
+            (*wanted, *removing), found.isr, found.leader, adding, removing
+        )
+
+    def _describe_quorum(self, _: int, **__: Any) -> Answer:
+        voter = Answer(
+            replica_id=1, replica_directory_id=None, log_end_offset=0, last_fetch_timestamp=0,
+            last_caught_up_timestamp=0,
+        )  # fmt: skip
+        partition = Answer(
+            error_code=0, leader_id=1, leader_epoch=1, high_watermark=1, current_voters=[voter],
+            observers=[],
+        )  # fmt: skip
+        return Answer(error_code=0, topics=[Answer(partitions=[partition])], nodes=[])
+
+    def _describe_configs(self, broker: int, *, resources: list[Any], **__: Any) -> Answer:
+        results = []
+        for each in resources:
+            kind, name = each["resource_type"], each["resource_name"]
+            assert kind == _TOPIC or name == str(broker), "only a broker tells its configuration"
+            values = self.configs.get((kind, name), {})
+            found = [
+                Answer(name=key, value=values[key], config_source=_OWN[kind])
+                if key in values
+                else Answer(name=key, value=None, config_source=5)
+                for key in each["configuration_keys"]
+                if key in values or (key == _KNOWN and not self.is_old)
+            ]
+            results.append(Answer(error_code=0, resource_name=name, configs=found))
+        return Answer(results=results)
+
+    def _incremental_alter_configs(self, broker: int, *, resources: list[Any], **__: Any) -> Answer:
+        for each in resources:
+            kind, name = each["resource_type"], each["resource_name"]
+            assert kind == _TOPIC or name == str(broker), "only a broker changes its configuration"
+            values = self.configs.setdefault((kind, name), {})
+            for change in each["configs"]:
+                _change(values, change["name"], change["config_operation"], change["value"])
+        return Answer(responses=[])
+
+    def _unregister_broker(self, _: int, *, broker_id: int) -> Answer:
+        if broker_id not in self.brokers:
+            return Answer(error_code=102, error_message=None)
+        assert self.brokers[broker_id], "a broker that runs is unregistered"
+        held = [p for p, found in self.partitions.items() if broker_id in found.replicas]
+        assert held == [], "a broker with replicas is unregistered"
+        del self.brokers[broker_id]
+        return Answer(error_code=0, error_message=None)
+
+
+def _change(values: dict[str, str], key: str, operation: int, value: str | None) -> None:
+    if operation == _DELETE:
+        values.pop(key, None)
+        return
+    assert value is not None
+    old = [each for each in values.get(key, "").split(",") if each]
+    some = value.split(",")
+    if operation == _APPEND:
+        value = ",".join([*old, *(each for each in some if each not in old)])
+    elif operation == _SUBTRACT:
+        value = ",".join(each for each in old if each not in some)
+    values[key] = value
+
+
+class _Connection:
+    kind = NodeKind.BROKER
+
+    def __init__(self, cluster: MovingCluster, address: Address) -> None:
+        self.address = address
+        self.deadline = Deadline(1)
+        self._cluster = cluster
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def versions_of(self, _: str) -> VersionRange:
+        return VersionRange(0, 1 if self._cluster.is_old else 2)
+
+    def error_of(self, code: int, message: str | None) -> AnswerError:
+        return AnswerError(f"{self.address}: {message}", error_code=code)
+
+    def ask(self, api: str, /, *, lowest: int = 0, **values: Any) -> Answer:
+        del lowest
+        return self._cluster.answer(self.address.port, api, values)

@@ -1,0 +1,195 @@
+"""Subcommands that move replicas and leaders of real brokers, or say whether a stop is safe."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kraftops.placement.placement import TopicPartition
+from kraftops.wire.config.settings import Settings
+from kraftops.wire.net.addresses import parse_bootstrap
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.rpc.bootstrap import connect
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
+from tests.helpers.kafka.nodes.moving import Run, create_topics, placement, ready, tool
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+TOPICS = {"one": (4, 1), "two": (6, 2)}
+
+
+@pytest.fixture(scope="module")
+def live(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A controller and three brokers with topics; each test leaves them as they were."""
+    with running_cluster(jars, tmp_path_factory.mktemp("live"), Shape(brokers=3)) as found:
+        create_topics(found, TOPICS)
+        yield found
+
+
+def test_plan_is_one_for_kafkas_tool(live: Cluster, jars: Path, tmp_path: Path) -> None:
+    """Kafka's tool takes the plan, and ours takes what Kafka's tool proposes."""
+    plan = tool(
+        "decommission", "-b", live.brokers, "--id", "103", "--plan-only", "--format", "json"
+    )
+    path = tmp_path / "plan.json"
+    path.write_bytes(plan.out)
+
+    verified = reassign(jars, live, "--reassignment-json-file", str(path), "--verify")
+    topics = tmp_path / "topics.json"
+    topics.write_text('{"version":1,"topics":[{"topic":"two"}]}')
+    proposed = reassign(
+        jars, live, "--topics-to-move-json-file", str(topics), "--broker-list", "101,102",
+        "--generate",
+    )  # fmt: skip
+    path.write_text(proposed.strip().splitlines()[-1])
+    done = tool(
+        "decommission", "-b", live.brokers, "--id", "103", "--plan", str(path), "--plan-only"
+    )
+
+    assert "There is no active reassignment of partition" in verified
+    assert verified.count("replica set is") == len(json.loads(plan.text)["partitions"])
+    assert (done.code, done.err) == (0, "")
+    assert "two-0: " in done.text
+
+
+def reassign(jars: Path, cluster: Cluster, *args: str) -> str:
+    """Run kafka-reassign-partitions."""
+    done = subprocess.run(
+        ["java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*",
+         "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+         "--bootstrap-server", cluster.brokers, *args],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_stop_is_safe_or_not(live: Cluster) -> None:
+    ready(live, 101, 102, 103)
+    place = placement(live).partitions
+    alone = next(each.leader for each in place.values() if len(each.replicas) == 1)
+
+    one = tool("safe-to-stop", "-b", live.brokers, "--id", str(alone), "--format", "json")
+    by_log = tool("safe-to-stop", "-C", live.controllers, "--id", str(alone), "--format", "json")
+    missing = tool("safe-to-stop", "-b", live.brokers, "--id", "104")
+
+    found = json.loads(one.text)
+    assert (one.code, found["isSafe"]) == (2, False)
+    assert all(each["isOffline"] for each in found["partitions"])
+    assert len(found["partitions"]) == sum(each.replicas == (alone,) for each in place.values())
+    assert json.loads(by_log.text)["partitions"] == found["partitions"]
+    assert missing.code == 4
+
+
+def test_leaders_leave_and_come_back(live: Cluster, tmp_path: Path) -> None:
+    ready(live, 101, 102, 103)
+    before = placement(live).partitions
+    path = tmp_path / "leaders.json"
+
+    drained = tool("drain", "-b", live.brokers, "--id", "101", "--save", str(path), "--yes")
+    between = placement(live).partitions
+    restored = tool("undrain", "-b", live.brokers, "--plan", str(path), "--yes")
+    after = placement(live).partitions
+
+    alone = [partition for partition, each in before.items() if each.replicas == (101,)]
+    assert drained.code == (2 if alone else 0), drained.err
+    assert [p for p, each in between.items() if each.leader == 101] == alone
+    assert all({*between[p].replicas} == {*before[p].replicas} for p in before)
+    assert (restored.code, restored.err) == (0, "")
+    assert {p: each.replicas for p, each in after.items()} == {
+        p: each.replicas for p, each in before.items()
+    }
+    led = {p: each.leader for p, each in after.items() if before[p].leader == each.replicas[0]}
+    assert all(each == after[p].replicas[0] for p, each in led.items())
+
+
+def test_throttles_of_others_are_refused(live: Cluster) -> None:
+    rate = "leader.replication.throttled.rate"
+    ready(live, 101, 102, 103)
+    change_broker(live, 102, rate, 0, "1000")
+
+    done = tool("decommission", "-b", live.brokers, "--id", "101", "--throttle", "1", "--yes")
+    change_broker(live, 102, rate, 1, None)
+
+    assert done.code == 3
+    assert "throttles are set already: broker 102" in done.err
+    placement(live)
+
+
+def change_broker(
+    cluster: Cluster, broker: int, key: str, operation: int, value: str | None
+) -> None:
+    address = f"localhost:{cluster.port(broker, 'PLAINTEXT')}"
+    change = {"name": key, "config_operation": operation, "value": value}
+    resource = {"resource_type": 4, "resource_name": str(broker), "configs": [change]}
+    with connect(parse_bootstrap(address), Settings(), Deadline(30)) as connection:
+        answer = connection.ask(
+            "IncrementalAlterConfigs", resources=[resource], validate_only=False
+        )
+    assert [each.error_code for each in answer.responses] == [0]
+
+
+def test_cancel_takes_back_what_is_in_flight_and_what_the_plan_moved(
+    live: Cluster, tmp_path: Path
+) -> None:
+    ready(live, 101, 102, 103)
+    before = placement(live)
+    path = tmp_path / "plan.json"
+    ask = ("-b", live.brokers, "--id", "103")
+    path.write_bytes(tool("decommission", *ask, "--plan-only", "--format", "json").out)
+    run = Run(*ask, "--plan", str(path), "--batch", "2")
+    run.until("batch")
+    run.until("batch")
+    run.kill()
+
+    without_plan = tool("decommission", "cancel", *ask, "--yes")
+    cancelled = tool("decommission", "cancel", *ask, "--yes", "--plan", str(path))
+    after = placement(live)
+
+    assert (without_plan.code, cancelled.code) == (3, 0), without_plan.err + cancelled.err
+    assert {p: each.replicas for p, each in after.partitions.items()} == {
+        p: each.replicas for p, each in before.partitions.items()
+    }
+
+
+def test_brokers_are_loaded_evenly(live: Cluster) -> None:
+    ready(live, 101, 102, 103)
+
+    done = tool("rebalance", "-C", live.controllers, "-b", live.brokers, "--yes", "--timeout", "50")
+
+    counts = placement(live).replica_counts()
+    assert done.code == 0, done.err
+    assert max(counts.values()) - min(counts.values()) <= 1
+    assert tool("rebalance", "-b", live.brokers, "--yes").text == "Moved partitions: 0.\n"
+
+
+def test_nothing_is_done_without_consent(live: Cluster) -> None:
+    before = placement(live)
+
+    done = tool("decommission", "-b", live.brokers, "--id", "103")
+    unknown = tool("decommission", "-b", live.brokers, "--id", "999", "--yes")
+
+    assert (done.code, unknown.code) == (3, 0)
+    assert "--yes agrees to it" in done.err
+    assert unknown.text == "Broker 999 is not registered.\n"
+    assert placement(live) == before
+
+
+def test_older_release_is_left_without_cordon(older_jars: Path, tmp_path: Path) -> None:
+    """Brokers of Kafka 3.9 do not list fenced brokers, and know no cordon."""
+    with running_cluster(older_jars, tmp_path, Shape(brokers=2, release="3.9")) as found:
+        create_topics(found, {"old": (4, 1)})
+        ask = ("-b", found.brokers, "--id", "102", "--yes")
+        empty = tool("decommission", *ask, "--no-wait", "--timeout", "50")
+        found.nodes[102].stop()
+        gone = tool("decommission", *ask, "--timeout", "50")
+        place = placement(found)
+
+    assert (empty.code, gone.code) == (0, 0), empty.err + gone.err
+    assert [*place.brokers] == [101]
+    assert {each.replicas for each in place.partitions.values()} == {(101,)}
+    assert place.partitions[TopicPartition("old", 0)].leader == 101
