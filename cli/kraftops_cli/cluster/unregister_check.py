@@ -83,7 +83,7 @@ class Registrations:
         return RefusedError(
             f"{self.address}: broker {broker} still holds {topics.total()} replicas of"
             f" {len(topics)} topics: {shown}",
-            "move them with kafka-reassign-partitions; --force unregisters it nevertheless",
+            "kafka-cluster decommission moves them; --force unregisters it nevertheless",
             code="broker-has-replicas",
             broker=broker,
             replicas=topics.total(),

@@ -137,6 +137,7 @@ class _Round:
         self._mover = Mover(access, request.options, report)
         self._told: set[str] = set()
         self._gone: set[int] = set()
+        self._sent: set[int] = set()
         self._unregistered: set[int] = set()
         self._is_cordoned: bool | None = None  # not known yet
 
@@ -257,12 +258,15 @@ class _Round:
                 )
 
     def _unregister_one(self, broker: int) -> bool:
+        """Unregister a broker; tell whether this run has done it."""
+        was_sent = broker in self._sent
+        self._sent.add(broker)
         try:
             self._access.ask(lambda connection: unregister_broker(connection, broker))
         except AnswerError as error:
             if error.error_code != BROKER_ID_NOT_REGISTERED:
                 raise
-            return False
+            return was_sent
         return True
 
     def _tell_once(self, event: Event) -> None:

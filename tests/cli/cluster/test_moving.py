@@ -25,7 +25,7 @@ RACKS = dict.fromkeys(range(1, 5), None)
     [
         (("decommission", "--id", "1"), "--bootstrap-server/-b is required"),
         (("decommission", "-b", "h:1"), "argument --id/-i is required"),
-        (("decommission", "-b", "h:1", "--id", "1,x"), "'x' is no id of a broker"),
+        (("decommission", "-b", "h:1", "--id", "1,x"), "could not convert 'x' to Integer"),
         (("decommission", "-b", "h:1", "--id", "1", "--batch", "0"), "no number from 1 to"),
         (("decommission", "-b", "h:1", "--id", "1", "--throttle", "0"), "no number from 1 to"),
         (("decommission", "-b", "h:1", "--id", "1", "--wait", "--no-wait"), "do not go together"),

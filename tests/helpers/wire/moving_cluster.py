@@ -247,4 +247,7 @@ class _Connection:
 
     def ask(self, api: str, /, *, lowest: int = 0, **values: Any) -> Answer:
         del lowest
+        return self.change(api, **values)
+
+    def change(self, api: str, /, **values: Any) -> Answer:
         return self._cluster.answer(self.address.port, api, values)

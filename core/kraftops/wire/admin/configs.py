@@ -86,12 +86,12 @@ def alter_configs(
     Those of a broker are changed by itself, or by the leader of the quorum.
 
     Raises:
-        WireError: the request fails: it is unknown whether it had an effect.
+        UnknownOutcomeError: there is no answer: it is unknown whether it had an effect.
         AnswerError: a change is refused; others may have been made.
     """
     if not changes:
         return
-    answer = connection.ask(
+    answer = connection.change(
         "IncrementalAlterConfigs",
         resources=[
             {

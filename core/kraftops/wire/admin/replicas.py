@@ -79,14 +79,14 @@ def alter_reassignments(
     """Begin reassignments, or cancel those of None; return the refused ones.
 
     Raises:
-        WireError: the request fails: it is unknown whether they have begun.
-        AnswerError: none has begun.
+        UnknownOutcomeError: there is no answer: it is unknown whether they have begun.
+        WireError: the request fails: none has begun.
     """
     topics: dict[str, list[dict[str, object]]] = defaultdict(list)
     for (topic, number), replicas in sorted(wanted.items()):
         listed = None if replicas is None else [*replicas]
         topics[topic].append({"partition_index": number, "replicas": listed})
-    answer = connection.ask(
+    answer = connection.change(
         "AlterPartitionReassignments",
         timeout_ms=_TIMEOUT_MS,
         topics=[{"name": name, "partitions": found} for name, found in topics.items()],
@@ -118,9 +118,8 @@ def elect_preferred(
     topics: dict[str, list[int]] = defaultdict(list)
     for topic, number in sorted(partitions):
         topics[topic].append(number)
-    answer = connection.ask(
+    answer = connection.change(
         "ElectLeaders",
-        lowest=1,
         election_type=_PREFERRED,
         topic_partitions=[{"topic": name, "partitions": found} for name, found in topics.items()],
         timeout_ms=_TIMEOUT_MS,
