@@ -14,7 +14,7 @@ from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.streams import Terminal, printable
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.inspector import DirectoryState, Finding
@@ -124,12 +124,12 @@ def _table(
     rows = [[title for title, _ in columns]]
     for state in states:
         texts = _texts(describe_state(state))
-        rows.append([texts.get(name, "-") for _, name in columns])
+        rows.append([printable(texts.get(name, "-")) for _, name in columns])
     lines = aligned(rows)
     lines += [f"problem: {problem}" for problem in problems]
     for finding in found:
         lines += [f"finding: {finding}", f"   cure: {finding.cure}"]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _texts(data: dict[str, object]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.streams import Terminal, printable
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.inspector import Finding
@@ -136,10 +136,10 @@ def verify(
 
 def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:
     if stopping:
-        return "".join(f"{finding}; {finding.cure}\n" for finding in stopping)
-    return "".join(
-        f"{node.config.path}: node {node.config.node_id} would start\n" for node in nodes
-    )
+        lines = [f"{finding}; {finding.cure}" for finding in stopping]
+    else:
+        lines = [f"{node.config.path}: node {node.config.node_id} would start" for node in nodes]
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _as_json(

@@ -15,6 +15,8 @@ JSON_VERSION = 1
 _LINES_AT_ONCE = 4096
 _CONTROLS = {number: f"\\x{number:02x}" for number in [*range(0x20), *range(0x7F, 0xA0)]}
 _CONTROLS |= {ord("\n"): "\\n", ord("\r"): "\\r"}
+_BIDI = [0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+_CONTROLS |= {number: f"\\u{number:04x}" for number in _BIDI}
 
 
 class Terminal:

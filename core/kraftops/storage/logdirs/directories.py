@@ -106,7 +106,9 @@ def check_ids(directories: Iterable[LogDirectory], cluster_id: str, node_id: int
                 f"{directory.meta_path}. If you moved your data, make sure your configured node id "
                 "matches. If you intend to create a new node, you should remove all data in your "
                 "data directories.",
-                hint=f"either node.id={meta.node_id} in the configuration, or rewrite --node-id",
+                hint="kafka-storage rewrite --node-id changes it"
+                if meta.node_id < 0
+                else f"either node.id={meta.node_id} in the configuration, or rewrite --node-id",
             )
         if meta.directory_id is None:
             continue

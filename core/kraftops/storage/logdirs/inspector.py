@@ -193,12 +193,11 @@ def _id_findings(config: ServerConfig, states: tuple[DirectoryState, ...]) -> It
         if meta is None:
             continue
         if meta.node_id not in (None, config.node_id):
-            yield Finding(
-                path,
-                f"it is of node {meta.node_id}, the configuration of node {config.node_id}",
-                f"set node.id={meta.node_id}, or kafka-storage rewrite --node-id {config.node_id}",
-                code=OTHER_NODE_ID,
-            )
+            cure = f"kafka-storage rewrite --node-id {config.node_id}"
+            if (meta.node_id or 0) >= 0:
+                cure = f"set node.id={meta.node_id}, or {cure}"
+            problem = f"it is of node {meta.node_id}, the configuration of node {config.node_id}"
+            yield Finding(path, problem, cure, code=OTHER_NODE_ID)
         if meta.directory_id is None:
             continue
         shown = to_text(meta.directory_id)
