@@ -152,8 +152,11 @@ def _comparison(nodes: Mapping[int, NodeApiVersions]) -> str:
 
 
 def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
+    from kraftops.wire.net.releases import release_of
+
     return {
         "id": node,
+        "release": release_of(versions.apis, versions.features),
         "apis": [
             {"key": key, "name": api_name(key), "min": served.first, "max": served.last}
             for key, served in sorted(versions.apis.items())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Seconds
@@ -15,17 +16,19 @@ from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
+    from kraftops_cli.cluster.description import Chosen
     from kraftops_cli.cluster.target import Target
 
 EXAMPLES = (
     ("all that controllers know", "kafka-cluster describe -C localhost:9093"),
     ("every five seconds", "kafka-cluster describe -b localhost:9092 --watch 5"),
+    ("brokers that are gone", "kafka-cluster describe -C localhost:9093 --fenced --rack r1"),
 )
 
 
 @click.command(
     cls=ToolCommand,
-    syntax=cluster_syntax("watch"),
+    syntax=cluster_syntax("watch", "ids", "racks", "fenced"),
     name="describe",
     examples=EXAMPLES,
     help="""\
@@ -37,6 +40,23 @@ a value that the node does not know, or that the user may not see.""",
 )
 @target_options
 @click.option(
+    "--id",
+    "-i",
+    "ids",
+    metavar="ID[,ID|-ID…]",
+    type=BrokerIds(),
+    multiple=True,
+    help="Only these brokers; may be given more than once.",
+)
+@click.option(
+    "--rack",
+    "racks",
+    metavar="RACK",
+    multiple=True,
+    help="Only brokers of this rack; may be given more than once.",
+)
+@click.option("--fenced", is_flag=True, help="Only brokers that are fenced.")
+@click.option(
     "--watch",
     metavar="SECONDS",
     type=Seconds(),
@@ -47,8 +67,14 @@ def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options
     """Run the subcommand; return its exit code."""
     from kraftops_cli.cluster.target import target_of
 
+    ids, racks, fenced = (options.pop(name) for name in ("ids", "racks", "fenced"))
     target = target_of(terminal, **options)
-    printer = _Printer(terminal, form, has_time=watch is not None)
+    from kraftops_cli.cluster.description import Chosen
+
+    chosen = Chosen(
+        frozenset(flattened(ids)) if ids else None, frozenset(racks) if racks else None, fenced
+    )
+    printer = _Printer(terminal, form, chosen, has_time=watch is not None)
     if watch is None:
         printer.describe(target)
         return 0
@@ -76,7 +102,11 @@ def _may_recover(error: WireError) -> bool:
 class _Printer:
     """Printer of descriptions; notes about missing permissions precede the first one."""
 
-    def __init__(self, terminal: Terminal, form: str, *, has_time: bool) -> None:
+    def __init__(self, terminal: Terminal, form: str, chosen: Chosen, *, has_time: bool) -> None:
+        from kraftops_cli.cluster.target import KeptImage
+
+        self._chosen = chosen
+        self._kept = KeptImage()
         self._terminal = terminal
         self._form = form
         self._has_time = has_time
@@ -91,12 +121,12 @@ class _Printer:
         from kraftops_cli.cluster.description import ask_description
         from kraftops_cli.cluster.description_output import description_json, description_text
 
-        description = ask_description(target, self._note)
+        description = ask_description(target, self._note, kept=self._kept, chosen=self._chosen)
         print_answer(
             self._terminal,
             self._form,
             "describe",
-            lambda: {"time": int(time.time() * 1000), **description_json(description)},
+            lambda: {"time": description.now, **description_json(description)},
             lambda: self._time_line() + description_text(description),
         )
         self._is_first = False

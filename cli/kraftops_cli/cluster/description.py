@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kraftops.errors import AnswerError, AuthError, WireError
@@ -22,13 +23,24 @@ from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
 from kraftops.wire.rpc.leader import ask_leader
 from kraftops_cli.cluster.broker_states import broker_states, replica_counts
-from kraftops_cli.cluster.target import Target
+from kraftops_cli.cluster.health import (
+    Health,
+    NodeFacts,
+    ask_health,
+    ask_nodes,
+    facts_in_image,
+    health_of_image,
+)
+from kraftops_cli.cluster.target import KeptImage, Target
 
 if TYPE_CHECKING:
     from kraftops.image.state.broker import BrokerState
     from kraftops.wire.quorum.live_image import LiveImage
 
 T = TypeVar("T")
+
+FENCED = "registered-fenced"
+_REASSIGNMENTS = "ListPartitionReassignments"
 
 
 class BrokerDescription(NamedTuple):
@@ -40,6 +52,31 @@ class BrokerDescription(NamedTuple):
     listeners: Sequence[tuple[str, Address]]
     directories: Sequence[str] | None
     replicas: int | None
+    facts: NodeFacts = NodeFacts()
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether it is fenced."""
+        return self.state == FENCED
+
+
+class Chosen(NamedTuple):
+    """The brokers that are shown: all, or by id, rack and state."""
+
+    ids: frozenset[int] | None = None
+    racks: frozenset[str] | None = None
+    only_fenced: bool = False
+
+    def has(self, broker: BrokerDescription) -> bool:
+        """Tell whether a broker is shown."""
+        return (
+            (self.ids is None or broker.node_id in self.ids)
+            and (self.racks is None or broker.rack in self.racks)
+            and (broker.is_fenced or not self.only_fenced)
+        )
+
+
+ALL = Chosen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +92,12 @@ class ClusterDescription:
     features: Sequence[Feature]
     live: LiveImage | None
     quorum_error: WireError | None
+    health: Health | None = None
+    facts: Mapping[int, NodeFacts] = field(default_factory=dict)
+    controllers: Mapping[int, NodeFacts] | None = None
+    chosen: Chosen = ALL
+    now: int = 0
+    """The time of the description, in ms."""
 
     @property
     def snapshot_lag(self) -> int | None:
@@ -69,27 +112,34 @@ class ClusterDescription:
         return max((replica.end_offset for _, replica in self.replicas()), default=-1)
 
     def brokers(self) -> list[BrokerDescription] | None:
-        """Return the brokers, from the metadata log or from a broker."""
+        """Return the chosen brokers, from the metadata log or from a broker."""
+        if not self.live and (self.is_of_controllers or not self.nodes):
+            return None
+        return [broker for broker in self._all_brokers() if self.chosen.has(broker)]
+
+    def _all_brokers(self) -> Iterator[BrokerDescription]:
         if self.live:
             image = self.live.image
             counts = replica_counts(image)
-            return [
-                _registered(broker, state, counts[broker].total() if broker in counts else 0)
-                for broker, state in broker_states(image).items()
-            ]
-        if self.is_of_controllers or not self.nodes:
-            return None
-        return [
-            BrokerDescription(
+            for broker, state in broker_states(image).items():
+                replicas = counts[broker].total() if broker in counts else 0
+                yield _registered(broker, state, replicas, self.facts.get(broker, NodeFacts()))
+            return
+        for node in sorted(self.nodes.nodes if self.nodes else ()):
+            yield BrokerDescription(
                 node.node_id,
-                "registered-fenced" if node.is_fenced else "active",
+                FENCED if node.is_fenced else "active",
                 node.rack,
                 [("", node.address)],
                 None,
                 None,
+                self.facts.get(node.node_id, NodeFacts()),
             )
-            for node in sorted(self.nodes.nodes)
-        ]
+
+    def facts_of(self, node: int) -> NodeFacts:
+        """Return what is known of a node, a controller or a broker."""
+        known = (self.controllers or {}).get(node)
+        return known or self.facts.get(node, NodeFacts())
 
     def replicas(self) -> Iterator[tuple[str, ReplicaState]]:
         """Yield the voters and observers of the quorum, each with its role."""
@@ -100,33 +150,52 @@ class ClusterDescription:
                 yield "observer", replica
 
 
-def _registered(broker: int, state: BrokerState, replicas: int) -> BrokerDescription:
+def _registered(
+    broker: int, state: BrokerState, replicas: int, facts: NodeFacts
+) -> BrokerDescription:
     """Return the description of a broker from its registration."""
     unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
     return BrokerDescription(
         broker,
-        "registered-fenced" if state["fenced"] else unfenced,
+        FENCED if state["fenced"] else unfenced,
         state["rack"],
         [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
         [to_text(directory) for directory in state["logDirs"]],
         replicas,
+        facts,
     )
 
 
 def ask_description(
-    target: Target, skipped: Callable[[str, AnswerError], None]
+    target: Target,
+    skipped: Callable[[str, AnswerError], None],
+    *,
+    kept: KeptImage | None = None,
+    chosen: Chosen = ALL,
 ) -> ClusterDescription:
     """Ask a cluster for everything; call *skipped* for each part that is not permitted.
+
+    Args:
+        target: The cluster.
+        skipped: Gets the name of the part, and the error.
+        kept: The metadata that is kept between descriptions.
+        chosen: The brokers that are shown.
 
     Raises:
         WireError: there is no answer, or another error.
     """
     with target.connect() as connection:
-        questions = _Questions(target, connection, skipped)
+        questions = _Questions(target, connection, skipped, kept or KeptImage())
         features = api_versions(connection).features
         nodes = questions.nodes()
         live = questions.live_image(nodes)
         quorum = questions.quorum(nodes, live)
+        health = questions.health(live)
+    controllers: dict[int, NodeFacts] | None = None
+    if live:
+        facts, controllers = facts_in_image(live.image)
+    else:
+        facts = ask_nodes(target, nodes.nodes if nodes else ())
     return ClusterDescription(
         is_of_controllers=target.is_of_controllers,
         nodes=nodes,
@@ -134,6 +203,11 @@ def ask_description(
         features=features,
         live=live,
         quorum_error=quorum if isinstance(quorum, WireError) else None,
+        health=health,
+        facts=facts,
+        controllers=controllers,
+        chosen=chosen,
+        now=time.time_ns() // 1_000_000,
     )
 
 
@@ -144,6 +218,7 @@ class _Questions:
     target: Target
     connection: Connection
     skipped: Callable[[str, AnswerError], None]
+    kept: KeptImage
 
     def _permitted(self, part: str, ask: Callable[[], T], *, any_controller: bool) -> T | None:
         """Return an answer; None, after a call of *skipped*, if it is not permitted.
@@ -173,7 +248,22 @@ class _Questions:
         if not self.target.is_of_controllers:
             return None
         any_controller = nodes is None
-        return self._permitted("the brokers", self.target.live_image, any_controller=any_controller)
+        return self._permitted(
+            "the brokers", lambda: self.kept.of(self.target), any_controller=any_controller
+        )
+
+    def health(self, live: LiveImage | None) -> Health | None:
+        """Count partitions in the metadata log, or ask the broker; None if it does not serve that.
+
+        A broker lists only partitions that the user may describe.
+        """
+        if live:
+            return health_of_image(live.image)
+        if self.target.is_of_controllers or self.connection.versions_of(_REASSIGNMENTS) is None:
+            return None
+        return self._permitted(
+            "the partitions", lambda: ask_health(self.connection), any_controller=False
+        )
 
     def quorum(
         self, nodes: ClusterNodes | None, live: LiveImage | None

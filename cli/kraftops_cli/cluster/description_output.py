@@ -6,16 +6,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kraftops.display.text_table import NO_VALUE, plain_table
-from kraftops.display.times import iso_time
+from kraftops.display.times import span_text
+from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
 from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
 
 if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address
     from kraftops.wire.rpc.cluster import Feature, ReplicaState
+    from kraftops_cli.cluster.health import Health
 
-_BROKER_HEADER = ("BROKER", "STATE", "RACK", "REPLICAS", "LISTENERS", "DIRECTORIES")
-_REPLICA_HEADER = ("NODE", "ROLE", "END OFFSET", "LAG", "CAUGHT UP", "LISTENERS", "DIRECTORY")
+_BROKER_HEADER = (
+    *("BROKER", "STATE", "RACK", "RELEASE", "REPLICAS", "LISTENERS", "DIRECTORIES"),
+    "FAILED DIRECTORIES",
+)
+_REPLICA_HEADER = (
+    *("NODE", "ROLE", "RELEASE", "END OFFSET", "LAG", "CAUGHT UP", "LISTENERS", "DIRECTORY"),
+)
+
+_MOST_AHEAD_MS = 3_600_000  # by which the clock of a node may differ
 
 
 def description_text(description: ClusterDescription) -> str:
@@ -43,8 +52,23 @@ def _summary_text(description: ClusterDescription) -> str:
             ("cluster id", nodes.cluster_id if nodes else None),
             ("quorum leader", leader),
             ("snapshot", snapshot),
+            ("partitions", _health_text(description.health)),
         ]
     )
+
+
+def _health_text(health: Health | None) -> str | None:
+    if health is None:
+        return None
+    assumed = " (of 1, which is assumed)" if health.is_min_isr_assumed else ""
+    counts = (
+        str(health.partitions),
+        f"{health.under_replicated} under-replicated",
+        f"{health.offline} offline",
+        f"{health.under_min_isr} under min ISR{assumed}",
+        f"{len(health.moving)} in reassignment",
+    )
+    return ", ".join(counts)
 
 
 def _broker_text(brokers: Sequence[BrokerDescription] | None) -> str:
@@ -55,9 +79,11 @@ def _broker_text(brokers: Sequence[BrokerDescription] | None) -> str:
             each.node_id,
             each.state,
             each.rack,
+            each.facts.release,
             each.replicas,
             _listener_text(each.listeners),
             None if each.directories is None else ", ".join(each.directories) or None,
+            None if each.facts.failed is None else ", ".join(each.facts.failed) or "none",
         )
         for each in brokers
     ]
@@ -77,9 +103,10 @@ def _quorum_text(description: ClusterDescription) -> str:
         (
             each.node_id,
             role,
+            description.facts_of(each.node_id).release,
             _known(each.end_offset),
             end - each.end_offset if each.end_offset >= 0 else None,
-            iso_time(each.caught_up_at) if each.caught_up_at >= 0 else None,
+            None if (age := _age(each.caught_up_at, description.now)) is None else _ago(age),
             _listener_text(quorum.listeners.get(each.node_id, [])),
             to_text(each.directory_id) if each.directory_id else None,
         )
@@ -93,12 +120,32 @@ def feature_text(features: Sequence[Feature]) -> str:
     rows = [
         (
             each.name,
-            each.finalized,
+            None if each.finalized is None else _level_text(each.name, each.finalized),
             f"{each.supported.first}-{each.supported.last}" if each.supported else None,
         )
         for each in features
     ]
     return plain_table([("FEATURE", "FINALIZED", "SUPPORTED"), *rows])
+
+
+def _level_text(feature: str, level: int) -> str:
+    name = level_name(feature, level)
+    return f"{level} ({name})" if name else str(level)
+
+
+def level_name(feature: str, level: int | None) -> str | None:
+    """Return the name of a level of metadata.version (`4.3-IV0`); None for all others."""
+    known = by_level(level) if feature == METADATA_VERSION and level is not None else None
+    return known.name if known else None
+
+
+def _age(time: int, now: int) -> int | None:
+    """Return the ms since a time, at least 0; None for -1, and for a time in the far future."""
+    return max(now - time, 0) if 0 <= time <= now + _MOST_AHEAD_MS else None
+
+
+def _ago(age: int) -> str:
+    return f"{span_text(age // 1000 * 1000)} ago" if age >= 1000 else "now"
 
 
 def _known(number: int) -> int | None:
@@ -119,8 +166,37 @@ def description_json(description: ClusterDescription) -> dict[str, object]:
         }
         if live
         else None,
+        "partitions": _health_json(description.health),
         "brokers": None if brokers is None else [_broker_json(each) for each in brokers],
+        "controllers": None
+        if description.controllers is None
+        else [
+            {"id": each, "release": facts.release, "features": feature_json(facts.features)}
+            for each, facts in description.controllers.items()
+        ],
         "features": feature_json(description.features),
+    }
+
+
+def _health_json(health: Health | None) -> dict[str, object] | None:
+    if health is None:
+        return None
+    return {
+        "count": health.partitions,
+        "underReplicated": health.under_replicated,
+        "offline": health.offline,
+        "underMinIsr": health.under_min_isr,
+        "isMinIsrAssumed": health.is_min_isr_assumed,
+        "reassignments": [
+            {
+                "topic": partition.topic,
+                "partition": partition.number,
+                "replicas": [*each.replicas],
+                "adding": [*each.adding],
+                "removing": [*each.removing],
+            }
+            for partition, each in health.moving.items()
+        ],
     }
 
 
@@ -130,8 +206,11 @@ def feature_json(features: Sequence[Feature]) -> list[dict[str, object]]:
         {
             "name": each.name,
             "finalized": each.finalized,
+            "finalizedName": level_name(each.name, each.finalized),
             "min": each.supported.first if each.supported else None,
+            "minName": level_name(each.name, each.supported.first) if each.supported else None,
             "max": each.supported.last if each.supported else None,
+            "maxName": level_name(each.name, each.supported.last) if each.supported else None,
         }
         for each in features
     ]
@@ -142,9 +221,11 @@ def _broker_json(broker: BrokerDescription) -> dict[str, object]:
         "id": broker.node_id,
         "state": broker.state,
         "rack": broker.rack,
+        "release": broker.facts.release,
         "replicas": broker.replicas,
         "listeners": _listener_json(broker.listeners),
         "directories": None if broker.directories is None else [*broker.directories],
+        "failedDirectories": None if broker.facts.failed is None else [*broker.facts.failed],
     }
 
 
@@ -161,7 +242,8 @@ def _quorum_json(description: ClusterDescription) -> dict[str, object] | None:
         return None
     replicas = [
         {
-            **_replica_json(role, each, end),
+            **_replica_json(role, each, end, description.now),
+            "release": description.facts_of(each.node_id).release,
             "listeners": _listener_json(quorum.listeners.get(each.node_id, [])),
         }
         for role, each in description.replicas()
@@ -174,13 +256,15 @@ def _quorum_json(description: ClusterDescription) -> dict[str, object] | None:
     }
 
 
-def _replica_json(role: str, replica: ReplicaState, end: int) -> dict[str, object]:
+def _replica_json(role: str, replica: ReplicaState, end: int, now: int) -> dict[str, object]:
     return {
         "id": replica.node_id,
         "role": role,
         "endOffset": _known(replica.end_offset),
         "lag": end - replica.end_offset if replica.end_offset >= 0 else None,
         "lastFetchTimestamp": _known(replica.fetched_at),
+        "lastFetchAgeMs": _age(replica.fetched_at, now),
         "lastCaughtUpTimestamp": _known(replica.caught_up_at),
+        "lastCaughtUpAgeMs": _age(replica.caught_up_at, now),
         "directoryId": to_text(replica.directory_id) if replica.directory_id else None,
     }

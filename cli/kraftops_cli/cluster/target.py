@@ -40,13 +40,13 @@ class Target:
         """
         return connect(self.bootstrap, self.settings, self.deadline, self.kind)
 
-    def connect_to(self, address: Address) -> Connection:
-        """Return a connection to another node of the cluster.
+    def connect_to(self, address: Address, deadline: Deadline | None = None) -> Connection:
+        """Return a connection to another node of the cluster, by default with this deadline.
 
         Raises:
             WireError: it does not answer.
         """
-        return Connection(address, self.settings, self.deadline)
+        return Connection(address, self.settings, deadline or self.deadline)
 
     def nodes(self, connection: Connection, *, with_fenced: bool = False) -> ClusterNodes:
         """Ask a node for the nodes of the cluster, and compare the cluster's id.
@@ -86,6 +86,23 @@ class Target:
     def is_of_controllers(self) -> bool:
         """Whether controllers are asked."""
         return self.kind is NodeKind.CONTROLLER
+
+
+class KeptImage:
+    """The metadata of a cluster, loaded when it is needed first, and then kept current."""
+
+    def __init__(self) -> None:
+        self._live: LiveImage | None = None
+
+    def of(self, target: Target) -> LiveImage:
+        """Return the metadata as it is now, or was less than a second ago; errors as `live_image`.
+
+        The log is read anew only after an error.
+        """
+        if self._live is None:
+            self._live = target.live_image()
+        self._live.update()
+        return self._live
 
 
 def target_of(terminal: Terminal, **options: Any) -> Target:

@@ -16,7 +16,7 @@ from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from kraftops_cli.cluster.target import Target
+    from kraftops_cli.cluster.target import KeptImage, Target
 
 EXAMPLES = (
     (
@@ -120,12 +120,15 @@ def _wait(target: Target, condition: _Condition) -> dict[int, bool]:
     Raises:
         WireError: the deadline is over, or the question is not permitted.
     """
+    from kraftops_cli.cluster.target import KeptImage
+
     count = 0
     has_answer = False
     last_error: WireError | None = None
+    kept = KeptImage()
     while True:
         try:
-            fenced = _fenced_by_id(target)
+            fenced = _fenced_by_id(target, kept)
         except (AnswerError, AuthError):
             raise
         except WireError as error:
@@ -142,13 +145,13 @@ def _wait(target: Target, condition: _Condition) -> dict[int, bool]:
         time.sleep(max(0.0, min(_PAUSE_SECONDS, target.deadline.left)))
 
 
-def _fenced_by_id(target: Target) -> dict[int, bool]:
+def _fenced_by_id(target: Target, kept: KeptImage) -> dict[int, bool]:
     """Return the brokers by id, and whether they are fenced."""
     from kraftops.wire.rpc.cluster import lists_fenced
     from kraftops_cli.cluster.broker_states import fenced_by_id
 
     if target.is_of_controllers:
-        return fenced_by_id(target.live_image().image)
+        return fenced_by_id(kept.of(target).image)
     with target.connect() as connection:
         nodes = target.nodes(connection, with_fenced=lists_fenced(connection)).nodes
     return {node.node_id: bool(node.is_fenced) for node in nodes}

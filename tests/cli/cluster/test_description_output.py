@@ -2,11 +2,18 @@
 
 from dataclasses import replace
 
+from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.cluster import ClusterNode, ClusterNodes, Feature, QuorumInfo, ReplicaState
 from kraftops.wire.rpc.connection import VersionRange
-from kraftops_cli.cluster.description import ClusterDescription
-from kraftops_cli.cluster.description_output import description_json, description_text
+from kraftops_cli.cluster.description import Chosen, ClusterDescription
+from kraftops_cli.cluster.description_output import (
+    description_json,
+    description_text,
+    feature_json,
+    feature_text,
+)
+from kraftops_cli.cluster.health import Health, NodeFacts
 
 NOTHING = ClusterDescription(
     is_of_controllers=False, nodes=None, quorum=None, features=[], live=None, quorum_error=None
@@ -21,13 +28,14 @@ QUORUM = QuorumInfo(
 
 def test_values_that_are_not_available_are_dashes() -> None:
     assert description_text(NOTHING).split("\n\n") == [
-        "cluster id     -\nquorum leader  -\nsnapshot       -",
+        "cluster id     -\nquorum leader  -\nsnapshot       -\npartitions     -",
         "brokers  -",
         "quorum  -",
         "FEATURE  FINALIZED  SUPPORTED\n",
     ]
     assert description_json(NOTHING) == {
-        "clusterId": None, "quorum": None, "snapshot": None, "brokers": None, "features": [],
+        "clusterId": None, "quorum": None, "snapshot": None, "partitions": None, "brokers": None,
+        "controllers": None, "features": [],
     }  # fmt: skip
 
 
@@ -37,8 +45,8 @@ def test_lag_is_counted_from_the_longest_log() -> None:
     table = description_text(description).split("\n\n")[2]
     replicas = description_json(description)["quorum"]["replicas"]  # type: ignore[index]
 
-    assert [line.split()[:4] for line in table.splitlines()[1:]] == [
-        ["1", "leader", "10", "0"], ["2", "voter", "7", "3"], ["3", "observer", "-", "-"],
+    assert [line.split()[:5] for line in table.splitlines()[1:]] == [
+        ["1", "leader", "-", "10", "0"], ["2", "voter", "-", "7", "3"], ["3", "observer", "-", "-", "-"],
     ]  # fmt: skip
     assert [each["lag"] for each in replicas] == [0, 3, None]
     assert replicas[0]["listeners"] == [{"name": "CONTROLLER", "host": "a", "port": 9093}]
@@ -55,8 +63,8 @@ def test_brokers_and_features_of_a_broker() -> None:
     _, brokers, _, table = description_text(description).split("\n\n")
 
     assert [line.split() for line in brokers.splitlines()[1:]] == [
-        ["1", "active", "-", "-", "a:1", "-"],
-        ["2", "registered-fenced", "r", "-", "b:2", "-"],
+        ["1", "active", "-", "-", "-", "a:1", "-", "-"],
+        ["2", "registered-fenced", "r", "-", "-", "b:2", "-", "-"],
     ]
     assert (
         table == "FEATURE  FINALIZED  SUPPORTED\nf        2          0-3\ng        -          -\n"
@@ -69,3 +77,64 @@ def test_controllers_alone_do_not_know_the_brokers() -> None:
 
     assert description.brokers() is None
     assert "quorum leader  1\n" in description_text(description)
+
+
+def test_levels_of_the_metadata_version_have_names() -> None:
+    features = [Feature("metadata.version", VersionRange(7, 30), 27), Feature("g", None, 1)]
+
+    version, other = feature_json(features)
+
+    assert (version["finalizedName"], version["minName"], version["maxName"]) == (
+        "4.1-IV1", "3.3-IV3", "4.4-IV0" if version["max"] == 31 else "4.3-IV0",
+    )  # fmt: skip
+    assert other["finalizedName"] is None
+    assert "27 (4.1-IV1)" in feature_text(features)
+
+
+def test_times_are_ages_in_text_and_both_in_json() -> None:
+    voter = ReplicaState(1, None, 9, 90_000, 40_000)
+    future = ReplicaState(2, None, 9, 1 << 62, -1)
+    quorum = QUORUM._replace(voters=[voter, future], observers=[])
+    description = replace(NOTHING, quorum=quorum, now=100_500)
+
+    first, second = description_json(description)["quorum"]["replicas"]  # type: ignore[index]
+
+    assert (first["lastFetchAgeMs"], first["lastCaughtUpAgeMs"]) == (10_500, 60_500)
+    assert first["lastCaughtUpTimestamp"] == 40_000
+    assert (second["lastFetchAgeMs"], second["lastCaughtUpAgeMs"]) == (None, None)
+    assert "1 min ago" in description_text(description)
+
+
+def test_health_is_counted_and_reassignments_are_listed() -> None:
+    moving = {TopicPartition("t", 3): Replicas((1, 2, 3), (1,), 1, (3,), (2,))}
+    health = Health(120, 7, 1, 2, is_min_isr_assumed=True, moving=moving)
+    description = replace(NOTHING, health=health)
+
+    assert (
+        "partitions     120, 7 under-replicated, 1 offline, 2 under min ISR (of 1, which is"
+        " assumed), 1 in reassignment\n" in description_text(description)
+    )
+    assert description_json(description)["partitions"] == {
+        "count": 120, "underReplicated": 7, "offline": 1, "underMinIsr": 2, "isMinIsrAssumed": True,
+        "reassignments": [
+            {"topic": "t", "partition": 3, "replicas": [1, 2, 3], "adding": [3], "removing": [2]}
+        ],
+    }  # fmt: skip
+
+
+def test_brokers_are_chosen_and_have_release_and_failed_directories() -> None:
+    nodes = [
+        ClusterNode(number, Address("a", number), rack, is_fenced)
+        for number, rack, is_fenced in [(1, "r1", False), (2, "r1", True), (3, "r2", True)]
+    ]
+    facts = {2: NodeFacts("4.3", (), ("/d2",))}
+    whole = replace(NOTHING, nodes=ClusterNodes("x", None, nodes), facts=facts)
+
+    def ids(chosen: Chosen) -> list[int]:
+        return [each.node_id for each in replace(whole, chosen=chosen).brokers() or ()]
+
+    assert ids(Chosen()) == [1, 2, 3]
+    assert ids(Chosen(ids=frozenset({1, 3}))) == [1, 3]
+    assert ids(Chosen(racks=frozenset({"r1"}), only_fenced=True)) == [2]
+    second = description_json(whole)["brokers"][1]  # type: ignore[index]
+    assert (second["release"], second["failedDirectories"]) == ("4.3", ["/d2"])

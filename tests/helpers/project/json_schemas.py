@@ -16,6 +16,7 @@ from tests.helpers.project.imports import REPOSITORY
 
 FOLDER = REPOSITORY / "core/kraftops/json_schemas"
 _MOST_LINES = 20
+_OF_SHELL = {path.name.split(".")[0].removeprefix("metadata-shell-") for path in FOLDER.iterdir()}
 OPEN = {"failure.v1"}
 """Schemas of objects with fields that they do not list."""
 
@@ -38,6 +39,8 @@ def check_output(program: str, args: Sequence[str], text: str) -> None:
     tool = program.removeprefix("kafka-").removesuffix(".sh")
     if tool == "kraftops":
         tool = next((each for each in args if not each.startswith("-")), tool)
+    if tool == "metadata-shell":  # the schemas are those of the shell's commands
+        tool = next((f"{tool}-{each}" for each in args if each in _OF_SHELL), tool)
     for line in text.splitlines()[-_MOST_LINES:]:
         if line.startswith("{") and line.endswith("}"):
             assert problems(tool, line) == [], line

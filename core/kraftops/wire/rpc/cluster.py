@@ -186,6 +186,20 @@ def api_versions(connection: Connection) -> NodeApiVersions:
     return NodeApiVersions(apis, features)
 
 
+def failed_directories(connection: Connection) -> tuple[str, ...] | None:
+    """Return the paths of a broker's log directories that have failed; None if it may not be seen.
+
+    Raises:
+        WireError: there is no answer.
+    """
+    if connection.versions_of("DescribeLogDirs") is None:
+        return None
+    answer = connection.ask("DescribeLogDirs", topics=[])
+    if getattr(answer, "error_code", 0) or not answer.results:
+        return None
+    return tuple(sorted(each.log_dir for each in answer.results if each.error_code))
+
+
 def replica_counts(connection: Connection) -> dict[int, Counter[str]]:
     """Return the replica count by topic of each broker, for the topics that we may describe."""
     answer = connection.ask("Metadata", topics=None, allow_auto_topic_creation=False)

@@ -1,0 +1,214 @@
+"""Health of partitions and brokers, from the metadata log or from the answers of brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
+from kraftops.errors import WireError
+from kraftops.image.state.broker import registered_broker
+from kraftops.placement.placement import Replicas, TopicPartition
+from kraftops.placement.safety import ASSUMED_MIN_ISR
+from kraftops.uuids import to_text
+from kraftops.wire.net.deadline import Deadline
+from kraftops.wire.net.releases import release_of
+from kraftops.wire.rpc.cluster import api_versions, failed_directories
+
+if TYPE_CHECKING:
+    from kraftops.image.state.image import MetadataImage
+    from kraftops.placement.placement import Placement
+    from kraftops.wire.rpc.cluster import ClusterNode, Feature
+    from kraftops.wire.rpc.connection import Connection
+    from kraftops_cli.cluster.target import Target
+
+MIN_ISR = "min.insync.replicas"
+_BROKER_RESOURCE = 4
+_NODE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Counts of partitions, and those with a reassignment in flight.
+
+    A partition is under its min ISR with fewer replicas in sync than `min.insync.replicas`, or
+    than it has replicas if these are fewer. *is_min_isr_assumed*: nobody told the default, and it
+    is taken to be 1, as Kafka's own.
+    """
+
+    partitions: int
+    under_replicated: int
+    offline: int
+    under_min_isr: int
+    is_min_isr_assumed: bool
+    moving: Mapping[TopicPartition, Replicas]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """The release of a node, its features, and its failed log directories (paths or ids).
+
+    They are None where the node, or the log, does not tell.
+    """
+
+    release: str | None = None
+    features: tuple[Feature, ...] = ()
+    failed: tuple[str, ...] | None = field(default=None)
+
+
+def health_of_image(image: MetadataImage) -> Health:
+    """Return the health of the partitions in an image.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    fold = image.fold
+    behind = [
+        (topic_id, number)
+        for topic_id, numbers in fold.partitions_with(PartitionCondition.UNDER_REPLICATED).items()
+        for number in numbers
+    ]
+    names = {topic_id: image.topics[topic_id].name for topic_id, _ in behind}
+    needed, is_assumed = _min_isr_in(image, set(names.values()))
+    under = sum(
+        len(state.isr) < min(needed[names[topic_id]], len(state.replicas))
+        for (topic_id, _), state in zip(behind, fold.states(behind), strict=True)
+        if state is not None
+    )
+    moving = {}
+    for topic_id, numbers in fold.partitions_with(PartitionCondition.REASSIGNING).items():
+        for number in numbers:
+            if (state := fold.partition(topic_id, number)) is not None:
+                moving[TopicPartition(image.topics[topic_id].name, number)] = Replicas(
+                    tuple(state.replicas),
+                    tuple(state.isr),
+                    state.leader,
+                    tuple(state.adding_replicas),
+                    tuple(state.removing_replicas),
+                )
+    return Health(
+        partitions=fold.partition_count(),
+        under_replicated=len(behind),
+        offline=fold.count_with(PartitionCondition.LEADERLESS),
+        under_min_isr=under,
+        is_min_isr_assumed=is_assumed,
+        moving=dict(sorted(moving.items())),
+    )
+
+
+def _min_isr_in(image: MetadataImage, topics: Collection[str]) -> tuple[dict[str, int], bool]:
+    """Return the min ISR by topic, and whether one of them is assumed."""
+    default = image.configs.get((_BROKER_RESOURCE, ""), {}).get(MIN_ISR)
+    found, is_assumed = {}, False
+    for topic in topics:
+        address = image.configs.get((TOPIC_RESOURCE, topic), {}).get(MIN_ISR, default)
+        text = "" if address is None else str(image.read(address)[1]["value"])
+        is_assumed |= not text.isdigit()
+        found[topic] = int(text) if text.isdigit() else ASSUMED_MIN_ISR
+    return found, is_assumed
+
+
+def ask_health(connection: Connection) -> Health:
+    """Ask a broker for the health of the partitions that the user may describe.
+
+    Raises:
+        WireError: a request fails.
+        AnswerError: it is not permitted.
+    """
+    from kraftops.wire.admin.configs import ResourceType, describe_configs
+    from kraftops.wire.admin.replicas import ask_placement
+
+    placement = ask_placement(connection)
+    behind = {
+        partition: found
+        for partition, found in placement.partitions.items()
+        if len(found.isr) < len(found.replicas)
+    }
+    topics = sorted({partition.topic for partition in behind})
+    configs = describe_configs(connection, ResourceType.TOPIC, topics, (MIN_ISR,))
+    needed = {
+        topic: int(values[MIN_ISR].value or ASSUMED_MIN_ISR)
+        for topic, values in configs.items()
+        if MIN_ISR in values
+    }
+    return _counted(placement, behind, needed)
+
+
+def _counted(
+    placement: Placement, behind: Mapping[TopicPartition, Replicas], needed: Mapping[str, int]
+) -> Health:
+    return Health(
+        partitions=len(placement.partitions),
+        under_replicated=len(behind),
+        offline=sum(found.leader < 0 for found in placement.partitions.values()),
+        under_min_isr=sum(
+            len(found.isr) < min(needed.get(partition.topic, ASSUMED_MIN_ISR), len(found.replicas))
+            for partition, found in behind.items()
+        ),
+        is_min_isr_assumed=any(partition.topic not in needed for partition in behind),
+        moving=placement.moving,
+    )
+
+
+def facts_in_image(image: MetadataImage) -> tuple[dict[int, NodeFacts], dict[int, NodeFacts]]:
+    """Return what brokers and controllers registered, by id.
+
+    A log directory has failed if the broker registered with it, and a later change lacks it; of a
+    broker that only a snapshot has, this is not known.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    brokers = {}
+    for broker, entry in sorted(image.brokers.items()):
+        first = entry.addresses[0]
+        at_first = registered_broker(image.read(first)[1])
+        state = image.broker_state(entry)
+        gone = [each for each in at_first["logDirs"] if each not in state["logDirs"]]
+        is_known = not image.change(first).is_upper_bound
+        features = _features(at_first["features"], "minSupportedVersion", "maxSupportedVersion")
+        failed = tuple(map(to_text, gone)) if is_known or gone else None
+        brokers[broker] = NodeFacts(_release(features), features, failed)
+    controllers = {}
+    for controller, address in sorted(image.controllers.items()):
+        data = image.read(address)[1]
+        features = _features(data["features"], "minSupportedVersion", "maxSupportedVersion")
+        controllers[controller] = NodeFacts(_release(features), features)
+    return brokers, controllers
+
+
+def _features(found: object, first: str, last: str) -> tuple[Feature, ...]:
+    from kraftops.wire.rpc.cluster import Feature
+    from kraftops.wire.rpc.connection import VersionRange
+
+    assert isinstance(found, list)
+    return tuple(
+        Feature(each["name"], VersionRange(each[first], each[last]), None)
+        for each in sorted(found, key=lambda each: str(each["name"]))
+    )
+
+
+def _release(features: Collection[Feature]) -> str | None:
+    return release_of(None, features)
+
+
+def ask_nodes(target: Target, nodes: Collection[ClusterNode]) -> dict[int, NodeFacts]:
+    """Ask each unfenced broker for its release and log directories; the silent ones are left out.
+
+    Each has two seconds.
+    """
+    found = {}
+    for node in nodes:
+        if node.is_fenced:
+            continue
+        deadline = Deadline(min(_NODE_SECONDS, target.deadline.left))
+        try:
+            with target.connect_to(node.address, deadline) as connection:
+                versions = api_versions(connection)
+                release = release_of(versions.apis, versions.features)
+                failed = failed_directories(connection)
+        except WireError:
+            continue
+        found[node.node_id] = NodeFacts(release, tuple(versions.features), failed)
+    return found
