@@ -6,6 +6,7 @@ import click
 
 from kraftops.dump.check.codes import CODES
 from kraftops.query.formats import FORMATS
+from kraftops.query.summary_order import SORTS
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS
 from kraftops_cli.dump_log.filters import F, filter_options
@@ -267,6 +268,19 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
 @click.option(
     "--summary", is_flag=True, help="Count instead of printing; --format json is for programs."
 )
+@click.option(
+    "--log",
+    "logs",
+    metavar="TOPIC[-N]",
+    multiple=True,
+    help="With --summary: everything about this log, instead of a line for each.",
+)
+@click.option(
+    "--sort",
+    type=click.Choice(SORTS),
+    help="With --summary: the order of logs, the largest first but for topics.  [default: topic]",
+)
+@click.option("--top", type=_INT32, metavar="N", help="With --summary: only the first N logs.")
 @click.option("--follow", is_flag=True, help="Continue with appended batches, until Ctrl-C.")
 @click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch.")
 @click.option(

@@ -10,9 +10,11 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter, file_head
 from kraftops.dump.scan.record_lines import RecordLine, record_lines
 from kraftops.dump.sources.parts import PartResult, ReportMerger
-from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.file_counter import Counting, Quota
+from kraftops.dump.summary.summarise import scope_of, summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.engine.choice import engine_name
+from kraftops.errors import UsageError
 from kraftops.fileio.writing import write_all
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
@@ -21,7 +23,7 @@ from kraftops.wire.quorum.live_parts import live_parts
 from kraftops_cli.dump_log.limited import write_limited
 from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
 from kraftops_cli.dump_log.run import end
-from kraftops_cli.dump_log.summary import print_summaries
+from kraftops_cli.dump_log.summary import plan_readings, print_summaries
 from kraftops_cli.dump_log.topics import with_topics_of
 from kraftops_cli.live.connect import quorum_target
 from kraftops_cli.live.options import LIVE, QuorumOptions
@@ -123,14 +125,29 @@ def _write_parquet(run: Run, parts: Iterator[_LivePart]) -> int:
 
 def _run_summary(plan: Plan, target: QuorumTarget, terminal: Terminal) -> int:
     """Print the summary of the whole log."""
+    if plan.tail is not None:
+        raise UsageError(
+            "--summary with --tail reads twice, which a running cluster does not allow"
+        )
+    (file,) = plan_readings(plan)
     summary: Summary | None = None
+    counting = _counting(plan)
     for part, query, is_restart in _live_parts(plan, target, terminal):
-        part_summary = summarise(part.path, query, start=part.start)
+        if is_restart:
+            counting = _counting(plan)
+        part_summary = summarise(part.path, query, start=part.start, counting=counting)
         if summary is None or is_restart:
             summary = part_summary
         else:
             summary.merge(part_summary)
+        if counting.quota and not counting.quota.most:
+            break
     if summary is None:
-        summary = Summary(plan.query_of(plan.sources[0].path).record_decoder.name)
-    print_summaries(replace(plan, follow=False), terminal, [summary.as_dict()])
-    return 0
+        query = plan.query_of(plan.sources[0].path)
+        summary = Summary(scope_of(query, counting))
+    run = Run(replace(plan, follow=False), terminal, Report())
+    return print_summaries(run, [file], {file.log: summary})
+
+
+def _counting(plan: Plan) -> Counting:
+    return Counting(quota=None if plan.limit is None else Quota(0, plan.limit))

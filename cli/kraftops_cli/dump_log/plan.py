@@ -9,6 +9,7 @@ from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
 from kraftops.fileio.writing import write_all
 from kraftops.query.query import Query
+from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.terminal.failure import Failure, conclude, failure_of
 from kraftops_cli.terminal.streams import Terminal
 
@@ -26,6 +27,9 @@ class Plan:
     limit: int | None = None
     tail: int | None = None
     summary: bool = False
+    logs: tuple[str, ...] = ()
+    sort: str = BY_NAME
+    top: int | None = None
     follow: bool = False
 
     @property
@@ -81,7 +85,7 @@ def exit_code(plan: Plan, report: Report) -> int:
     """Return the exit code of a dump: Kafka's for its text, else 2 for damage."""
     query = plan.query
     if not query.check:
-        is_ours = query.skip_invalid or not query.output_format.is_text
+        is_ours = query.skip_invalid or plan.summary or not query.output_format.is_text
         if is_ours and report.has_damage and not report.refused:
             return DAMAGED
         return 1 if report.has_failed else 0

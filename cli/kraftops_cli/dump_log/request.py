@@ -12,10 +12,10 @@ from kraftops.dump.sources.names import Source, expand
 from kraftops.java.text import path_text
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
+from kraftops.query.summary_order import BY_NAME
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
-from kraftops_cli.dump_log.filters import FILTERS
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.live.request import is_live, live_source
@@ -24,14 +24,11 @@ from kraftops_cli.terminal.streams import Terminal
 
 _NO_WALK = ("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes")
 """Options by which `--check` of a directory is one of the records that are chosen or dumped."""
-_PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow")
+_OF_SUMMARY = ("logs", "sort", "top")
+_PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", *_OF_SUMMARY)
 _CONTRADICTIONS = (
     ("limit", "tail"),
     ("summary", "follow"),
-    ("summary", "limit"),
-    ("summary", "tail"),
-    ("summary", "check"),
-    *(("summary", name) for name in sorted(FILTERS)),
     ("follow", "limit"),
     ("follow", "tail"),
     ("follow", "output"),
@@ -113,6 +110,9 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
     for one, other in _CONTRADICTIONS:
         if {one, other} <= given:
             raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
+    for name in _OF_SUMMARY:
+        if name in given and not options["summary"]:
+            raise click.UsageError(f"{shown[name]} needs --summary", ctx)
     if query.output_format.is_columns and options["output"] is None:
         raise click.UsageError("--format parquet needs --output FILE", ctx)
     if options["summary"] and not (query.output_format.is_text or query.output_format.has_objects):
@@ -123,6 +123,7 @@ def _plan(sources: list[Source], query: Query, options: dict[str, object]) -> Pl
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
     shown = tuple(replace(source, path=path_text(source.path)) for source in sources)
     values: dict[str, Any] = {name: options[name] for name in _PLAN_OPTIONS}
+    values["sort"] = values["sort"] or BY_NAME
     return Plan(sources=shown, query=query, **values)
 
 

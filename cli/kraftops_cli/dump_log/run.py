@@ -16,14 +16,14 @@ def run_dump(plan: Plan, terminal: Terminal) -> int:
         UsageError: the engine that is asked for is not there, or the sources do not go together.
     """
     engine_name()
-    if plan.summary:
-        from kraftops_cli.dump_log.summary import run_summary
-
-        return run_summary(plan, terminal)
     if plan.query.filter.topics:
         from kraftops_cli.dump_log.topics import with_topics
 
         plan = with_topics(plan)
+    if plan.summary:
+        from kraftops_cli.dump_log.summary import run_summary
+
+        return run_summary(plan, terminal)
     run = Run(plan, terminal, Report())
     if plan.follow:
         return _follow(run)

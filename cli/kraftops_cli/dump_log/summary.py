@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from kraftops.display.text_table import Page
+from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import job_count, plan_parts, total_size, whole_files
+from kraftops.dump.summary.file_counter import Counting, Quota
+from kraftops.dump.summary.logs import Log, Reading, add_summary, fields_of, readings
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
-from kraftops.dump.summary.text import summary_text
-from kraftops.errors import SourceError
+from kraftops.dump.summary.table import in_order, table_text
+from kraftops.dump.summary.text import damage_count, summary_text
+from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import write_all
+from kraftops.log.files import STANDARD_INPUT
 from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import run_ordered
-from kraftops_cli.dump_log.plan import Plan, open_target
+from kraftops_cli.dump_log.plan import Plan, Run, open_target
 from kraftops_cli.terminal.progress import Progress, is_wanted
 from kraftops_cli.terminal.streams import Terminal
-
-_WIDTH = 80
 
 
 class _Counted(NamedTuple):
@@ -28,46 +32,76 @@ class _Counted(NamedTuple):
     path: str
     size: int
     summary: Summary | None
-    refusal: str = ""
+    refusal: SourceError | None = None
+
+
+def plan_readings(plan: Plan) -> list[Reading]:
+    """Return the files to be read.
+
+    Raises:
+        UsageError: a log that is asked for is not there.
+    """
+    has_objects = plan.query.output_format.has_objects
+    return readings(plan.sources, plan.query, plan.logs, details=has_objects)
 
 
 def run_summary(plan: Plan, terminal: Terminal) -> int:
-    """Print a summary of each partition, and of all other files together; return the exit code."""
-    paths = plan.paths
+    """Print a table of logs, or all about one of them; return the exit code.
+
+    Raises:
+        UsageError: a log that is asked for is not there, or standard input would be read twice.
+    """
+    files = plan_readings(plan)
+    if plan.tail is not None and STANDARD_INPUT in plan.paths:
+        raise UsageError(
+            "--summary with --tail reads twice, which standard input does not allow",
+            hint="give a file",
+        )
+    run = Run(plan, terminal, Report())
+    quota = None if plan.limit is None else Quota(0, plan.limit)
+    if plan.tail is not None:  # the last records are known only after a first count
+        shown = [file._replace(details=False) for file in files if file.is_shown]
+        summaries = _counted(run, shown, None)
+        run = Run(plan, terminal, Report())  # the second count has the same errors
+        total = sum(summary.records.count for summary in summaries.values())
+        quota = Quota(max(total - plan.tail, 0), plan.tail)
+    return print_summaries(run, files, _counted(run, files, quota))
+
+
+def _counted(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Log, Summary]:
+    """Count files, all of them or as many records as the quota has."""
+    plan = run.plan
+    by_path = {file.path: file for file in files}
+    paths = [file.path for file in files]
     size = total_size(paths)
     jobs = job_count(size) if plan.jobs is None else plan.jobs
-    # A damaged file is salvaged as one.
-    parts = plan_parts(paths) if jobs > 1 and not plan.query.salvage else whole_files(paths)
-    logs = {source.path: (source.topic, source.partition) for source in plan.sources}
-    summaries: dict[object, Summary] = {}
+    is_cut = jobs > 1 and not plan.query.salvage and quota is None
+    # A damaged file is salvaged as one, and a quota is used up file by file.
+    parts = plan_parts(paths, max_bytes=plan.query.max_bytes) if is_cut else whole_files(paths)
+    summaries: dict[Log, Summary] = {}
     refused: set[str] = set()
 
     def produce(part: ByteRange, emit: Callable[[_Counted], None]) -> Iterator[bytes]:
-        emit(_count(plan, part))
+        emit(_count(plan, part, by_path[part.path], quota))
         yield from ()
 
     with Progress(size, is_shown=is_wanted(-1)) as progress:
 
         def on_result(counted: _Counted) -> None:
             progress.advance(counted.size)
-            if counted.summary is None:
-                if counted.refusal not in refused:
-                    progress.erase()
-                    terminal.error(counted.refusal)
-                refused.add(counted.refusal)
-                return
-            log = (counted.summary.decoder, logs.get(counted.path))
-            known = summaries.setdefault(log, counted.summary)
-            if known is not counted.summary:
-                known.merge(counted.summary)
+            if counted.summary is not None:
+                add_summary(summaries, by_path[counted.path].log, counted.summary)
+            elif counted.refusal and counted.path not in refused:
+                refused.add(counted.path)
+                run.report.refusal(counted.refusal)
 
-        run_ordered(parts, lambda: nullcontext(produce), terminal.fd, jobs, on_result)
-    found = [summary.as_dict() for summary in summaries.values()]
-    print_summaries(plan, terminal, found)
-    return 1 if refused else 0
+        run_ordered(
+            parts, lambda: nullcontext(produce), run.terminal.fd, 1 if quota else jobs, on_result
+        )
+    return summaries
 
 
-def _count(plan: Plan, part: ByteRange) -> _Counted:
+def _count(plan: Plan, part: ByteRange, file: Reading, quota: Quota | None) -> _Counted:
     query = plan.query_of(part.path)
     size = total_size([part.path]) if part.stop is None else part.stop - part.start
     try:
@@ -76,26 +110,46 @@ def _count(plan: Plan, part: ByteRange) -> _Counted:
             query,
             start=part.start,
             stop=part.stop,
+            counting=Counting(file.details, quota if file.is_shown else None),
         )
     except SourceError as error:
-        return _Counted(part.path, size, None, error.message)
+        return _Counted(part.path, size, None, error)
     return _Counted(part.path, size, summary)
 
 
-def print_summaries(plan: Plan, terminal: Terminal, found: list[dict[str, object]]) -> None:
-    """Print summaries as text or JSON, to the output that is asked for."""
+def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, Summary]) -> int:
+    """Print summaries as text or JSON, to the output that is asked for; return the exit code."""
+    plan = run.plan
+    shown = {file.log for file in files if file.is_shown}
+    fields = fields_of(summaries)
+    logs = in_order([one for log, one in fields.items() if log in shown], plan.sort)
+    page = Page(_columns(plan, run.terminal), unicode=True)
     if plan.query.output_format.has_objects:
-        import json
-
-        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found)
+        text = _json(logs[: plan.top])
+    elif plan.logs or len(logs) < 2:
+        text = "\n".join(summary_text(one, page) for one in logs[: plan.top])
     else:
-        text = "\n".join(summary_text(one, _columns(terminal)) for one in found)
-    with open_target(plan, terminal) as fd:
+        text = table_text(logs, page, top=plan.top)
+    with open_target(plan, run.terminal) as fd:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
+    for one in logs:
+        is_wrong = one["undecodable"]["count"] and plan.query.check
+        run.report.has_damage |= bool(damage_count(one) or is_wrong)
+    run.flush_report()
+    return run.exit_code()
 
 
-def _columns(terminal: Terminal) -> int:
+def _json(logs: Sequence[Mapping[str, object]]) -> str:
+    import json
+
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in logs)
+
+
+def _columns(plan: Plan, terminal: Terminal) -> int | None:
+    """Return the width of the terminal; None for a file or a pipe."""
+    if plan.output is not None:
+        return None
     try:
         return os.get_terminal_size(terminal.fd).columns
     except OSError:
-        return _WIDTH
+        return None

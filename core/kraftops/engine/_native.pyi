@@ -9,9 +9,6 @@ CONDITIONS: list[tuple[str, int]]
 
 class Decoder:
     def __init__(self, described: dict[str, Any]) -> None: ...
-    def count(
-        self, data: bytes, start: int, count: int
-    ) -> list[tuple[int | None, int | None, int, int]] | None: ...
 
 class Control:
     def __init__(self, described: Sequence[tuple[int, str, str | None, Any]]) -> None: ...
@@ -38,6 +35,45 @@ class Scan:
         int,
         dict[str, tuple[bytes, bytes | None, bytes | None]] | None,
     ]: ...
+
+_Label: TypeAlias = tuple[int | None, int | None]
+_Ends: TypeAlias = tuple[int, int] | None
+
+class Counter:
+    def __init__(
+        self,
+        decoder: Decoder,
+        control: Control,
+        described: dict[str, Any],
+        limits: tuple[int, int, int] | None,
+    ) -> None: ...
+    def add(
+        self, batch: bytes, records: bytes, position: int, limits: tuple[int, int]
+    ) -> (
+        tuple[
+            int,
+            int,
+            int,
+            _Ends,
+            _Ends,
+            list[tuple[int | None, int | None, int, int]],
+            list[int] | None,
+            list[tuple[int, int, str]],
+        ]
+        | None
+    ): ...
+    def tops(
+        self,
+    ) -> (
+        tuple[
+            list[tuple[bytes, int]],
+            int,
+            int,
+            int,
+            list[tuple[int, int, int, int, int | None, int | None, _Label]],
+        ]
+        | None
+    ): ...
 
 _Newest: TypeAlias = tuple[int, int, bool]
 _Progress: TypeAlias = tuple[int, int, int, int | None, bool, bool, int, int, int]

@@ -1,4 +1,4 @@
-"""The compiled engine: descriptions of decoders and queries for it, and its scans.
+"""The compiled engine: descriptions of decoders and queries for it, its scans and counts.
 
 `_native` contains no messages: it interprets the tables of `kraftops.schema.tables` and
 `kraftops.records`.
@@ -7,11 +7,22 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kraftops.engine import _native
+from kraftops.engine.count_contract import (
+    LONGEST_KEY,
+    MOST_LARGEST,
+    Counted,
+    CountRequest,
+    LargeRecord,
+    Tops,
+    Window,
+)
+from kraftops.engine.heavy_hitters import MOST_KEYS, HeavyHitters
 from kraftops.engine.scan_contract import Column, Note, Outcome, Request
 from kraftops.errors import DecodeError, KraftopsError
+from kraftops.log.batch import Batch, Header
 from kraftops.log.codecs import decompress
 from kraftops.query.filters import Filter
 from kraftops.query.record_rows import origin_of
@@ -20,22 +31,12 @@ from kraftops.records.control import definitions
 from kraftops.records.decoder import Decoder
 from kraftops.records.secrets import PUBLIC_SUFFIXES, SECRET_WORDS
 
-if TYPE_CHECKING:
-    from kraftops.records.decoders.framed import FramedDecoder
-
 _NO_UNTIL = 1 << 63
 
 
 def scan(request: Request) -> NativeScan:
     """Return a scan of one file by the compiled engine."""
     return NativeScan(request)
-
-
-def count_framed(
-    decoder: FramedDecoder, buffer: bytes, pos: int, count: int
-) -> list[tuple[int | None, int | None, int, int]] | None:
-    """Count records of framed values; None if the reference has to report damage."""
-    return _decoder(decoder).count(buffer, pos, count)
 
 
 class NativeScan:
@@ -83,9 +84,7 @@ class NativeScan:
         try:
             made = self._scan.feed(data, start, position)
         except RuntimeError as error:
-            raise KraftopsError(
-                f"at byte {position}: {error}", hint="KRAFTOPS_ENGINE=reference reads it slower"
-            ) from error
+            raise _failure(position, error) from error
         out, following, why, notes, gaps, marks, rows, columns = made
         table = None
         if columns is not None:
@@ -93,6 +92,66 @@ class NativeScan:
         return Outcome(
             out, following, why, [Note(*note) for note in notes], gaps, marks, rows, table
         )
+
+
+class NativeCounter:
+    """Counts the records of one file; a `kraftops.engine.count_contract.RecordCounter`."""
+
+    def __init__(self, request: CountRequest) -> None:
+        """Open the engine's counter for a request."""
+        decoder = request.query.record_decoder
+        self._label_of = cache(decoder.label_of)
+        limits = (MOST_KEYS, LONGEST_KEY, MOST_LARGEST) if request.tops else None
+        self._counter = _native.Counter(
+            _decoder(decoder),
+            _control(),
+            _description(Request(request.path, request.query)),
+            limits,
+        )
+
+    def add(
+        self,
+        batch: Batch,
+        header: Header,  # noqa: ARG002 - the engine reads it in the batch
+        buffer: bytes,
+        pos: int,  # noqa: ARG002 - as the codec says
+        window: Window,
+    ) -> Counted | None:
+        """Count the selected records of a batch; see `RecordCounter`.
+
+        Raises:
+            KraftopsError: the engine failed, which is a bug of it.
+        """
+        try:
+            found = self._counter.add(batch.data, buffer, batch.position, window)
+        except RuntimeError as error:
+            raise _failure(batch.position, error) from error
+        if found is None:
+            return None
+        records, size, skipped, offsets, times, amounts, numbers, errors = found
+        labelled = [
+            (self._label_of(number, version), count, bytes_)
+            for number, version, count, bytes_ in amounts
+        ]
+        return Counted(records, size, skipped, offsets, times, labelled, numbers, errors)
+
+    def tops(self) -> Tops:
+        """Return keys and largest records so far."""
+        found = self._counter.tops()
+        if found is None:
+            return Tops(HeavyHitters(), 0, [])
+        keys, error, total, keyless, largest = found
+        records = [
+            LargeRecord(size, position, offset, time, key_size, value_size, self._label_of(*label))
+            for size, position, offset, time, key_size, value_size, label in largest
+        ]
+        return Tops(HeavyHitters(dict(keys), total, error), keyless, records)
+
+
+def _failure(position: int, error: RuntimeError) -> KraftopsError:
+    return KraftopsError(
+        f"at byte {position}: {error}", hint="KRAFTOPS_ENGINE=reference reads it slower"
+    )
 
 
 def _description(request: Request) -> dict[str, Any]:

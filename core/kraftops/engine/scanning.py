@@ -13,7 +13,6 @@ from kraftops.log.reader import LogReader
 
 if TYPE_CHECKING:
     from kraftops.engine.reference.scan import ReferenceScan
-    from kraftops.records.decoders.framed import FramedDecoder
 
 
 def open_scan(request: Request) -> EngineScan:
@@ -23,26 +22,6 @@ def open_scan(request: Request) -> EngineScan:
         UsageError: see `engine_name`.
     """
     return EngineScan(request)
-
-
-def count_framed(
-    decoder: FramedDecoder, buffer: bytes, pos: int, count: int
-) -> list[tuple[int | None, int | None, int, int]]:
-    """Count records of framed values; see `kraftops.engine.reference.counting.count_framed`.
-
-    Raises:
-        DecodeError: the records do not take all bytes from *pos* on.
-        UsageError: see `engine_name`.
-    """
-    if engine_name() == "native":
-        from kraftops.engine import native
-
-        found = native.count_framed(decoder, buffer, pos, count)
-        if found is not None:
-            return found
-    from kraftops.engine.reference.counting import count_framed as count_in_python
-
-    return count_in_python(decoder.framing, buffer, pos, count)
 
 
 class EngineScan:

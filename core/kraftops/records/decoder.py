@@ -73,6 +73,9 @@ class Decoder(Protocol):
     def label_reader(self) -> ReadLabel:
         """Return a function to the label of a record, for the counts of a summary."""
 
+    def label_of(self, number: int | None, version: int | None) -> Label:
+        """Return the label of a record type by its number; None stands for an unreadable one."""
+
     def head_reader(self) -> ReadMeaning:
         """Return a function to a meaning with only kind, type and version."""
 

@@ -14,6 +14,7 @@
 
 mod batch;
 mod columns;
+mod count;
 mod decode;
 mod fold;
 mod json;
@@ -29,7 +30,7 @@ mod text;
 
 use fold::{PyFold, PyRules};
 use pyo3::prelude::*;
-use python::{PyControl, PyDecoder, PyScan};
+use python::{PyControl, PyCounter, PyDecoder, PyScan};
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -37,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDecoder>()?;
     module.add_class::<PyControl>()?;
     module.add_class::<PyScan>()?;
+    module.add_class::<PyCounter>()?;
     module.add_class::<PyRules>()?;
     module.add_class::<PyFold>()?;
     module.add("POSITION_BITS", fold::POSITION_BITS)?;

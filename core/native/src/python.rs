@@ -1,7 +1,7 @@
-//! The classes `Decoder`, `Control` and `Scan` for Python; `kraftops.engine.native` uses them.
-use crate::batch::{Header, read_record};
+//! The classes `Decoder`, `Control`, `Scan` and `Counter` for Python, used by `kraftops.engine.native`.
+use crate::batch::{HEADER_SIZE, Next, next_batch};
+use crate::count::{Counted, Counter, Label, Large, Limits, Tops};
 use crate::decode::{Control, Decoder, Secrets, item};
-use crate::reader::Reader;
 use crate::row::Column;
 use crate::row_text::Origin;
 use crate::scan::{OutputForm, Scan, ScanRequest, Step};
@@ -9,7 +9,6 @@ use crate::select::Select;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -23,41 +22,6 @@ impl PyDecoder {
     fn new(described: &Bound<PyDict>) -> PyResult<Self> {
         Ok(PyDecoder(Arc::new(Decoder::compile(described)?)))
     }
-
-    /// Count records by type and version: (type, version, count, bytes).
-    ///
-    /// It returns None if the bytes from *start* on are not exactly *count* records.
-    fn count(&self, py: Python, data: &[u8], start: usize, count: i32) -> PyResult<Option<Counts>> {
-        guarded(|| py.detach(|| count_types(&self.0, data, start, count)))
-    }
-}
-
-type Counts = Vec<(Option<i32>, Option<i32>, u64, u64)>;
-
-fn count_types(decoder: &Decoder, data: &[u8], start: usize, count: i32) -> Option<Counts> {
-    let header = Header::bare(count);
-    let mut reader = Reader::new(data, start);
-    let mut order = Vec::new();
-    let mut seen: HashMap<_, (u64, u64)> = HashMap::new();
-    for _ in 0..count {
-        let from = reader.at;
-        let record = read_record(&mut reader, &header).ok()?;
-        let label = decoder.label(&record);
-        let amount = seen.entry(label).or_insert_with(|| {
-            order.push(label);
-            (0, 0)
-        });
-        amount.0 += 1;
-        amount.1 += (reader.at - from) as u64;
-    }
-    if count != 0 && reader.at != data.len() {
-        return None;
-    }
-    let found = |label: (Option<i32>, Option<i32>)| {
-        let (count, size) = seen.get(&label).copied().unwrap_or_default();
-        (label.0, label.1, count, size)
-    };
-    Some(order.into_iter().map(found).collect())
 }
 
 /// The decoder of control records; made once, shared by scans.
@@ -70,6 +34,170 @@ impl PyControl {
     fn new(described: &Bound<PyAny>) -> PyResult<Self> {
         Ok(PyControl(Arc::new(Control::compile(described)?)))
     }
+}
+
+/// Compile a scan from a description; see `kraftops.engine.native`.
+fn compile_scan(
+    decoder: &PyDecoder,
+    control: &PyControl,
+    described: &Bound<PyDict>,
+) -> PyResult<Scan> {
+    let item = |name: &str| item(described, name);
+    let flag = |name: &str| item(name)?.extract::<bool>();
+    let form = match item("form")?.extract::<String>()?.as_str() {
+        "text" => OutputForm::Text,
+        "json" => OutputForm::Json,
+        "csv" => OutputForm::Csv,
+        "columns" => OutputForm::Columns,
+        other => return Err(PyValueError::new_err(format!("no form {other}"))),
+    };
+    let mut columns = Vec::new();
+    for name in item("columns")?.extract::<Vec<String>>()? {
+        let column = Column::of(&name);
+        columns.push(column.ok_or_else(|| PyValueError::new_err(format!("no column {name}")))?);
+    }
+    let select = Select::compile(described, &decoder.0)?;
+    let check = flag("check")?;
+    let request = ScanRequest {
+        form,
+        deep: flag("deep")?,
+        skip_metadata: flag("skip_metadata")?,
+        payload: flag("payload")?,
+        check,
+        notes_crc: flag("notes_crc")?,
+        skip_invalid: flag("skip_invalid")?,
+        is_chosen: flag("chosen")?,
+        marks: flag("marks")?,
+        origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
+        needs_values: form != OutputForm::Columns
+            || check
+            || select.needs_rows
+            || columns.iter().any(|column| column.is_deep()),
+    };
+    let secrets = match item("secrets")? {
+        secrets if secrets.is_none() => None,
+        secrets => {
+            let (words, public) = secrets.extract()?;
+            Some(Arc::new(Secrets::new(words, public)))
+        }
+    };
+    Ok(Scan::new(
+        Arc::clone(&decoder.0),
+        Arc::clone(&control.0),
+        secrets,
+        request,
+        select,
+        &columns,
+    ))
+}
+
+/// The counter of the records of a file, given its batches in order.
+#[pyclass(name = "Counter")]
+pub struct PyCounter(Counter);
+
+type Amount = (Option<i32>, Option<i32>, u64, u64);
+type CountedFields = (
+    u64,
+    u64,
+    u64,
+    Option<(i64, i64)>,
+    Option<(i64, i64)>,
+    Vec<Amount>,
+    Option<Vec<u32>>,
+    Vec<(i64, u64, String)>,
+);
+type LargeFields = (u64, i64, i64, i64, Option<usize>, Option<usize>, Label);
+type TopFields<'py> = (
+    Vec<(Bound<'py, PyBytes>, u64)>,
+    u64,
+    u64,
+    u64,
+    Vec<LargeFields>,
+);
+
+#[pymethods]
+impl PyCounter {
+    /// *limits* are those of `Tops`, or None without tops.
+    #[new]
+    fn new(
+        decoder: &PyDecoder,
+        control: &PyControl,
+        described: &Bound<PyDict>,
+        limits: Option<(usize, usize, usize)>,
+    ) -> PyResult<Self> {
+        let tops = limits.map(|(keys, key_size, largest)| {
+            Tops::new(Limits {
+                keys,
+                key_size,
+                largest,
+            })
+        });
+        let scan = compile_scan(decoder, control, described)?;
+        Ok(PyCounter(Counter::new(scan, tops)))
+    }
+
+    /// Count the *records* of *batch*, which are its own bytes if it is not compressed.
+    ///
+    /// It returns None if they are damaged; see `kraftops.engine.count_contract.Counted`.
+    fn add(
+        &mut self,
+        py: Python,
+        batch: &[u8],
+        records: &[u8],
+        position: i64,
+        limits: (u64, u64),
+    ) -> PyResult<Option<CountedFields>> {
+        let Next::Batch(header) = next_batch(batch, 0) else {
+            return Ok(None);
+        };
+        let at = if header.codec() == 0 { HEADER_SIZE } else { 0 };
+        let counter = &mut self.0;
+        let found = guarded(|| py.detach(|| counter.add(&header, records, at, position, limits)))?;
+        Ok(found.map(counted_fields))
+    }
+
+    /// Return the frequent keys, the error of their counts, the records with and without a key,
+    /// and the largest records; see `kraftops.engine.count_contract.Tops`.
+    fn tops<'py>(&self, py: Python<'py>) -> Option<TopFields<'py>> {
+        let tops = self.0.tops.as_ref()?;
+        let keys = tops.keys.iter();
+        Some((
+            keys.map(|(key, count)| (PyBytes::new(py, key), *count))
+                .collect(),
+            tops.error,
+            tops.total,
+            tops.keyless,
+            tops.largest.iter().map(large_fields).collect(),
+        ))
+    }
+}
+
+fn counted_fields(found: Counted) -> CountedFields {
+    let amounts = found.amounts.into_iter();
+    (
+        found.count,
+        found.size,
+        found.skipped,
+        found.offsets,
+        found.times,
+        amounts
+            .map(|((number, version), count, size)| (number, version, count, size))
+            .collect(),
+        found.numbers,
+        found.errors,
+    )
+}
+
+fn large_fields(one: &Large) -> LargeFields {
+    (
+        one.size,
+        one.position,
+        one.offset,
+        one.time,
+        one.key_size,
+        one.value_size,
+        one.label,
+    )
 }
 
 /// The scan of a file, fed with its bytes in order.
@@ -90,53 +218,7 @@ impl PyScan {
         inflate: Py<PyAny>,
         described: &Bound<PyDict>,
     ) -> PyResult<Self> {
-        let item = |name: &str| item(described, name);
-        let flag = |name: &str| item(name)?.extract::<bool>();
-        let form = match item("form")?.extract::<String>()?.as_str() {
-            "text" => OutputForm::Text,
-            "json" => OutputForm::Json,
-            "csv" => OutputForm::Csv,
-            "columns" => OutputForm::Columns,
-            other => return Err(PyValueError::new_err(format!("no form {other}"))),
-        };
-        let mut columns = Vec::new();
-        for name in item("columns")?.extract::<Vec<String>>()? {
-            let column = Column::of(&name);
-            columns.push(column.ok_or_else(|| PyValueError::new_err(format!("no column {name}")))?);
-        }
-        let select = Select::compile(described, &decoder.0)?;
-        let check = flag("check")?;
-        let request = ScanRequest {
-            form,
-            deep: flag("deep")?,
-            skip_metadata: flag("skip_metadata")?,
-            payload: flag("payload")?,
-            check,
-            notes_crc: flag("notes_crc")?,
-            skip_invalid: flag("skip_invalid")?,
-            is_chosen: flag("chosen")?,
-            marks: flag("marks")?,
-            origin: Origin::of(item("file")?.extract()?, item("log")?.extract()?),
-            needs_values: form != OutputForm::Columns
-                || check
-                || select.needs_rows
-                || columns.iter().any(|column| column.is_deep()),
-        };
-        let secrets = match item("secrets")? {
-            secrets if secrets.is_none() => None,
-            secrets => {
-                let (words, public) = secrets.extract()?;
-                Some(Arc::new(Secrets::new(words, public)))
-            }
-        };
-        let scan = Scan::new(
-            Arc::clone(&decoder.0),
-            Arc::clone(&control.0),
-            secrets,
-            request,
-            select,
-            &columns,
-        );
+        let scan = compile_scan(decoder, control, described)?;
         Ok(PyScan {
             scan,
             inflate,

@@ -296,8 +296,10 @@ def refused(*arguments: str, cwd: Path | str = ".") -> Done:
         (["--follow", "--output", "x"], "--follow and --output do not go together"),
         (["--follow", "--salvage"], "--follow and --salvage do not go together"),
         (["--summary", "--follow"], "--summary and --follow do not go together"),
-        (["--summary", "--limit", "1"], "--summary and --limit do not go together"),
-        (["--summary", "--type", "topic"], "--summary and --type do not go together"),
+        (["--summary", "--limit", "1", "--tail", "1"], "--limit and --tail do not go together"),
+        (["--sort", "bytes"], "--sort needs --summary"),
+        (["--log", "orders"], "--log needs --summary"),
+        (["--top", "3"], "--top needs --summary"),
         (["--summary", "--format", "csv"], "--summary and --format csv do not go together"),
     ],
 )

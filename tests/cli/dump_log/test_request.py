@@ -109,8 +109,7 @@ def test_class_of_others_is_refused(plans: Plans) -> None:
     ("options", "text"),
     [
         (["--limit", "1", "--tail", "1"], "--limit and --tail do not go together"),
-        (["--summary", "--check"], "--summary and --check do not go together"),
-        (["--summary", "--offset", "1"], "--summary and --offset do not go together"),
+        (["--top", "0"], "--top needs --summary"),
         (["--follow", "--output", "out"], "--follow and --output do not go together"),
         (["--format", "parquet"], "--format parquet needs --output FILE"),
         (["--summary", "--format", "csv"], "--summary and --format csv do not go together"),

@@ -11,11 +11,12 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from kraftops.engine.scanning import count_framed
+from kraftops.engine.count_contract import CountRequest, Tops, Window
+from kraftops.engine.counting import EngineCounter
 from kraftops.errors import DecodeError
 from kraftops.log import batch as v2
+from kraftops.log.batch import Batch, Header
 from kraftops.query.query import Query
-from kraftops.records.decoders.framed import FramedDecoder
 from tests.helpers.engine.choice import using
 from tests.helpers.engine.comparison import (
     PATH,
@@ -34,6 +35,7 @@ from tests.helpers.engine.random_queries import query_of
 from tests.helpers.kafka.cases.mutations import CHANGES, sources
 from tests.helpers.logs.segments import batches_of
 
+EVERY = Window(0, 1 << 62)
 LONGEST = 5  # seconds a case may take
 _SMALL = 20_000  # bytes of a segment
 _MOST_READS = 2000
@@ -188,33 +190,44 @@ def tried(one: Case) -> str:
     for way, made in ways:
         if text := difference(wanted, made()):
             return f"{way}: {text}"
-    if trial.query.decoder in ("metadata", "remote"):
-        return counted(trial)
+    return counted(trial)
+
+
+def counted(trial: Trial, window: Window = EVERY) -> str:
+    """Return the difference of the engines in the counts of records; empty without one."""
+    query = trial.query
+    found = {}
+    for engine in ("reference", "native"):
+        with using(engine):
+            counter = EngineCounter(CountRequest(trial.path, query, tops=True))
+            counts = [
+                (batch.position, counter.add(batch, header, buffer, pos, window))
+                for batch, header, buffer, pos in _countable(trial)
+            ]
+            found[engine] = counts, [_plain(tops) for tops in counter.tops()]
+    (ours, our_tops), (native, native_tops) = found["reference"], found["native"]
+    for one, other in zip(ours, native, strict=True):
+        if one != other:
+            return f"counts of the batch at {one[0]}: {one[1]} and {other[1]}"
+    if our_tops != native_tops:
+        return f"tops: {our_tops} and {native_tops}"
     return ""
 
 
-def counted(trial: Trial) -> str:
-    """Return the difference of the engines in the counts of records; empty without one."""
-    query = trial.query
+def _countable(trial: Trial) -> Iterator[tuple[Batch, Header, bytes, int]]:
+    """Yield the batches whose records can be inflated, with the bytes of these."""
     for batch in batches_of(trial.data):
         if batch.is_legacy or batch.size < v2.HEADER_SIZE:
             continue
         header = batch.header
         try:
-            buffer, pos = v2.inflated(batch, header, query.max_inflated_bytes)
+            buffer, pos = v2.inflated(batch, header, trial.query.max_inflated_bytes)
         except DecodeError:
             continue
-        if header.record_count > len(buffer):
-            continue
-        decoder, found = query.record_decoder, []
-        assert isinstance(decoder, FramedDecoder)
-        for engine in ("reference", "native"):
-            with using(engine):
-                try:
-                    made: object = count_framed(decoder, buffer, pos, header.record_count)
-                except DecodeError as error:
-                    made = error.message
-            found.append(made)
-        if found[0] != found[1]:
-            return f"counts of the batch at {batch.position}: {found[0]} and {found[1]}"
-    return ""
+        if 0 <= header.record_count <= len(buffer):
+            yield batch, header, buffer, pos
+
+
+def _plain(tops: Tops) -> tuple[object, ...]:
+    keys = tops.keys
+    return keys.counts, keys.total, keys.error, tops.keyless, tops.largest

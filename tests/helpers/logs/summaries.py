@@ -2,9 +2,14 @@
 
 from typing import Any
 
-from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.summarise import scope_of, summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.query.query import Query
+
+
+def empty_summary(decoder: str = "user") -> Summary:
+    """Return the summary of nothing."""
+    return Summary(scope_of(Query(decoder)))
 
 
 def summarised(

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from kraftops.dump.summary.summary import Summary
+from kraftops.dump.summary.logs import Log
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.spark.dump import count_job
 from kraftops.spark.dump.count_job import Counted, CountWork, count
 from kraftops.spark.jobs.planning import LabelledRange, Split
+
+NONE: frozenset[Log] = frozenset()
 
 
 @pytest.fixture
@@ -41,11 +43,11 @@ def test_ranges_of_a_log_are_counted_together(log: Path) -> None:
     first, second = halves(log)
     splits = [split(0, LabelledRange(first), LabelledRange(second)), split(1, LabelledRange(first))]
 
-    counts = list(CountWork(Query(decoder="user"), 1)(splits))
+    counts = list(CountWork(Query(decoder="user"), 1, NONE)(splits))
 
     assert [records(one) for one in counts] == [
-        {("user", None, None): 2},
-        {("user", None, None): 1},
+        {Log("user"): 2},
+        {Log("user"): 1},
     ]
 
 
@@ -57,16 +59,20 @@ def test_logs_are_counted_apart_by_decoder_topic_and_partition(log: Path) -> Non
         LabelledRange(part, "metadata", "t", 0),
     ]
 
-    (counted,) = CountWork(Query(), 1)([split(0, *ranges)])
+    (counted,) = CountWork(Query(), 1, NONE)([split(0, *ranges)])
 
-    assert list(counted.summaries) == [("user", "t", 0), ("user", "t", 1), ("metadata", "t", 0)]
+    assert [one[:3] for one in counted.summaries] == [
+        ("user", "t", 0),
+        ("user", "t", 1),
+        ("metadata", "t", 0),
+    ]
     assert set(records(counted).values()) == {2}
 
 
 def test_unreadable_file_is_a_refusal_and_the_others_are_counted(log: Path) -> None:
     missing = LabelledRange(ByteRange(str(log.with_name("none.log"))))
 
-    (counted,) = CountWork(Query(decoder="user"), 1)(
+    (counted,) = CountWork(Query(decoder="user"), 1, NONE)(
         [split(0, missing, LabelledRange(ByteRange(str(log))))]
     )
 
@@ -81,7 +87,7 @@ def test_last_try_reports_damage_instead_of_reading(
     monkeypatch.setattr(count_job, "is_last_try", lambda tries: tries == 4)
     first, _ = halves(log)
 
-    (counted,) = CountWork(Query(decoder="user"), 4)([split(0, LabelledRange(first))])
+    (counted,) = CountWork(Query(decoder="user"), 4, NONE)([split(0, LabelledRange(first))])
 
     assert list(records(counted).values()) == [0]
     (summary,) = counted.summaries.values()
@@ -99,10 +105,10 @@ def test_driver_merges_the_counts_and_names_a_file_once(
     missing = LabelledRange(ByteRange(str(log.with_name("none.log"))))
     first, second = map(LabelledRange, halves(log))
 
-    total = count(
-        session, [split(0, first, missing), split(1, second, missing)], Query(decoder="user")
-    )
+    splits = [split(0, first, missing), split(1, second, missing)]
 
-    assert records(total) == {("user", None, None): 2}
-    assert isinstance(total.summaries["user", None, None], Summary)
+    total = count(session, splits, Query(decoder="user"), frozenset({Log("user")}))
+
+    assert records(total) == {Log("user"): 2}
+    assert total.summaries[Log("user")].tops is not None
     assert len(total.refusals) == 1

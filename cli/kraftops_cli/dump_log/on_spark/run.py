@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from kraftops.dump.report import Report
 from kraftops.dump.small_files import is_small_file
 from kraftops.dump.sources.parts import total_size
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.query.row import Row
 from kraftops.query.row_lines import lines_of
@@ -23,8 +24,8 @@ from kraftops.spark.session.session import started
 from kraftops_cli.dump_log.on_spark.explain import plan_text
 from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sql
-from kraftops_cli.dump_log.plan import DAMAGED, Plan, exit_code
-from kraftops_cli.dump_log.summary import print_summaries
+from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run, exit_code
+from kraftops_cli.dump_log.summary import plan_readings, print_summaries
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal
@@ -144,15 +145,23 @@ def _lines(plan: Plan, outcome: Outcome) -> Iterator[str]:
 
 
 def _summary(job: SparkJob) -> int:
-    found = count(job.session, job.splits, job.plan.query, job.progress.show)
+    files = plan_readings(job.plan)
+    paths = {file.path for file in files}
+    splits = [
+        split._replace(ranges=tuple(one for one in split.ranges if one.range.path in paths))
+        for split in job.splits
+    ]
+    detailed = frozenset(file.log for file in files if file.details)
+    splits = [split for split in splits if split.ranges]
+    found = count(job.session, splits, job.plan.query, detailed, job.progress.show)
     job.progress.erase()
+    run = Run(job.plan, job.terminal, Report())
     for reason in found.refusals:
-        job.terminal.error(reason)
-    shown = [summary.as_dict() for summary in found.summaries.values()]
-    print_summaries(job.plan, job.terminal, shown)
+        run.report.refusal(SourceError(reason))
+    code = print_summaries(run, files, found.summaries)
     records = sum(summary.records.count for summary in found.summaries.values())
     job.report(f"{records:,} records")
-    return 1 if found.refusals else 0
+    return code
 
 
 def _check(job: SparkJob) -> int:

@@ -8,9 +8,13 @@ _MOST_LISTED = 10  # gaps
 
 
 class OffsetSpan:
-    """The offsets of consecutive batches; see `sketches` for the merging of parts."""
+    """The offsets of consecutive batches; see `sketches` for the merging of parts.
 
-    def __init__(self) -> None:
+    Without *has_gaps*, only the first and last are known, as of records that a filter selects.
+    """
+
+    def __init__(self, *, has_gaps: bool = True) -> None:
+        self.has_gaps = has_gaps
         self.first: int | None = None
         self.last: int | None = None
         self.gaps: list[tuple[int, int]] = []  # the first ones: an offset, and the next one
@@ -44,9 +48,11 @@ class OffsetSpan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return first and last offset, gaps between batches, and offsets missing in batches."""
+        ends = {"first": self.first, "last": self.last}
+        if not self.has_gaps:
+            return {**ends, "gaps": None, "backward": None, "removed": None}
         return {
-            "first": self.first,
-            "last": self.last,
+            **ends,
             "gaps": {
                 "count": self.gap_count,
                 "missing": self.missing,

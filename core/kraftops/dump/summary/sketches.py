@@ -23,6 +23,21 @@ _SPREAD = 0x9E3779B97F4A7C15  # 2^64 by the golden ratio: puts neighbours far ap
 _RANKS = 0xFFFFFFFFFFFFFFFF
 
 
+class Amount:
+    """A number of records, and their size in bytes, uncompressed."""
+
+    __slots__ = ("count", "size")
+
+    def __init__(self, count: int = 0, size: int = 0) -> None:
+        self.count = count
+        self.size = size
+
+    def add(self, count: int, size: int) -> None:
+        """Count more."""
+        self.count += count
+        self.size += size
+
+
 class Distribution:
     """A distribution of numbers that are not negative.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
-from kraftops.dump.summary.amounts import Amount
 from kraftops.dump.summary.damage_sites import DamageSite, DamageSites
-from kraftops.dump.summary.details import details_for
+from kraftops.dump.summary.details import NoDetails, details_for
 from kraftops.dump.summary.offset_span import OffsetSpan
-from kraftops.dump.summary.sketches import Distribution, SampledDict, TimeHistogram
+from kraftops.dump.summary.sketches import Amount, Distribution, SampledDict, TimeHistogram
+from kraftops.dump.summary.tops import LogTops
 from kraftops.dump.summary.transactions import Transactions
+from kraftops.engine.count_contract import Counted
 from kraftops.log.batch import (
     CODEC_MASK,
     CONTROL,
@@ -23,8 +24,9 @@ from kraftops.log.batch import (
     Header,
 )
 from kraftops.log.codecs import CODECS
+from kraftops.log.files import FileKind, file_name
 from kraftops.log.legacy import LegacyHeader
-from kraftops.records.internal_topics import USER
+from kraftops.records.decoder import Decoder
 from kraftops.records.meaning import Label
 
 MOST_LABELS = 1000
@@ -42,24 +44,39 @@ class _Codec(NamedTuple):
     inflated: int
 
 
+class Scope(NamedTuple):
+    """The scope of a summary: the decoder of the records, and what is counted of them.
+
+    *is_chosen*: a filter or a limit may leave records out. *has_open*: it leaves out no marker of a
+    transaction in its range of offsets and times. *has_details*: groups or transactional ids are
+    counted, largest records and keys.
+    """
+
+    decoder: Decoder
+    is_chosen: bool = False
+    has_open: bool = True
+    has_details: bool = True
+
+
 class Summary:
     """The numbers of a log; see `kraftops.dump.summary.sketches` for the merging of parts.
 
     It counts the parts of one log, in order: offsets and transactions continue in the next file.
-    *decoder* names the decoder of the records, as in `kraftops.query.query.Query`.
     """
 
-    def __init__(self, decoder: str = USER) -> None:
-        self.decoder = decoder
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
         self.files: dict[str, int] = {}  # bytes read, by path
         self.padding = 0  # bytes
+        self.torn = 0  # bytes at the end of the log, of a batch that is not whole
         self.batches = Amount()
         self.records = Amount()
         self.control_batches = self.transactional_batches = 0
         self.magics: dict[int, int] = {}
         self.sizes = Distribution()
         self.records_per_batch = Distribution()
-        self.offsets = OffsetSpan()
+        self.offsets = OffsetSpan(has_gaps=not scope.is_chosen)
+        self.end_offset: int | None = None
         self.first_time: int | None = None
         self.last_time: int | None = None
         self.history = TimeHistogram()
@@ -71,12 +88,18 @@ class Summary:
         self.control: dict[str, Amount] = {}
         self.damage = DamageSites()
         self.undecodable = DamageSites()
-        self.transactions = Transactions()
-        self.details = details_for(decoder)
+        self.transactions = Transactions(has_open=scope.has_open)
+        self.details = details_for(scope.decoder.name) if scope.has_details else NoDetails()
+        self.tops = LogTops() if scope.has_details else None
 
     def add_file(self, path: str, size: int) -> None:
         """Count *size* bytes of a file as read."""
         self.files[path] = self.files.get(path, 0) + size
+
+    def reach(self, offset: int) -> None:
+        """Note that the log goes at least up to an offset, exclusive."""
+        if self.end_offset is None or offset > self.end_offset:
+            self.end_offset = offset
 
     def add_damage(self, path: str, position: int, size: int, reason: str) -> None:
         """Count bytes that are no readable batch."""
@@ -86,25 +109,38 @@ class Summary:
         """Count a record that the decoder cannot read; *position* is the position of its batch."""
         self.undecodable.add(DamageSite(path, position, size, reason))
 
-    def add_batch(self, header: Header, batch: Batch, inflated: int, *, in_log: bool) -> None:
+    def add_batch(
+        self,
+        header: Header,
+        batch: Batch,
+        inflated: int,
+        part: Counted | None = None,
+        *,
+        in_log: bool,
+    ) -> None:
         """Count a batch of magic 2 with a correct checksum.
 
         Args:
             header: the header of *batch*.
             batch: the batch, compressed as in the file.
             inflated: the size of its records in bytes, uncompressed.
+            part: the records that count; None is all.
             in_log: whether the offsets count as offsets of the log; a snapshot's do not.
         """
         (
             base_offset, _, epoch, magic, _, attributes, last_delta, first_time, last_time, _, _, _,
             count,
         ) = header  # fmt: skip
+        first, last, size = base_offset, base_offset + last_delta, inflated
         if attributes & (LOG_APPEND_TIME | DELETE_HORIZON):
             first_time = last_time
+        if part is not None and part.offsets and part.times:
+            (first, last), (first_time, last_time) = part.offsets, part.times
+            count, size = part.records, part.size
         self.control_batches += attributes & CONTROL > 0
         self.transactional_batches += attributes & TRANSACTIONAL > 0
         if in_log:
-            self.offsets.add(base_offset, base_offset + last_delta, count)
+            self.offsets.add(first, last, count)
         known = self.epochs.get(epoch)
         if known:
             known[1] += 1
@@ -113,37 +149,37 @@ class Summary:
             self.epochs.put(epoch, [base_offset, 1, count])
         codec = attributes & CODEC_MASK
         stored = batch.size - HEADER_SIZE
-        self._add(batch, magic, count, _Codec(codec, stored, inflated))
+        self._add(batch, magic, Amount(count, size), _Codec(codec, stored, inflated))
         self._add_times(first_time, last_time, count)
 
     def add_legacy(
         self,
         head: LegacyHeader,
         batch: Batch,
-        offsets: Sequence[int],
-        first_time: int,
-        inflated: int,
+        counted: Counted,
     ) -> None:
         """Count a message or wrapper of magic 0 or 1 with a correct checksum.
 
         Args:
             head: the header of *batch*.
             batch: the batch, compressed as in the file.
-            offsets: the offsets of the messages.
-            first_time: the smallest timestamp of the messages, in ms.
-            inflated: the size of the messages in bytes, uncompressed.
+            counted: the messages that count, at least one.
         """
-        count = len(offsets)
-        self.offsets.add(offsets[0], offsets[-1], count)
-        self._add(batch, head.magic, count, _Codec(head.codec, batch.size, inflated))
-        self._add_times(first_time, head.timestamp, count)
+        assert counted.offsets
+        assert counted.times
+        amount = Amount(counted.records, counted.size)
+        self.offsets.add(*counted.offsets, counted.records)
+        self._add(batch, head.magic, amount, _Codec(head.codec, batch.size, counted.size))
+        first_time, last_time = counted.times
+        if counted.numbers is None:
+            last_time = head.timestamp
+        self._add_times(first_time, last_time, counted.records)
 
-    def add_records(self, amounts: Mapping[Label, Amount]) -> None:
-        """Count data records by type and version."""
-        for label, amount in amounts.items():
+    def add_records(self, amounts: Iterable[tuple[Label, int, int]]) -> None:
+        """Count data records by type and version: their number and their bytes."""
+        for label, count, size in amounts:
             is_full = label not in self.types and len(self.types) >= MOST_LABELS
-            total = self.types.setdefault(_OTHER if is_full else label, Amount())
-            total.add(amount.count, amount.size)
+            self.types.setdefault(_OTHER if is_full else label, Amount()).add(count, size)
 
     def add_control(self, name: str, size: int) -> None:
         """Count a control record by its type."""
@@ -154,6 +190,9 @@ class Summary:
         for path, size in later.files.items():
             self.add_file(path, size)
         self.padding += later.padding
+        self.torn = later.torn
+        if later.end_offset is not None:
+            self.reach(later.end_offset)
         self.batches.add(later.batches.count, later.batches.size)
         self.records.add(later.records.count, later.records.size)
         self.control_batches += later.control_batches
@@ -171,18 +210,21 @@ class Summary:
         for codec, numbers in later.codecs.items():
             ours = self.codecs.setdefault(codec, [0, 0, 0])
             ours[:] = map(sum, zip(ours, numbers, strict=True))
-        self.add_records(later.types)
+        self.add_records((label, one.count, one.size) for label, one in later.types.items())
         for name, amount in later.control.items():
             self.control.setdefault(name, Amount()).add(amount.count, amount.size)
         self.damage.merge(later.damage)
         self.undecodable.merge(later.undecodable)
         self.transactions.merge(later.transactions)
         self.details.merge(later.details)
+        if self.tops and later.tops:
+            self.tops.merge(later.tops)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers as plain data for JSON; fields are added, never renamed."""
         fields = {
-            "decoder": self.decoder,
+            "decoder": self.scope.decoder.name,
+            "segments": sum(map(_is_segment, self.files)),
             "files": {
                 "count": len(self.files),
                 "bytes": sum(self.files.values()),
@@ -203,7 +245,7 @@ class Summary:
                 {"type": name, "count": amount.count, "bytes": amount.size}
                 for name, amount in sorted(self.control.items())
             ],
-            "offsets": self.offsets.as_dict(),
+            "offsets": {**self.offsets.as_dict(), "end": self.end_offset},
             "times": {
                 **time_fields("first", self.first_time),
                 **time_fields("last", self.last_time),
@@ -212,19 +254,22 @@ class Summary:
             "leaderEpochs": self._epochs(),
             "codecs": self._codecs(),
             "paddingBytes": self.padding,
+            "tornBytes": self.torn,
             "damage": self.damage.as_dict(),
             "undecodable": self.undecodable.as_dict(),
             "transactions": self.transactions.as_dict(),
             "producers": self.transactions.producers_dict(),
         }
+        if self.tops:
+            fields |= self.tops.fields(self.scope.decoder)
         return fields | self.details.fields()
 
-    def _add(self, batch: Batch, magic: int, count: int, codec: _Codec) -> None:
+    def _add(self, batch: Batch, magic: int, records: Amount, codec: _Codec) -> None:
         self.batches.add(1, batch.size)
-        self.records.add(count, codec.inflated)
+        self.records.add(records.count, records.size)
         self.magics[magic] = self.magics.get(magic, 0) + 1
         self.sizes.add(batch.size)
-        self.records_per_batch.add(count)
+        self.records_per_batch.add(records.count)
         numbers = self.codecs.setdefault(codec.number, [0, 0, 0])
         numbers[0] += 1
         numbers[1] += codec.stored
@@ -276,6 +321,12 @@ class Summary:
             }
             for codec, (batches, stored, inflated) in sorted(self.codecs.items())
         ]
+
+
+def _is_segment(path: str) -> bool:
+    """Tell whether a file is a segment, and no snapshot."""
+    name = file_name(path)
+    return name is None or name.kind is not FileKind.CHECKPOINT
 
 
 def _add_epoch(ours: list[int], later: list[int]) -> None:

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os.path import basename
 from typing import Any
 
 from kraftops.display.charts import chart, merged
 from kraftops.display.sizes import number_text, size_text
-from kraftops.display.text_table import Cell, Page
+from kraftops.display.text_table import Bytes, Cell, Page
 from kraftops.display.times import span_text
+from kraftops.dump.summary.logs import log_name
+from kraftops.engine.count_contract import LONGEST_KEY
 
 _HEIGHT = 6  # of the chart, in lines
 _LABEL = 11
+_WIDTH = 80  # of a chart that no terminal shows
 
 Fields = Mapping[str, Any]
 
 
-def summary_text(summary: Fields, width: int = 80, *, unicode: bool = True) -> str:
-    """Return what `Summary.as_dict` gave as tables and a chart.
-
-    Args:
-        summary: the dict, or its JSON parsed.
-        width: of the terminal; only numbers go beyond.
-        unicode: whether blocks and ellipses can be shown; all else is ASCII but the names.
-    """
-    page = Page(width, unicode=unicode)
+def summary_text(summary: Fields, page: Page) -> str:
+    """Return what `fields_of` gave about a log, or its JSON parsed, as tables and a chart."""
     sections = [list(section(summary, page)) for section in _SECTIONS]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
 def _overview(summary: Fields, _: Page) -> Iterator[str]:
     files, batches, records = summary["files"], summary["batches"], summary["records"]
+    if summary["topic"] is not None:
+        yield _line("log", log_name(summary["topic"], summary["partition"]))
     yield _line("decoder", summary["decoder"])
     yield _line("files", f"{number_text(files['count'])}, {size_text(files['bytes'])}")
     kinds = [
@@ -46,7 +44,7 @@ def _overview(summary: Fields, _: Page) -> Iterator[str]:
     yield from _times(summary["times"])
     if summary["paddingBytes"]:
         yield _line("padding", f"{size_text(summary['paddingBytes'])} of zeros at the end")
-    yield _line("damage", _damage_text(summary["damage"]))
+    yield _line("damage", damage_text(summary) or "none")
     if summary["undecodable"]["count"]:
         yield _line("undecodable", _count(summary["undecodable"]["count"], "record"))
 
@@ -56,6 +54,9 @@ def _offsets(offsets: Fields) -> Iterator[str]:
         return
     gaps = offsets["gaps"]
     text = f"{number_text(offsets['first'])} to {number_text(offsets['last'])}"
+    if gaps is None:
+        yield _line("offsets", f"{text}, with others between that do not match")
+        return
     if gaps["count"]:
         text += f", {_count(gaps['count'], 'gap')} with {_count(gaps['missing'], 'offset')}"
     if offsets["removed"]:
@@ -72,10 +73,22 @@ def _times(times: Fields) -> Iterator[str]:
     yield _line("times", f"{first} to {last} ({span_text(times['lastMs'] - times['firstMs'])})")
 
 
-def _damage_text(damage: Fields) -> str:
-    if not damage["count"]:
-        return "none"
-    return f"{_count(damage['count'], 'place')}, {size_text(damage['bytes'])}"
+def damage_count(summary: Fields) -> int:
+    """Return the number of damaged places; a start mends a torn end, which is none of them."""
+    count: int = summary["damage"]["count"] - bool(summary["tornBytes"])
+    return count
+
+
+def damage_text(summary: Fields) -> str | None:
+    """Return the damaged places and their bytes, and a torn end; None where there is nothing."""
+    count, torn = damage_count(summary), summary["tornBytes"]
+    texts = []
+    if count:
+        size = size_text(summary["damage"]["bytes"] - torn)
+        texts.append(f"{_count(count, 'place')}, {size}")
+    if torn:
+        texts.append(f"torn end, {size_text(torn)}")
+    return "; ".join(texts) or None
 
 
 def _damage_sites(name: str) -> Callable[[Fields, Page], Iterator[str]]:
@@ -116,11 +129,11 @@ def _types(summary: Fields, page: Page) -> Iterator[str]:
             entry["version"],
             entry["count"],
             f"{100 * entry['count'] / total:.1f}%".rjust(6),
-            size_text(entry["bytes"]).rjust(10),
+            Bytes(entry["bytes"]),
         ]
         for entry in summary["types"]
     ]
-    yield from page.table(["TYPE", "VERSION", "RECORDS", "     %", "      SIZE"], rows)
+    yield from page.table(["TYPE", "VERSION", "RECORDS", "     %", "SIZE"], rows)
 
 
 def _control(summary: Fields, page: Page) -> Iterator[str]:
@@ -144,8 +157,8 @@ def _codecs(summary: Fields, page: Page) -> Iterator[str]:
             [
                 entry["codec"],
                 entry["batches"],
-                size_text(entry["compressedBytes"]).rjust(10),
-                size_text(entry["uncompressedBytes"]).rjust(12),
+                Bytes(entry["compressedBytes"]),
+                Bytes(entry["uncompressedBytes"]),
                 "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}".rjust(5),
             ]
             for entry in summary["codecs"]
@@ -158,7 +171,7 @@ def _history(summary: Fields, page: Page) -> Iterator[str]:
     histogram = times["histogram"]
     if len(histogram["counts"]) < 2:
         return
-    counts, together = merged(histogram["counts"], page.width - _LABEL - 1)
+    counts, together = merged(histogram["counts"], (page.width or _WIDTH) - _LABEL - 1)
     highest = number_text(max(counts))
     label = max(len(highest), 1)
     yield f"RECORDS OVER TIME, {span_text(histogram['widthMs'] * together)} a column"
@@ -175,12 +188,10 @@ def _transactions(summary: Fields, page: Page) -> Iterator[str]:
         yield _line("producers", f"{number_text(producers['idempotent'])} idempotent")
     if not (transactions["committed"] or transactions["aborted"] or transactions["open"]):
         return
-    yield _line(
-        "transactions",
-        f"{number_text(transactions['committed'])} committed, "
-        f"{number_text(transactions['aborted'])} aborted, "
-        f"{number_text(len(transactions['open']))} open",
-    )
+    counts = [f"{number_text(transactions[name])} {name}" for name in ("committed", "aborted")]
+    if transactions["open"] is not None:
+        counts.append(f"{number_text(len(transactions['open']))} open")
+    yield _line("transactions", ", ".join(counts))
     durations = transactions["durationMs"]
     if durations["min"] is not None:
         spans = [span_text(durations[name]) for name in ("min", "median", "max")]
@@ -199,6 +210,81 @@ def _transactions(summary: Fields, page: Page) -> Iterator[str]:
         ]
         header = ["OPEN TRANSACTION", "PRODUCER", "EPOCH", "FIRST OFFSET", "SINCE"]
         yield from page.table(header, rows)
+
+
+def _largest_records(summary: Fields, page: Page) -> Iterator[str]:
+    rows = (
+        [
+            basename(one["file"]),
+            one["offset"],
+            one["type"],
+            one["bytes"],
+            one["keySize"],
+            one["valueSize"],
+            one["timestamp"],
+        ]
+        for one in summary.get("largest", {}).get("records", ())
+    )
+    header = ["LARGEST RECORDS", "OFFSET", "TYPE", "BYTES", "KEY", "VALUE", "TIME"]
+    yield from page.table(header, rows)
+
+
+def _largest_batches(summary: Fields, page: Page) -> Iterator[str]:
+    rows = (
+        [
+            basename(one["file"]),
+            one["baseOffset"],
+            one["bytes"],
+            one["records"],
+            one["codec"],
+            one["producerId"],
+        ]
+        for one in summary.get("largest", {}).get("batches", ())
+    )
+    header = ["LARGEST BATCHES", "OFFSET", "BYTES", "RECORDS", "CODEC", "PRODUCER"]
+    yield from page.table(header, rows)
+
+
+def _keys(summary: Fields, page: Page) -> Iterator[str]:
+    keys = summary.get("keys")
+    if not keys or not keys["top"]:
+        return
+    rows = [[_key_text(one), one["records"]] for one in _certain(keys, "records")]
+    yield from _top_table(["HOTTEST KEYS", "RECORDS"], rows, keys, page)
+
+
+def _largest_producers(summary: Fields, page: Page) -> Iterator[str]:
+    producers = summary.get("largestProducers")
+    if not producers or not producers["top"]:
+        return
+    header = ["LARGEST PRODUCERS", "BYTES UNCOMPRESSED"]
+    rows = [[str(one["producerId"]), one["bytes"]] for one in _certain(producers, "bytes")]
+    yield from _top_table(header, rows, producers, page)
+
+
+def _key_text(key: Fields) -> str:
+    kind = f" ({key['keyEncoding']})" if key["keyEncoding"] else ""
+    rest = f"… of {size_text(key['keySize'])}" if key["keySize"] > LONGEST_KEY else ""
+    return f"{key['key']}{rest}{kind}"
+
+
+def _certain(found: Fields, unit: str) -> list[Fields]:
+    """Return the entries that have more than any without a count could have."""
+    return [one for one in found["top"] if one[unit] > found["error"]]
+
+
+def _top_table(
+    header: Sequence[str], rows: Sequence[Sequence[Cell]], found: Fields, page: Page
+) -> Iterator[str]:
+    """Yield a table of the most frequent, and the error of their numbers."""
+    unit = "bytes" if "bytes" in found else "records"
+    total = f"{number_text(found[unit])} {unit}"
+    error = number_text(found["error"])
+    if not rows:
+        yield f"{header[0]}: none has more than {error} of {total} for certain"
+        return
+    yield from page.table(header, rows)
+    yield f"of {total}; " + ("exact" if not found["error"] else f"too low by at most {error}")
 
 
 def _producers(summary: Fields, page: Page) -> Iterator[str]:
@@ -237,11 +323,12 @@ def _groups(summary: Fields, page: Page) -> Iterator[str]:
             group["state"],
             group["members"],
             len(group["offsets"]),
+            _sum(offset["lag"] for offset in group["offsets"]),
             max((offset["committed"] or "" for offset in group["offsets"]), default=None),
         ]
         for group in groups["groups"]
     )
-    header = ["GROUP", "KIND", "STATE", "MEMBERS", "OFFSETS", "LAST COMMIT"]
+    header = ["GROUP", "KIND", "STATE", "MEMBERS", "OFFSETS", "LAG", "LAST COMMIT"]
     yield from page.table(header, rows, is_whole=groups["exact"])
 
 
@@ -251,12 +338,14 @@ def _committed(summary: Fields, page: Page) -> Iterator[str]:
             group["group"],
             f"{offset['topic']}-{offset['partition']}",
             offset["offset"],
+            offset["endOffset"],
+            offset["lag"],
             offset["committed"],
         ]
         for group in summary.get("groups", {}).get("groups", ())
         for offset in group["offsets"]
     )
-    yield from page.table(["GROUP", "PARTITION", "OFFSET", "COMMITTED"], rows)
+    yield from page.table(["GROUP", "PARTITION", "OFFSET", "END", "LAG", "COMMITTED"], rows)
 
 
 _SECTIONS: tuple[Callable[[Fields, Page], Iterable[str]], ...] = (
@@ -267,6 +356,10 @@ _SECTIONS: tuple[Callable[[Fields, Page], Iterable[str]], ...] = (
     _types,
     _control,
     _codecs,
+    _largest_records,
+    _largest_batches,
+    _keys,
+    _largest_producers,
     _epochs,
     _history,
     _transactions,
@@ -275,6 +368,11 @@ _SECTIONS: tuple[Callable[[Fields, Page], Iterable[str]], ...] = (
     _groups,
     _committed,
 )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
 
 
 def _line(name: str, text: str) -> str:

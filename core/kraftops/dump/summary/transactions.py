@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from kraftops.display.times import time_fields
 from kraftops.dump.summary.sketches import Distribution, SampledDict
+from kraftops.engine.count_contract import Counted
 from kraftops.log.batch import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, Header
 
 MOST_PRODUCERS = 100_000
@@ -63,16 +64,20 @@ class Producer:
 
 
 class Transactions:
-    """The producers of a log; see `sketches` for the merging of parts."""
+    """The producers of a log; see `sketches` for the merging of parts.
 
-    def __init__(self) -> None:
+    Without *has_open*, markers may be left out: nothing is known of the end of transactions.
+    """
+
+    def __init__(self, *, has_open: bool = True) -> None:
+        self.has_open = has_open
         self.committed = self.aborted = 0
         self.durations = Distribution()  # ms; without transactions that end at a `first_end`
         self.producers: SampledDict[int, Producer] = SampledDict(MOST_PRODUCERS)
         self.idempotent: SampledDict[int, None] = SampledDict(MOST_PRODUCERS)
 
-    def add_batch(self, header: Header) -> None:
-        """Count a batch of data with a producer id."""
+    def add_batch(self, header: Header, part: Counted | None = None) -> None:
+        """Count a batch of data with a producer id, or the *part* of its records that counts."""
         if not header.attributes & TRANSACTIONAL:
             if header.producer_id not in self.idempotent:
                 self.idempotent.put(header.producer_id, None)
@@ -82,12 +87,9 @@ class Transactions:
             return
         producer.epoch = header.producer_epoch
         producer.batches += 1
-        producer.records += header.record_count
+        producer.records += header.record_count if part is None else part.records
         if producer.open is None:
-            time = header.base_timestamp
-            if header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON):
-                time = header.max_timestamp
-            producer.begin(Begin(header.base_offset, time))
+            producer.begin(_begin(header, part))
 
     def add_marker(self, header: Header, *, is_commit: bool) -> None:
         """Count a transaction marker; *header* is the header of its control batch."""
@@ -120,8 +122,8 @@ class Transactions:
         return {
             "committed": self.committed,
             "aborted": self.aborted,
-            "open": self._open(),
-            "durationMs": duration_fields(durations),
+            "open": self._open() if self.has_open else None,
+            "durationMs": duration_fields(durations if self.has_open else Distribution()),
         }
 
     def producers_dict(self) -> dict[str, Any]:
@@ -140,7 +142,7 @@ class Transactions:
                     "records": producer.records,
                     "committed": producer.committed,
                     "aborted": producer.aborted,
-                    "open": producer.open is not None,
+                    "open": producer.open is not None if self.has_open else None,
                 }
                 for producer_id, producer in sorted(self.producers.items())
             ],
@@ -190,6 +192,14 @@ class Transactions:
         if later.first_end is not None:
             self._end(ours, later.first_end)
             ours.tail = later.tail
+
+
+def _begin(header: Header, part: Counted | None) -> Begin:
+    if part is not None and part.offsets and part.times:
+        return Begin(part.offsets[0], part.times[0])
+    if header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON):
+        return Begin(header.base_offset, header.max_timestamp)
+    return Begin(header.base_offset, header.base_timestamp)
 
 
 def duration_fields(durations: Distribution) -> dict[str, Any]:

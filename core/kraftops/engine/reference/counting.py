@@ -1,43 +1,172 @@
-"""Count records by the numbers of their frames."""
+"""Count the selected records of batches, one by one."""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterable, Iterator
+from heapq import nsmallest
 
+from google_crc32c import value as crc32c
+
+from kraftops.engine.count_contract import (
+    LONGEST_KEY,
+    MOST_LARGEST,
+    Counted,
+    CountRequest,
+    LargeRecord,
+    Tops,
+    Window,
+)
+from kraftops.engine.heavy_hitters import HeavyHitters
+from kraftops.engine.reference.records import sized_records
+from kraftops.engine.reference.selection import RowBuilder
 from kraftops.errors import DecodeError
-from kraftops.log.batch import read_record
-from kraftops.records.dialects import Dialect
-from kraftops.records.long_text import LONG
-from kraftops.varint import read_varint
+from kraftops.log import legacy
+from kraftops.log.batch import LOG_APPEND_TIME, LOG_OVERHEAD, Batch, Header, Record
+from kraftops.log.legacy import LegacyHeader
+from kraftops.records.control import control_meaning
+from kraftops.records.meaning import IN_ROWS, Label, size_error
 
-Counted = tuple[int | None, int | None, int, int]
-"""Number of a type and its version, where a frame has them; records, and the bytes they take."""
+_Selected = Iterator[tuple[int, Record, int]]
+"""Number in the batch, record, and its size."""
 
 
-def count_framed(framing: Dialect, buffer: bytes, pos: int, count: int) -> list[Counted]:
-    """Count *count* records of framed values that take all bytes from *pos* on.
+class ReferenceCounter:
+    """A `kraftops.engine.count_contract.RecordCounter` in plain Python."""
 
-    Raises:
-        DecodeError: they do not.
-    """
-    found: dict[tuple[int | None, int | None], list[int]] = {}
-    has_long = len(buffer) > LONG
-    view = cast("bytes", memoryview(buffer))  # a slice of it copies nothing
-    for _ in range(count):
-        start = pos
-        is_long = has_long and read_varint(buffer, pos)[0] > LONG
-        record, pos = read_record(view if is_long else buffer, pos, 0, 0)
-        kind: tuple[int | None, int | None]
-        try:
-            frame = framing.read_frame(record.value or b"")
-            kind = frame.type, frame.version
-        except DecodeError:
-            kind = None, None
-        amount = found.setdefault(kind, [0, 0])
-        amount[0] += 1
-        amount[1] += pos - start
-    if count and pos != len(buffer):
-        raise DecodeError(
-            f"{len(buffer) - pos} bytes too many for the {count} records of the batch"
+    def __init__(self, request: CountRequest) -> None:
+        """Count records of a file."""
+        query = request.query
+        decoder = query.record_decoder
+        self._rows = RowBuilder(request.path, query)
+        self._label = decoder.label_reader()
+        self._is_bounded = decoder.has_types
+        self._meaning = (
+            decoder.meaning_reader(show_secrets=False, whole=True) if query.check else None
         )
-    return [(*kind, number, size) for kind, (number, size) in found.items()]
+        self._has_tops = request.tops
+        self._keys: HeavyHitters[bytes] = HeavyHitters()
+        self._keyless = 0
+        self._largest: list[LargeRecord] = []
+
+    def add(
+        self, batch: Batch, header: Header, buffer: bytes, pos: int, window: Window
+    ) -> Counted | None:
+        """Count the selected records of a batch; see `RecordCounter`."""
+        try:
+            for _ in sized_records(buffer, pos, header):
+                pass
+        except DecodeError:
+            return None
+        return self._count(
+            self._selected(batch, header, buffer, pos),
+            batch.position,
+            header.record_count,
+            window,
+            is_control=header.is_control,
+        )
+
+    def add_legacy(self, batch: Batch, head: LegacyHeader, limit: int, window: Window) -> Counted:
+        """Count the selected messages of a batch of magic 0 or 1, inflated to at most *limit*.
+
+        Raises:
+            DecodeError: the batch cannot be read.
+        """
+        messages = list(legacy.records(batch, limit))
+        selected = (
+            (number, message.record, _legacy_size(message))
+            for number, message in enumerate(messages)
+            if self._rows.legacy_row(batch, head, message) is not None
+        )
+        return self._count(selected, batch.position, len(messages), window, is_control=False)
+
+    def tops(self) -> Tops:
+        """Return keys and largest records so far."""
+        return Tops(self._keys, self._keyless, self._largest)
+
+    def _selected(self, batch: Batch, header: Header, buffer: bytes, pos: int) -> _Selected:
+        is_appended = header.attributes & LOG_APPEND_TIME
+        for number, (record, size) in enumerate(sized_records(buffer, pos, header)):
+            if self._rows.matches(batch, header, record):
+                shown = record._replace(timestamp=header.max_timestamp) if is_appended else record
+                yield number, shown, size
+
+    def _count(
+        self, selected: _Selected, position: int, total: int, window: Window, *, is_control: bool
+    ) -> Counted:
+        counted: list[tuple[int, int, int]] = []  # number, offset, time
+        amounts: dict[Label, list[int]] = {}
+        errors: list[tuple[int, int, str]] = []
+        skipped = size_of_all = 0
+        for number, record, size in selected:
+            if len(counted) >= window.most:
+                break
+            if skipped < window.skip:
+                skipped += 1
+                continue
+            counted.append((number, record.offset, record.timestamp))
+            size_of_all += size
+            error = self._error(record, is_control=is_control)
+            if error is not None:
+                errors.append((record.offset, size, error))
+            if is_control:
+                continue
+            label = self._label(record)
+            amount = amounts.setdefault(label, [0, 0])
+            amount[0] += 1
+            amount[1] += size
+            if self._has_tops:
+                self._add_tops(record, size, position, label)
+        numbers, offsets, times = zip(*counted, strict=True) if counted else ((), (), ())
+        return Counted(
+            len(counted),
+            size_of_all,
+            skipped,
+            _ends(offsets),
+            _ends(times),
+            [(label, count, size) for label, (count, size) in amounts.items()],
+            None if len(counted) == total else list(numbers),
+            errors,
+        )
+
+    def _error(self, record: Record, *, is_control: bool) -> str | None:
+        if self._meaning is not None:
+            meaning = control_meaning(record) if is_control else self._meaning(record)
+            return meaning.error
+        if is_control or self._is_bounded:
+            return size_error(record.key, record.value, IN_ROWS)
+        return None
+
+    def _add_tops(self, record: Record, size: int, position: int, label: Label) -> None:
+        key, value = record.key, record.value
+        if key is None:
+            self._keyless += 1
+        else:
+            self._keys.add(_counted_key(bytes(key)))
+        key_size, value_size = (None if part is None else len(part) for part in (key, value))
+        large = LargeRecord(
+            size, position, record.offset, record.timestamp, key_size, value_size, label
+        )
+        self._largest = largest_records((*self._largest, large))
+
+
+def largest_records(records: Iterable[LargeRecord]) -> list[LargeRecord]:
+    """Return the largest records; of equal ones, those with the lowest offsets."""
+    return nsmallest(MOST_LARGEST, records, key=lambda one: (-one.size, one.offset, one.position))
+
+
+def _counted_key(key: bytes) -> bytes:
+    """Return a key in a bounded size: its begin, its size and its CRC-32C stand for a long one."""
+    if len(key) <= LONGEST_KEY:
+        return key
+    crc: int = crc32c(key)
+    return key[:LONGEST_KEY] + len(key).to_bytes(8) + crc.to_bytes(4)
+
+
+def _ends(numbers: tuple[int, ...]) -> tuple[int, int] | None:
+    return (min(numbers), max(numbers)) if numbers else None
+
+
+def _legacy_size(message: legacy.LegacyRecord) -> int:
+    """Return the size of a message in bytes, with its offset and size fields."""
+    overhead = LOG_OVERHEAD + (22 if message.magic else 14)
+    return overhead + max(message.key_size, 0) + max(message.value_size, 0)

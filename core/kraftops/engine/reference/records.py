@@ -28,25 +28,42 @@ def records(batch: Batch, header: Header, limit: int) -> Iterator[Record]:
     buffer, pos = v2.inflated(batch, header, limit)
     if count < 0:
         raise DecodeError(f"the batch counts {count} records")
-    base_offset, base_timestamp = header.base_offset, header.base_timestamp
-    has_long = len(buffer) > LONG
     number = 0
     try:
         for number in range(1, count + 1):  # noqa: B007 - for the message
-            if has_long and read_varint(buffer, pos)[0] > LONG:
-                # A slice of a view copies nothing.
-                view = cast("bytes", memoryview(buffer))
-                record, pos = read_record(view, pos, base_offset, base_timestamp)
-                yield _with_short_bytes(record)
-            else:
-                record, pos = read_record(buffer, pos, base_offset, base_timestamp)
-                yield record
+            record, pos = _read(buffer, pos, header)
+            yield record
     except DecodeError as error:
         raise DecodeError(f"record {number} of {count}: {error.message}") from None
     if pos != len(buffer):
         raise DecodeError(
             f"{len(buffer) - pos} bytes are left after the {count} records of the batch"
         )
+
+
+def sized_records(buffer: bytes, pos: int, header: Header) -> Iterator[tuple[Record, int]]:
+    """Yield the records of an inflated batch from *pos* on, as `records`, each with its size.
+
+    Raises:
+        DecodeError: the bytes are not exactly the records that the batch counts.
+    """
+    for _ in range(header.record_count):
+        record, end = _read(buffer, pos, header)
+        yield record, end - pos
+        pos = end
+    if pos != len(buffer):
+        raise DecodeError(f"{len(buffer) - pos} bytes are left after {header.record_count} records")
+
+
+def _read(buffer: bytes, pos: int, header: Header) -> tuple[Record, int]:
+    """Return the record at *pos* and the position after it."""
+    base_offset, base_timestamp = header.base_offset, header.base_timestamp
+    if len(buffer) > LONG and read_varint(buffer, pos)[0] > LONG:
+        # A slice of a view copies nothing.
+        view = cast("bytes", memoryview(buffer))
+        record, pos = read_record(view, pos, base_offset, base_timestamp)
+        return _with_short_bytes(record), pos
+    return read_record(buffer, pos, base_offset, base_timestamp)
 
 
 def _with_short_bytes(record: Record) -> Record:

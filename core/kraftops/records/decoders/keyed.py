@@ -103,14 +103,19 @@ class KeyedDecoder:
 
     def label_reader(self) -> ReadLabel:
         """Return a function to the label of a record, by the first bytes of key and value."""
-        labels = Memo(partial(_label, self.numbered_names()))
+        labels = Memo(self._label)
 
         def label(record: Record) -> Label:
             if record.key is None or len(record.key) < 2:
                 return unknown_label(None, None)
-            return labels[record.key[:2] + (record.value or b"")[:2]]
+            return labels[bytes(record.key[:2]) + bytes((record.value or b"")[:2])]
 
         return label
+
+    def label_of(self, number: int | None, version: int | None) -> Label:
+        """Return the label of a record type by its number; None stands for an unreadable key."""
+        name = self.numbered_names().get(-1 if number is None else number)
+        return unknown_label(number, version) if name is None else Label(name, version)
 
     def head_reader(self) -> ReadMeaning:
         """Return a function to kind, type and version of a record."""
@@ -236,6 +241,11 @@ class KeyedDecoder:
             return f"Error at offset {offset}, skipping. {error.message}", None
         return key_text, f'{{"version":"{version}","data":{data}}}'
 
+    def _label(self, head: bytes) -> Label:
+        """Return the label of a record by the first two bytes of its key and of its value."""
+        version = int.from_bytes(head[2:], signed=True) if len(head) == 4 else None
+        return self.label_of(int.from_bytes(head[:2], signed=True), version)
+
     def _key_type(self, key: bytes) -> tuple[str | None, int | None]:
         """Return the name of the record type in a key, and its number if it is known."""
         found = self.decode(key, None)[0]
@@ -293,13 +303,6 @@ def _messages(table: str) -> _Messages:
     for message in import_module(table).MESSAGES.values():
         found.setdefault(message.key, []).append(message)
     return {number: (key, value) for number, (key, value) in found.items()}
-
-
-def _label(names: dict[int, str], head: bytes) -> Label:
-    """Return the label of a record by the first two bytes of its key and of its value."""
-    number = int.from_bytes(head[:2], signed=True)
-    version = int.from_bytes(head[2:], signed=True) if len(head) == 4 else None
-    return Label(names[number], version) if number in names else unknown_label(number, version)
 
 
 @cache

@@ -85,8 +85,12 @@ class UserDecoder:
 
     def label_reader(self) -> ReadLabel:
         """Return a function to the same label for all records."""
-        label = Label(self.name, None)
+        label = self.label_of(None, None)
         return lambda _: label
+
+    def label_of(self, number: int | None, version: int | None) -> Label:  # noqa: ARG002 - there are no types
+        """Return the label of all records."""
+        return Label(self.name, None)
 
     def head_reader(self) -> ReadMeaning:
         """Return a function to the kind of a record."""

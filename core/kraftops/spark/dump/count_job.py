@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.file_counter import Counting
+from kraftops.dump.summary.logs import Log, add_summary, log_of
+from kraftops.dump.summary.summarise import scope_of, summarise
 from kraftops.dump.summary.summary import Summary
 from kraftops.errors import SourceError
 from kraftops.query.query import Query
@@ -15,9 +17,6 @@ from kraftops.spark.jobs.run import run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_text, is_last_try
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show
-
-Log = tuple[str, str | None, int | None]
-"""Decoder, topic and partition of a summary; the last two are None where no directory says them."""
 
 
 class Counted(NamedTuple):
@@ -33,6 +32,8 @@ class CountWork:
 
     query: Query
     tries: int
+    detailed: frozenset[Log]
+    """The logs that are counted with their details."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[Counted]:
         """Yield the counts of each split."""
@@ -40,15 +41,17 @@ class CountWork:
             counted = Counted({}, [])
             for labelled in split.ranges:
                 try:
-                    _add(counted.summaries, _log(labelled, self.query), self._count(labelled))
+                    log = _log(labelled, self.query)
+                    add_summary(counted.summaries, log, self._count(labelled, log))
                 except SourceError as error:
                     counted.refusals.append(error.message)
             yield counted
 
-    def _count(self, labelled: LabelledRange) -> Summary:
+    def _count(self, labelled: LabelledRange, log: Log) -> Summary:
         part, query = labelled.range, self.query.for_source(labelled.decoder)
+        counting = Counting(log in self.detailed)
         if is_last_try(self.tries):
-            summary = Summary(query.record_decoder.name)
+            summary = Summary(scope_of(query, counting))
             size = 0 if part.stop is None else part.size
             summary.add_damage(part.path, part.start, size, crash_text(part, self.tries - 1))
             return summary
@@ -57,32 +60,33 @@ class CountWork:
             query,
             start=part.start,
             stop=part.stop,
+            counting=counting,
         )
 
 
 def count(
-    session: Session, splits: Sequence[Split], query: Query, show: Show | None = None
+    session: Session,
+    splits: Sequence[Split],
+    query: Query,
+    detailed: frozenset[Log],
+    show: Show | None = None,
 ) -> Counted:
     """Return the summaries of all logs, and a line for each file that cannot be read.
+
+    The logs *detailed* are counted with their details.
 
     Raises:
         SparkError: the job failed.
     """
     total = Counted({}, [])
-    work = CountWork(query, session.settings.tries)
+    work = CountWork(query, session.settings.tries, detailed)
     for counted in run_by_range(session, splits, work, show):
         for log, summary in counted.summaries.items():
-            _add(total.summaries, log, summary)
+            add_summary(total.summaries, log, summary)
         total.refusals.extend(reason for reason in counted.refusals if reason not in total.refusals)
     return total
 
 
-def _add(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:
-    known = summaries.setdefault(log, summary)
-    if known is not summary:
-        known.merge(summary)
-
-
 def _log(labelled: LabelledRange, query: Query) -> Log:
     decoder = query.for_source(labelled.decoder).record_decoder.name
-    return decoder, labelled.topic, labelled.partition
+    return log_of(labelled.range.path, decoder, labelled.topic, labelled.partition)

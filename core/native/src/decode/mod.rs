@@ -118,9 +118,8 @@ impl<'a> Meaning<'a> {
     }
 
     fn too_large(kind: &'a str, size: usize) -> Self {
-        let error = format!("a record of {size} bytes, decoded up to {LARGEST_DECODED}");
         Meaning {
-            error: Some(error),
+            error: Some(excess_text(size)),
             ..Meaning::of(kind)
         }
     }
@@ -158,6 +157,10 @@ fn excess(record: &Record) -> Option<usize> {
     (size > LARGEST_DECODED).then_some(size)
 }
 
+fn excess_text(size: usize) -> String {
+    format!("a record of {size} bytes, decoded up to {LARGEST_DECODED}")
+}
+
 /// Fail for a record that is too large.
 pub fn refuse_large(record: &Record) -> Result<(), String> {
     excess(record).map_or(Ok(()), |size| {
@@ -178,6 +181,14 @@ impl Decoder {
 
     fn is_bounded(&self) -> bool {
         !matches!(self, Decoder::User(..))
+    }
+
+    /// The error of a record that is too large to be decoded.
+    pub fn excess_text(&self, record: &Record, is_control: bool) -> Option<String> {
+        if !is_control && !self.is_bounded() {
+            return None;
+        }
+        excess(record).map(excess_text)
     }
 
     /// The known type of a record outside control batches, from as few bytes as possible.
@@ -247,14 +258,18 @@ impl Decoder {
         }
     }
 
-    /// The type and version in the frame of a record, if it has one.
+    /// The type and version of a record outside control batches, known or not, if it has them.
     pub fn label(&self, record: &Record) -> (Option<i32>, Option<i32>) {
         match self {
             Decoder::Framed(framed) => match framed.frame(record.value.unwrap_or(b"")) {
                 Ok(frame) => (Some(frame.number), Some(frame.version)),
                 Err(_) => (None, None),
             },
-            Decoder::Keyed(_) | Decoder::User(..) => (None, None),
+            Decoder::Keyed(_) => match record.key.and_then(int16) {
+                Some(number) => (Some(number), record.value.and_then(int16)),
+                None => (None, None),
+            },
+            Decoder::User(..) => (None, None),
         }
     }
 }

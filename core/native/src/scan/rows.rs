@@ -6,6 +6,26 @@ use crate::row::Row;
 use crate::row_text::{csv_row, json_row};
 
 impl Scan {
+    /// Tell whether a record is selected.
+    pub(crate) fn selects(&mut self, header: &Header, record: &Record, position: i64) -> bool {
+        let (is_control, is_secret) = (header.is_control(), self.secrets.is_some());
+        let (select, decoder) = (&self.select, &self.decoder);
+        select.is_empty
+            || select.may_match_record(record, is_control, decoder, is_secret)
+                && self.has_row(header, record, position)
+    }
+
+    /// The reason why a record cannot be read; only a check reads more than its size.
+    pub(crate) fn error_of(&mut self, header: &Header, record: &Record) -> Option<String> {
+        if !self.request.check {
+            return self.decoder.excess_text(record, header.is_control());
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let error = self.meaning(header, record, &mut scratch, true).error;
+        self.scratch = scratch;
+        error
+    }
+
     /// Tell whether a record that is printed as text is selected.
     pub(super) fn has_row(&mut self, header: &Header, record: &Record, position: i64) -> bool {
         if !self.select.needs_rows && !self.select.has_types() && !header.is_control() {

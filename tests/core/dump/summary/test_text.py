@@ -5,16 +5,23 @@ from pathlib import Path
 
 import pytest
 
+from kraftops.display.text_table import Page
+from kraftops.dump.summary.logs import Log, fields_of
 from kraftops.dump.summary.summary import Summary
 from kraftops.dump.summary.text import summary_text
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.records.internal_topics import decoder_names
 from tests.helpers.logs.segments import IN, segments
-from tests.helpers.logs.summaries import summarised
+from tests.helpers.logs.summaries import empty_summary, summarised
 
 
-def text_of(path: str, decoder: str, width: int = 80, *, unicode: bool = True) -> str:
-    return summary_text(summarised(str(IN / path), decoder).as_dict(), width, unicode=unicode)
+def text_of(path: str, decoder: str) -> str:
+    return shown(summarised(str(IN / path), decoder))
+
+
+def shown(summary: Summary) -> str:
+    (fields,) = fields_of({Log("user"): summary}).values()
+    return summary_text(fields, Page(None, unicode=True))
 
 
 def test_summary_of_a_metadata_log_has_a_text() -> None:
@@ -34,9 +41,9 @@ PER BATCH  MIN  MEDIAN  P99    MAX
 bytes       72      72  951  2,704
 records      1       1   19     46
 
-TYPE                                VERSION  RECORDS       %        SIZE
-NO_OP_RECORD                              0      201   40.4%     2.2 KiB
-PARTITION_CHANGE_RECORD                   2      145   29.2%     7.5 KiB
+TYPE                                 VERSION  RECORDS       %     SIZE
+NO_OP_RECORD                               0      201   40.4%  2.2 KiB
+PARTITION_CHANGE_RECORD                    2      145   29.2%  7.5 KiB
 """
     )
     assert text.endswith(
@@ -74,8 +81,33 @@ def test_text_of_transactional_ids() -> None:
 def test_text_of_groups() -> None:
     text = text_of("consumer_offsets/00000000000000000000.log", "offsets")
 
-    assert "a.classic  classic   Empty            0        4  2026-11-21T11:08:10.171Z\n" in text
-    assert "a.classic  a.none-0       60  2026-11-21T11:08:10.171Z\n" in text
+    assert "a.classic  classic   Empty            0        4  -    2026-11-21T11:08:10" in text
+    assert "a.classic  a.none-0       60  -    -    2026-11-21T11:08:10.171Z\n" in text
+
+
+def test_text_of_the_largest_and_hottest() -> None:
+    text = text_of("user/txn/00000000000000000018.log", "user")
+
+    assert "LARGEST RECORDS           OFFSET  TYPE  BYTES  KEY  VALUE  TIME\n" in text
+    assert "LARGEST BATCHES           OFFSET  BYTES  RECORDS  CODEC  PRODUCER\n" in text
+    assert "HOTTEST KEYS  RECORDS\n" in text
+    assert "LARGEST PRODUCERS  BYTES UNCOMPRESSED\n" in text
+
+
+def test_counts_with_an_error_say_so() -> None:
+    summary = summarised(str(IN / "user/txn/00000000000000000018.log"))
+    (fields,) = fields_of({Log("user"): summary}).values()
+    entry = {"keyEncoding": None, "keySize": 3, "records": 0}
+    top = [entry | {"key": "hot", "records": 90}, entry | {"key": "lukewarm", "records": 7}]
+    fields["keys"] = {"records": 5_000, "keyless": 0, "error": 12, "top": top}
+
+    text = summary_text(fields, Page(None, unicode=True))
+    fields["keys"]["top"] = top[1:]
+    none = summary_text(fields, Page(None, unicode=True))
+
+    assert "hot                90\nof 5,000 records; too low by at most 12\n" in text
+    assert "lukewarm" not in text
+    assert "HOTTEST KEYS: none has more than 12 of 5,000 records for certain\n" in none
 
 
 def test_text_of_damage() -> None:
@@ -92,7 +124,7 @@ def test_text_of_offsets_that_are_missing() -> None:
 
 
 def test_summary_of_an_empty_log_has_a_text() -> None:
-    assert summary_text(Summary().as_dict()) == (
+    assert shown(empty_summary()) == (
         "decoder      user\nfiles        0, 0 B\nbatches      0\n"
         "records      0, 0 B uncompressed\ndamage       none\n"
     )
@@ -103,7 +135,7 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
     times = (5, 1 << 62)
     path.write_bytes(b"".join(batch_bytes([Record(n, times[n], None, b"v")]) for n in range(2)))
 
-    text = summary_text(summarised(str(path)).as_dict())
+    text = shown(summarised(str(path)))
 
     assert "to 4611686018427387904 ms (53375995583 d 15 h)" in text
 
@@ -112,11 +144,12 @@ def test_times_that_no_calendar_has_are_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", segments(), ids=lambda path: "/".join(path.parts[-3:]))
 def test_text_fits_and_can_be_plain(path: Path, decoder: str) -> None:
     """With every decoder, and also from the parsed JSON of a summary."""
-    found = summarised(str(path), decoder).as_dict()
+    (found,) = fields_of({Log("user"): summarised(str(path), decoder)}).values()
+    page = Page(60, unicode=False)
 
-    text = summary_text(json.loads(json.dumps(found)), 60, unicode=False)
+    text = summary_text(json.loads(json.dumps(found)), page)
 
-    assert text == summary_text(found, 60, unicode=False)
+    assert text == summary_text(found, page)
     chart = text.partition("RECORDS OVER TIME")[2].partition("\n\n")[0]
     assert max(map(len, chart.splitlines()), default=0) <= 60
     assert set(chart) <= set(map(chr, range(128)))

@@ -1,0 +1,148 @@
+"""The logs of a summary: which are read and shown, and what one tells about another."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from kraftops.dump.sources.names import Source
+from kraftops.dump.summary.summary import Summary
+from kraftops.errors import UsageError
+from kraftops.log.files import partition_of
+from kraftops.query.query import Query
+
+_OFFSETS, _TRANSACTION = "offsets", "transaction"  # decoders
+
+Fields = dict[str, Any]
+
+
+class Log(NamedTuple):
+    """A log by what its directory says; all files without a topic are one log of a decoder."""
+
+    decoder: str
+    topic: str | None = None
+    partition: int | None = None
+    directory: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the log's directory, or a dash."""
+        return log_name(self.topic, self.partition)
+
+
+class Reading(NamedTuple):
+    """A file that is read for a log, with its details or without; *is_shown*: its log is shown."""
+
+    path: str
+    log: Log
+    details: bool
+    is_shown: bool
+
+
+def log_name(topic: str | None, partition: int | None) -> str:
+    """Return the name of a partition's directory, as far as it is known."""
+    if topic is None or partition is None:
+        return topic or "-"
+    return f"{topic}-{partition}"
+
+
+def log_of(path: str, decoder: str, topic: str | None, partition: int | None) -> Log:
+    """Return the log of a file; replicas of two servers are two logs."""
+    if topic is None:
+        topic, partition = partition_of(path) or (None, None)
+    return Log(decoder, topic, partition, None if topic is None else os.path.dirname(path))
+
+
+def readings(
+    sources: Iterable[Source], query: Query, names: Sequence[str], *, details: bool
+) -> list[Reading]:
+    """Return the files to be read for the logs *names*, or without names, for all logs.
+
+    A log of names, or a single one, has details, and with *details* all. Beside a log of committed
+    offsets, the newest segments of other logs are read, whose ends tell its lag, and beside all
+    logs, those of transactional ids.
+
+    Raises:
+        UsageError: no log has one of the names, each a topic, or a topic and partition as orders-0.
+    """
+    found = [
+        (source.path, log_of(source.path, decoder, source.topic, source.partition))
+        for source in sources
+        for decoder in [query.for_source(source.decoder).record_decoder.name]
+    ]
+    logs = list(dict.fromkeys(log for _, log in found))
+    shown = {log for log in logs if not names or log.name in names or log.topic in names}
+    _refuse_unknown(names, shown, logs)
+    newest = {log: path for path, log in found}
+    needs_ends = any(log.decoder == _OFFSETS for log in shown)
+    has_details = details or bool(names) or len(logs) == 1
+    made = []
+    for path, log in found:
+        is_shown = log in shown
+        is_needed = log.decoder == _TRANSACTION or (needs_ends and newest[log] == path)
+        if is_shown or (log.topic is not None and is_needed):
+            with_details = has_details if is_shown else False
+            made.append(Reading(path, log, with_details or log.decoder == _TRANSACTION, is_shown))
+    return made
+
+
+def _refuse_unknown(names: Iterable[str], shown: Iterable[Log], logs: Iterable[Log]) -> None:
+    known = {name for log in shown for name in (log.name, log.topic)}
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, [log.name for log in logs], 3)
+            raise UsageError(
+                f"no log {name!r} among those given",
+                hint=f"near it are: {', '.join(near)}" if near else None,
+                code="not-found",
+            )
+
+
+def add_summary(summaries: dict[Log, Summary], log: Log, summary: Summary) -> None:
+    """Add the summary of the next part of a log."""
+    known = summaries.setdefault(log, summary)
+    if known is not summary:
+        known.merge(summary)
+
+
+def fields_of(summaries: Mapping[Log, Summary]) -> dict[Log, Fields]:
+    """Return the fields of each log, with what logs tell about each other.
+
+    Open transactions have their ids by the log of transactional ids; committed offsets have the end
+    of the log that they are of, and the lag, if that log is there.
+    """
+    found = {
+        log: {"topic": log.topic, "partition": log.partition, **summary.as_dict()}
+        for log, summary in summaries.items()
+    }
+    _name_transactions(found.values())
+    _add_lag(found.values())
+    return found
+
+
+def _name_transactions(found: Iterable[Fields]) -> None:
+    ids = {
+        entry["producerId"]: entry["transactionalId"]
+        for one in found
+        for entry in one.get("transactionalIds", {}).get("transactionalIds", ())
+    }
+    for one in found:
+        for entry in one["transactions"]["open"] or ():
+            if entry["transactionalId"] is None:
+                entry["transactionalId"] = ids.get(entry["producerId"])
+
+
+def _add_lag(found: Iterable[Fields]) -> None:
+    ends: dict[tuple[str | None, int | None], int] = {}
+    for one in found:
+        end, log = one["offsets"]["end"], (one["topic"], one["partition"])
+        if end is not None:
+            ends[log] = max(end, ends.get(log, end))
+    for one in found:
+        for group in one.get("groups", {}).get("groups", ()):
+            for entry in group["offsets"]:
+                end = ends.get((entry["topic"], entry["partition"]))
+                entry["endOffset"] = end
+                entry["lag"] = None if end is None else max(end - entry["offset"], 0)

@@ -1,0 +1,149 @@
+"""The largest records and batches of a log, its most frequent keys and its largest producers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import nsmallest
+from typing import Any, NamedTuple
+
+from kraftops.display.times import time_fields
+from kraftops.engine.count_contract import MOST_LARGEST, LargeRecord, Tops, key_of
+from kraftops.engine.heavy_hitters import HeavyHitters
+from kraftops.errors import DecodeError
+from kraftops.log.batch import Record
+from kraftops.records.decoder import Decoder
+from kraftops.records.meaning import BASE64, base64_of
+
+_MOST_SHOWN = 10  # keys, producers
+_UTF8_MOST = 4  # bytes of a character
+
+
+class LargeBatch(NamedTuple):
+    """One of the largest batches; *size* is in bytes, as stored."""
+
+    size: int
+    position: int
+    base_offset: int
+    records: int
+    codec: str
+    producer_id: int | None
+
+
+class LogTops:
+    """The largest records, batches and producers, and the most frequent keys, of a log.
+
+    Parts can be merged in any order. Records and batches are exact; `HeavyHitters` has the error
+    of keys and producers.
+    """
+
+    def __init__(self) -> None:
+        self.records: list[tuple[str, LargeRecord]] = []  # with the file
+        self.batches: list[tuple[str, LargeBatch]] = []
+        self.keys: HeavyHitters[bytes] = HeavyHitters()
+        self.keyless = 0
+        self.producers: HeavyHitters[int] = HeavyHitters()  # bytes of records, uncompressed
+
+    def add_records(self, path: str, found: Tops) -> None:
+        """Add the records and keys of a part of a file."""
+        self.records = _largest_records([*self.records, *((path, one) for one in found.largest)])
+        self.keys.merge(found.keys)
+        self.keyless += found.keyless
+
+    def add_batch(self, path: str, batch: LargeBatch) -> None:
+        """Add a batch of data."""
+        least = self.batches[-1][1].size if len(self.batches) == MOST_LARGEST else -1
+        if batch.size >= least:
+            self.batches = _largest_batches([*self.batches, (path, batch)])
+
+    def merge(self, other: LogTops) -> None:
+        """Add those of another part of the log."""
+        self.records = _largest_records([*self.records, *other.records])
+        self.batches = _largest_batches([*self.batches, *other.batches])
+        self.keys.merge(other.keys)
+        self.keyless += other.keyless
+        self.producers.merge(other.producers)
+
+    def fields(self, decoder: Decoder) -> dict[str, Any]:
+        """Return the fields of a summary, with keys as *decoder* shows them."""
+        return {
+            "largest": {
+                "records": [
+                    {
+                        "file": path,
+                        "position": None if one.position < 0 else one.position,
+                        "offset": one.offset,
+                        "bytes": one.size,
+                        "keySize": one.key_size,
+                        "valueSize": one.value_size,
+                        "type": one.label.type,
+                        "version": one.label.version,
+                        **time_fields("timestamp", one.timestamp),
+                    }
+                    for path, one in self.records
+                ],
+                "batches": [
+                    {
+                        "file": path,
+                        "position": None if one.position < 0 else one.position,
+                        "baseOffset": one.base_offset,
+                        "bytes": one.size,
+                        "records": one.records,
+                        "codec": one.codec,
+                        "producerId": one.producer_id,
+                    }
+                    for path, one in self.batches
+                ],
+            },
+            "keys": {
+                "records": self.keys.total,
+                "keyless": self.keyless,
+                "error": self.keys.error,
+                "top": [
+                    {**_key_fields(key, decoder), "records": count}
+                    for key, count in self.keys.largest(_MOST_SHOWN)
+                ],
+            },
+            "largestProducers": {
+                "bytes": self.producers.total,
+                "error": self.producers.error,
+                "top": [
+                    {"producerId": producer_id, "bytes": size}
+                    for producer_id, size in self.producers.largest(_MOST_SHOWN)
+                ],
+            },
+        }
+
+
+def _largest_records(records: Iterable[tuple[str, LargeRecord]]) -> list[tuple[str, LargeRecord]]:
+    """Return the largest; of equal ones, those with the lowest offsets."""
+    return nsmallest(
+        MOST_LARGEST,
+        records,
+        key=lambda item: (-item[1].size, item[1].offset, item[0], item[1].position),
+    )
+
+
+def _largest_batches(batches: Iterable[tuple[str, LargeBatch]]) -> list[tuple[str, LargeBatch]]:
+    return nsmallest(
+        MOST_LARGEST,
+        batches,
+        key=lambda item: (-item[1].size, item[1].base_offset, item[0], item[1].position),
+    )
+
+
+def _key_fields(counted: bytes, decoder: Decoder) -> dict[str, Any]:
+    """Return a counted key as in rows; of a long one its begin, and the whole size in bytes."""
+    key, size = key_of(counted)
+    read = decoder.meaning_reader(show_secrets=False, whole=True)
+    text, encoding = None, None
+    for cut in range(1 if len(key) == size else _UTF8_MOST):  # not inside a character
+        try:
+            meaning = read(Record(0, 0, key[: len(key) - cut], None))
+        except DecodeError:
+            continue
+        text, encoding = meaning.key, meaning.key_encoding
+        if encoding is None:
+            break
+    if text is None or encoding is not None:
+        text, encoding = base64_of(key), BASE64
+    return {"key": text, "keyEncoding": encoding, "keySize": size}

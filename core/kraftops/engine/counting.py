@@ -1,0 +1,59 @@
+"""The count by the engine that is used; the reference counts messages of magic 0 and 1."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kraftops.engine.choice import engine_name
+from kraftops.engine.count_contract import Counted, CountRequest, RecordCounter, Tops, Window
+from kraftops.log.batch import Batch, Header
+from kraftops.log.legacy import LegacyHeader
+
+if TYPE_CHECKING:
+    from kraftops.engine.reference.counting import ReferenceCounter
+
+
+class EngineCounter:
+    """A counter of the records of one file by both engines."""
+
+    def __init__(self, request: CountRequest) -> None:
+        """Begin a count of a file.
+
+        Raises:
+            UsageError: see `engine_name`.
+        """
+        self._request = request
+        if engine_name() == "native":
+            from kraftops.engine import native
+
+            self._counter: RecordCounter = native.NativeCounter(request)
+        else:
+            self._counter = self._reference
+
+    def add(
+        self, batch: Batch, header: Header, buffer: bytes, pos: int, window: Window
+    ) -> Counted | None:
+        """Count the selected records of a batch; see `RecordCounter`."""
+        return self._counter.add(batch, header, buffer, pos, window)
+
+    def add_legacy(self, batch: Batch, head: LegacyHeader, limit: int, window: Window) -> Counted:
+        """Count the selected messages of a batch of magic 0 or 1, inflated to at most *limit*.
+
+        Raises:
+            DecodeError: the batch cannot be read.
+        """
+        return self._reference.add_legacy(batch, head, limit, window)
+
+    def tops(self) -> list[Tops]:
+        """Return keys and largest records of each engine."""
+        counters = [self._counter]
+        if "_reference" in self.__dict__ and self._counter is not self._reference:
+            counters.append(self._reference)
+        return [counter.tops() for counter in counters]
+
+    @cached_property
+    def _reference(self) -> ReferenceCounter:
+        from kraftops.engine.reference.counting import ReferenceCounter
+
+        return ReferenceCounter(self._request)

@@ -1,0 +1,189 @@
+"""Counts of selected records, compared with the rows that the same query prints."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.part_rows import part_rows
+from kraftops.dump.summary.file_counter import Counting, Quota
+from kraftops.dump.summary.summarise import summarise
+from kraftops.dump.summary.summary import Summary
+from kraftops.log.batch import Record, batch_bytes
+from kraftops.log.ranges import ByteRange
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.query.row import Row
+from tests.helpers.engine.choice import using
+from tests.helpers.engine.random_messages import Kind
+from tests.helpers.engine.random_queries import filter_of
+from tests.helpers.logs.segments import IN, patched
+
+LOGS = {
+    "meta/00000000000000000000.log": "metadata",
+    "consumer_offsets/00000000000000000000.log": "offsets",
+    "transaction_state/00000000000000000000.log": "transaction",
+    "share_group_state/00000000000000000000.log": "share",
+    "user/txn/00000000000000000018.log": "user",
+    "craft/magic-mixed/00000000000000000000.log": "user",
+}
+each_log = pytest.mark.parametrize("name", LOGS)
+each_engine = pytest.mark.parametrize("engine", ["native", "reference"])
+
+
+def rows_of(path: Path, query: Query) -> list[Row]:
+    return [row for row in part_rows(ByteRange(str(path)), query, Report()) if row.kind != "damage"]
+
+
+def counted(rows: list[Row]) -> dict[str, Any]:
+    """Return what a summary must say about rows."""
+    data = [row for row in rows if not row.control]
+    return {
+        "records": len(rows),
+        "control": Counter(row.type for row in rows if row.control),
+        "types": Counter((row.type, row.version) for row in data if row.error is None),
+        "first": next((row.offset for row in rows), None),
+        "last": next((row.offset for row in reversed(rows)), None),
+        "batches": len({row.position for row in rows}),
+        "keyless": sum(row.key_size is None for row in data),
+        "keyed": sum(row.key_size is not None for row in data),
+    }
+
+
+def said(summary: Summary) -> dict[str, Any]:
+    found = summary.as_dict()
+    return {
+        "records": found["records"]["count"],
+        "control": Counter({one["type"]: one["count"] for one in found["control"]}),
+        "types": Counter(
+            {
+                (None if one["type"] == "user" else one["type"], one["version"]): one["count"]
+                for one in found["types"]
+            }
+        ),
+        "first": found["offsets"]["first"],
+        "last": found["offsets"]["last"],
+        "batches": found["batches"]["count"],
+        "keyless": found["keys"]["keyless"],
+        "keyed": found["keys"]["records"],
+    }
+
+
+@each_log
+@each_engine
+def test_selected_records_are_those_of_the_rows(engine: str, name: str) -> None:
+    """For random filters that select some of the rows."""
+    path, decoder = IN / name, LOGS[name]
+    rows = rows_of(path, Query(decoder))
+    as_json = [{**row._asdict(), **_camel(row)} for row in rows]
+    rng = Random(len(rows))
+    seen = set()
+    with using(engine):
+        for _ in range(25):
+            filter_ = filter_of(rng, Kind(decoder, "kafka"), as_json)
+            query = Query(decoder, filter=filter_, deep_iteration=True)
+            expected = counted(rows_of(path, query))
+
+            assert said(summarise(str(path), query)) == expected, filter_
+            seen.add(expected["records"])
+    assert len(seen) > 2
+
+
+def _camel(row: Row) -> dict[str, Any]:
+    return {
+        "producerId": row.producer_id,
+        "topicId": row.topic_id,
+        "key": _parsed(row.key),
+        "value": _parsed(row.value),
+    }
+
+
+def _parsed(text: str | None) -> Any:
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError:
+        return text
+
+
+@each_log
+@each_engine
+@pytest.mark.parametrize(("skip", "most"), [(0, 0), (0, 7), (3, 20), (10, 10_000)])
+def test_quota_counts_the_first_records_after_some(
+    engine: str, name: str, skip: int, most: int
+) -> None:
+    path, query = IN / name, Query(LOGS[name])
+    quota = Quota(skip, most)
+    rows = rows_of(path, query)
+
+    with using(engine):
+        found = summarise(str(path), query, counting=Counting(quota=quota))
+
+    assert said(found) == counted(rows[skip : skip + most])
+    assert quota.most == max(most - max(len(rows) - skip, 0), 0)
+
+
+@each_engine
+def test_damaged_batch_counts_as_damage_whatever_the_filter(engine: str, tmp_path: Path) -> None:
+    good = batch_bytes([Record(5, 10, b"a", b"v")])
+    path = tmp_path / "0.log"
+    path.write_bytes(patched(batch_bytes([Record(0, 0, b"b", b"value")]), 70, b"?") + good)
+
+    with using(engine):
+        found = summarise(str(path), Query(filter=Filter(keys=frozenset({"a"})))).as_dict()
+
+    assert [one["reason"] for one in found["damage"]["first"]] == ["a wrong checksum"]
+    assert (found["records"]["count"], found["offsets"]["first"]) == (1, 5)
+
+
+@each_engine
+def test_check_decodes_each_record(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+    path.write_bytes(batch_bytes([Record(0, 0, None, b"\1\5\0broken"), Record(1, 0, None, None)]))
+
+    with using(engine):
+        plain = summarise(str(path), Query("metadata")).as_dict()
+        checked = summarise(str(path), Query("metadata", check=True)).as_dict()
+
+    assert plain["undecodable"]["count"] == 0
+    assert checked["undecodable"]["count"] == 2
+    assert checked["undecodable"]["first"][0]["reason"].startswith("offset 0: ")
+
+
+def test_gaps_and_open_transactions_are_unknown_where_records_are_left_out() -> None:
+    path = str(IN / "user/txn/00000000000000000018.log")
+
+    by_key = summarise(path, Query(filter=Filter(keys=frozenset({"k1"})))).as_dict()
+    by_time = summarise(path, Query(filter=Filter(last_offset=45))).as_dict()
+
+    assert by_key["offsets"]["gaps"] is by_time["offsets"]["gaps"] is None
+    assert by_key["transactions"]["open"] is None
+    assert by_key["transactions"]["durationMs"]["max"] is None
+    assert [one["firstOffset"] for one in by_time["transactions"]["open"]]
+
+
+def test_groups_are_those_at_a_time() -> None:
+    """The markers of a group's transactions have no key, and end them all the same."""
+    path = str(IN / "consumer_offsets/00000000000000000000.log")
+    everything = summarise(path, Query("offsets")).as_dict()["groups"]
+    name = everything["groups"][0]["group"]
+
+    found = summarise(path, Query("offsets", filter=Filter(keys=frozenset({name})))).as_dict()
+
+    assert found["groups"]["groups"] == everything["groups"][:1]
+
+
+def test_log_ends_after_its_last_batch_whatever_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000040.log"
+    path.write_bytes(batch_bytes([Record(40, 10, b"a", b"v"), Record(44, 10, b"b", b"v")]))
+    empty = tmp_path / "00000000000000000050.log"
+    empty.touch()
+    chosen = Query(filter=Filter(keys=frozenset({"a"})))
+
+    assert summarise(str(path), chosen).as_dict()["offsets"]["end"] == 45
+    assert summarise(str(empty)).as_dict()["offsets"]["end"] == 50
+    quota = Counting(quota=Quota(0, 1))
+    assert summarise(str(path), counting=quota).as_dict()["offsets"]["end"] is None
