@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Self, TypeVar
 
-from kraftops.errors import AnswerError, AuthError, RefusedError, WireError
+from kraftops.errors import AnswerError, AuthError, RefusedError, UsageError, WireError
 from kraftops.image.state.image import MetadataImage
 from kraftops.placement.placement import Placement, placement_of
 from kraftops.wire.admin.configs import (
@@ -209,6 +209,28 @@ class ClusterAccess:
             for broker, place in placement.brokers.items()
             if not place.is_fenced
         }
+
+    def placement_before(self, brokers: Collection[int], mark: str) -> Placement | None:
+        """Return the placement before the first of brokers got a mark in its configuration.
+
+        None without controllers, or if their log does not reach back so far; errors as
+        `placement`.
+        """
+        if self.controllers is None:
+            return None
+        image = self._followed()
+        changes = [
+            image.change(address)
+            for broker in brokers
+            if (address := image.configs.get((int(_BROKER), str(broker)), {}).get(mark)) is not None
+        ]
+        if not changes or any(each.is_upper_bound for each in changes) or self._image is None:
+            return None
+        try:
+            before = self._image.state(at_offset=min(each.offset for each in changes) - 1)
+        except UsageError:
+            return None
+        return placement_of(before)
 
     def config_of(self, broker: int, keys: Sequence[str]) -> dict[str, ConfigValue]:
         """Return the values of a running broker, of the keys that it knows; errors as `ask`."""

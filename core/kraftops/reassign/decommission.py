@@ -19,6 +19,7 @@ from kraftops.placement.reassignment_json import PlannedReplicas
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.cordons import cordon, uncordon
 from kraftops.reassign.events import Event, Report
+from kraftops.reassign.min_isr import min_isr_of_topics
 from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time, progress
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
@@ -99,6 +100,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             f"there are too few brokers for the replicas of {shown(hopeless)}",
             hint="add brokers, or give more of them to --to",
         )
+    _note_under_min_isr(access, placement, plan.moves)
 
 
 def refuse_hidden_topics(access: ClusterAccess) -> None:
@@ -282,6 +284,19 @@ def decommission(access: ClusterAccess, request: Decommission, report: Report) -
         KraftopsError: it cannot go on, or not in time; another run goes on from there.
     """
     return _Round(access, request, report).run()
+
+
+def _note_under_min_isr(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:
+    """Note partitions under their min ISR: a move mends them, or waits for their brokers."""
+    known = access.patiently(lambda: min_isr_of_topics(access, placement, None))
+    under = [
+        move.partition
+        for move in moves
+        if len(placement.partitions[move.partition].isr)
+        < min(known[move.partition.topic].value, len(move.before))
+    ]
+    if under:
+        access.note(f"under min.insync.replicas already: {shown(under)}")
 
 
 def _voters(access: ClusterAccess) -> frozenset[int]:

@@ -135,6 +135,19 @@ def test_harm_is_refused(change: dict[str, Replicas], message: str) -> None:
         run(found, request())
 
 
+def test_partitions_under_min_isr_are_noted() -> None:
+    found = cluster()
+    found.configs[2, "t"] = {"min.insync.replicas": "2"}
+    found.partitions[TopicPartition("t", 1)] = Replicas((102, 104), (102,), 102)
+    notes: list[str] = []
+
+    with found.reached() as access:
+        access.note = notes.append
+        check_decommission(access, access.placement(), request())
+
+    assert notes == ["under min.insync.replicas already: t-1"]
+
+
 def test_too_few_brokers_are_refused() -> None:
     found = MovingCluster(range(103, 106), {TopicPartition("t", 0): (103, 104)}, is_old=False)
 

@@ -31,8 +31,9 @@ def live(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
 def test_plan_is_one_for_kafkas_tool(live: Cluster, jars: Path, tmp_path: Path) -> None:
     """Kafka's tool takes the plan, and ours takes what Kafka's tool proposes."""
     plan = tool(
-        "decommission", "-b", live.brokers, "--id", "103", "--plan-only", "--format", "json"
-    )
+        "decommission", "-b", live.brokers, "--id", "103", "--plan-only", "--check-disks",
+        "--format", "json",
+    )  # fmt: skip
     path = tmp_path / "plan.json"
     path.write_bytes(plan.out)
 
@@ -146,10 +147,21 @@ def test_cancel_takes_back_what_is_in_flight_and_what_the_plan_moved(
     run.until("batch")
     run.kill()
 
-    without_plan = tool("decommission", "cancel", *ask, "--yes")
+    state = json.loads(tool("decommission", "status", "-b", live.brokers, "--format", "json").text)
+    log = ("-C", live.controllers)
+    without_plan = tool("decommission", "cancel", *ask, *log, "--yes")
+    between = placement(live)
     cancelled = tool("decommission", "cancel", *ask, "--yes", "--plan", str(path))
     after = placement(live)
 
+    moved = [
+        str(p)
+        for p, each in before.partitions.items()
+        if 103 in each.replicas and 103 not in between.partitions[p].replicas
+    ]
+    assert [(each["id"], each["isCordoned"]) for each in state["brokers"]] == [(103, True)]
+    assert moved
+    assert f"have been moved, and stay where they are: {', '.join(moved)}" in without_plan.err
     assert (without_plan.code, cancelled.code) == (3, 0), without_plan.err + cancelled.err
     assert {p: each.replicas for p, each in after.partitions.items()} == {
         p: each.replicas for p, each in before.partitions.items()
@@ -183,7 +195,7 @@ def test_older_release_is_left_without_cordon(older_jars: Path, tmp_path: Path) 
     """Brokers of Kafka 3.9 do not list fenced brokers, and know no cordon."""
     with running_cluster(older_jars, tmp_path, Shape(brokers=2, release="3.9")) as found:
         create_topics(found, {"old": (4, 1)})
-        ask = ("-b", found.brokers, "--id", "102", "--yes")
+        ask = ("-b", found.brokers, "--id", "102", "--yes", "--throttle", "10000000")
         empty = tool("decommission", *ask, "--no-wait", "--timeout", "50")
         found.nodes[102].stop()
         gone = tool("decommission", *ask, "--timeout", "50")

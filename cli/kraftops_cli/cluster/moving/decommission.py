@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.errors import UsageError
 from kraftops_cli.cluster.moving.options import (
-    IDS,
     YES,
     PlanOptions,
     access_options,
+    ids_option,
     moving_syntax,
     plan_options,
 )
@@ -60,7 +61,8 @@ replicas. When the brokers are empty, they are to be stopped; once they are fenc
 unregistered.
 
 It can be killed at any moment and run again: it goes on where the cluster is. Nothing is kept but
-in the cluster. `status` shows how far it is; `cancel` ends reassignments in flight, and with --plan
+in the cluster. `status` shows how far it is, of all brokers
+that are leaving without --id; `cancel` ends reassignments in flight, and with --plan
 also moves back what has been moved.
 
 With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well as -b, the metadata
@@ -69,7 +71,7 @@ partitions until they are down, and settings are removed also from brokers that 
 )
 @click.argument("action", required=False, type=click.Choice(_ACTIONS))
 @access_options
-@IDS
+@ids_option(is_required=False)
 @plan_options
 @click.option("--wait", is_flag=True, help="Wait until the brokers are stopped; the default.")
 @click.option(
@@ -96,6 +98,8 @@ def decommission(
     refuse_together(context, {"--plan": plan.plan, "--to": plan.to})
     refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
     brokers = flat(ids)
+    if not brokers and action != "status":
+        raise UsageError("argument --id/-i is required")
     with work.access:
         if action == "status":
             return status(work, brokers)
@@ -121,12 +125,15 @@ def _request(placement: Placement, brokers: frozenset[int], plan: PlanOptions) -
 
 def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOptions) -> int:
     from kraftops.reassign.decommission import check_decommission, decommission
+    from kraftops.reassign.disks import check_room
     from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
 
     access = work.access
     check_decommission(access, placement, request)
     moves = request.plan(placement).moves
+    if plan.check_disks:
+        check_room(access, placement, moves)
     if plan.plan_only:
         print_plan(work, "decommission", placement, moves)
         return 0
@@ -138,6 +145,10 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
     printer = work.printer("decommission")
     try:
         end = decommission(access, request, printer)
+    except KeyboardInterrupt:
+        printer.erase()
+        work.terminal.error("interrupted: the same again goes on, cancel takes it back")
+        raise
     finally:
         printer.erase()
     left = () if end.are_gone else known

@@ -8,7 +8,7 @@ from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import read_plan
 from kraftops.reassign.access import ClusterAccess
-from kraftops.reassign.cordons import cordoned_by_us, uncordon
+from kraftops.reassign.cordons import BEGUN, leaving_brokers, uncordon
 from kraftops.reassign.decommission import is_leaving, shown
 from kraftops.reassign.moves import Mover, run_moves
 from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
@@ -20,12 +20,18 @@ _HEADER = ("BROKER", "STATE", "REPLICAS", "LEADERS", "MOVING", "CORDONED")
 
 
 def status(work: Work, brokers: frozenset[int]) -> int:
-    """Print what the brokers still have; return the exit code."""
+    """Print what brokers still have, by default all that are leaving; return the exit code."""
     access = work.access
     access.check()
     placement = access.patiently(access.placement)
-    cordoned = access.patiently(lambda: cordoned_by_us(access, placement))
-    rows = [_row(placement, broker, is_cordoned=broker in cordoned) for broker in sorted(brokers)]
+    leaving = access.patiently(lambda: leaving_brokers(access, placement))
+    shown_brokers = brokers or leaving.begun.union(
+        *(found.removing for found in placement.moving.values())
+    )
+    rows = [
+        _row(placement, broker, is_cordoned=broker in leaving.cordoned)
+        for broker in sorted(shown_brokers)
+    ]
     if work.is_json:
         names = ("id", "state", "replicas", "leaders", "moving", "isCordoned")
         found = [dict(zip(names, row, strict=True)) for row in rows]
@@ -49,7 +55,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     """End reassignments in flight, remove throttles and cordons; move back what a plan moved.
 
     Raises:
-        RefusedError: there is no plan, so that nobody knows what else has been moved.
+        RefusedError: there is no plan, and other replicas have been moved before.
     """
     access = work.access
     access.check()
@@ -60,8 +66,9 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     planned = None if plan.plan is None else read_plan(plan.plan)
     printer = work.printer("decommission")
     options = move_options(plan)
+    begun = access.patiently(lambda: leaving_brokers(access, placement)).begun & brokers
+    before = access.patiently(lambda: access.placement_before(begun, BEGUN))
     ended = _cancel_moving(access, placement, brokers)
-    placement = access.patiently(access.placement)
     access.patiently(lambda: uncordon(access, placement, brokers))
     Mover(access, options, printer).clear(placement)
     back: list[TopicPartition] = []
@@ -87,13 +94,35 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
         work.terminal.json("decommission", {"changed": bool(ended or back), **known})
     else:
         work.terminal.write(f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n")
-    if planned is None:
+    if planned is None and begun:
+        _refuse_moved(placement, before, brokers)
+    return 0
+
+
+def _refuse_moved(now: Placement, before: Placement | None, brokers: frozenset[int]) -> None:
+    """Refuse to end as if all was undone, if replicas have been moved away from brokers.
+
+    Raises:
+        RefusedError: they have, or nobody knows.
+    """
+    if before is None:
         raise RefusedError(
-            "replicas that had been moved before stay where they are: the cluster does not know"
-            " where they were",
+            "replicas that have been moved stay where they are; it is not known which these are",
             hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
         )
-    return 0
+    moved = [
+        partition
+        for partition, found in before.on(brokers)
+        if (there := now.partitions.get(partition)) is not None
+        and brokers.isdisjoint(there.target)
+        and not brokers.isdisjoint(found.target)
+        and not there.is_moving
+    ]
+    if moved:
+        raise RefusedError(
+            f"these have been moved, and stay where they are: {', '.join(map(str, moved))}",
+            hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
+        )
 
 
 def _cancel_moving(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.cluster.moving.options import IDS, YES, access_options, moving_syntax
+from kraftops_cli.cluster.moving.options import YES, access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Partitions that nobody else can lead, as those of one replica, are listed; the e
 2.""",
 )
 @access_options
-@IDS
+@ids_option()
 @click.option(
     "--save",
     metavar="FILE",

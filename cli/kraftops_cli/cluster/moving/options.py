@@ -75,6 +75,11 @@ _PLAN = (
         help="Partitions that are moved at once.",
     ),
     click.option(
+        "--check-disks",
+        is_flag=True,
+        help="Refuse a plan for which a broker has too little room.",
+    ),
+    click.option(
         "--throttle",
         metavar="BYTES",
         type=Number(_MAX_RATE, minimum=1),
@@ -82,16 +87,20 @@ _PLAN = (
     ),
 )
 YES = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
-IDS = click.option(
-    "--id",
-    "-i",
-    "ids",
-    metavar="ID,...",
-    type=BrokerIds(),
-    multiple=True,
-    required=True,
-    help="The brokers; may be given more than once.",
-)
+
+
+def ids_option(*, is_required: bool = True) -> Callable[[F], F]:
+    """Return the option that names brokers."""
+    return click.option(
+        "--id",
+        "-i",
+        "ids",
+        metavar="ID,...",
+        type=BrokerIds(),
+        multiple=True,
+        required=is_required,
+        help="The brokers; may be given more than once.",
+    )
 
 
 def moving_syntax(*names: str) -> Argparse4j:
@@ -102,7 +111,7 @@ def moving_syntax(*names: str) -> Argparse4j:
     return Argparse4j(
         ours={
             *("controller_config", "timeout", "expect_cluster_id", "form", "ids", "yes"),
-            *("to", "exclude_topic", "plan_only", "plan", "batch", "throttle"),
+            *("to", "exclude_topic", "plan_only", "plan", "batch", "check_disks", "throttle"),
             *names,
         },
         expands_files=False,
@@ -144,6 +153,7 @@ class PlanOptions:
     plan_only: bool
     plan: str | None
     batch: int
+    check_disks: bool
     throttle: int | None
 
 

@@ -80,12 +80,15 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     from kraftops.errors import RefusedError
     from kraftops.placement.reassignment_json import PlannedReplicas
     from kraftops.reassign.decommission import moves_of_file, refuse_hidden_topics, shown
+    from kraftops.reassign.disks import check_room
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
     from kraftops_cli.cluster.moving.confirm import confirm
     from kraftops_cli.cluster.moving.plan_output import print_plan, print_summary
 
     access = work.access
+    if plan.check_disks:
+        check_room(access, placement, moves)
     if plan.plan_only:
         print_plan(work, "rebalance", placement, moves)
         return 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops_cli.cluster.moving.options import IDS, access_options, moving_syntax
+from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 
@@ -39,7 +39,7 @@ is read from the metadata log, which does not have the defaults of server.proper
 gives them, and without it 1 is assumed, and marked.""",
 )
 @access_options
-@IDS
+@ids_option()
 @click.option(
     "--min-isr",
     metavar="N",
