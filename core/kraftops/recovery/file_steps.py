@@ -87,7 +87,7 @@ def file_steps(
     if changed:
         steps += map(RemoveFile, _derived_files(changed, target.kept, names))
     if own is not chosen:
-        steps += map(RemoveFile, _stale_snapshots(chosen, target.kept, names))
+        steps += map(RemoveFile, _stale_snapshots(own, chosen, target.kept, names))
     return (*steps, *map(RemoveFile, removed), *new)
 
 
@@ -98,12 +98,12 @@ def _target(own: LogCopy, chosen: LogCopy) -> _TargetFiles:
     snapshot = chosen.snapshot
     if snapshot and chosen.is_snapshot_newer:
         return _TargetFiles([], _whole(snapshot), 0)
-    if snapshot and chosen.start > prefix.offset:
+    if snapshot and (chosen.start > prefix.offset or not own.has_sound_beginning):
         # From the segment on in which the snapshot ends.
         bases = [segment.base_offset for segment in chosen.segments]
         first = max(bisect_right(bases, snapshot.end_offset) - 1, 0)
         return _TargetFiles(_segments(chosen, (first, 0)), _whole(snapshot), 0)
-    if not (prefix.left and prefix.right):
+    if not (own.has_sound_beginning and prefix.left and prefix.right):
         return _TargetFiles(_segments(chosen), None, 0)
     kept = _segments(own, stop=(prefix.left.segment, prefix.left.end))
     new = _segments(chosen, (prefix.right.segment, prefix.right.end))
@@ -160,13 +160,19 @@ def _derived_files(changed: Collection[str], kept: int, names: Sequence[str]) ->
             yield name
 
 
-def _stale_snapshots(chosen: LogCopy, kept: int, names: Sequence[str]) -> Iterator[str]:
-    """Yield the snapshots that end behind the kept offsets."""
-    own = chosen.snapshot and os.path.basename(chosen.snapshot.path)
+def _stale_snapshots(
+    own: LogCopy, chosen: LogCopy, kept: int, names: Sequence[str]
+) -> Iterator[str]:
+    """Yield the snapshots that end behind the kept offsets, or without a sound log behind them."""
+    copied = chosen.snapshot and os.path.basename(chosen.snapshot.path)
+    useless = own.snapshot and os.path.basename(own.snapshot.path)
+    if own.has_sound_beginning:
+        useless = None
     for name in names:
         file = _server_file(name)
-        is_snapshot = file is not None and file.kind is FileKind.CHECKPOINT
-        if file and is_snapshot and name != own and file.snapshot_id[0] > kept:
+        if file is None or file.kind is not FileKind.CHECKPOINT or name == copied:
+            continue
+        if name == useless or file.snapshot_id[0] > kept:
             yield name
 
 

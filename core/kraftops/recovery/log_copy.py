@@ -87,6 +87,11 @@ class LogCopy:
         return self.end == 0
 
     @property
+    def has_sound_beginning(self) -> bool:
+        """Whether its snapshot is sound and the first batches follow it."""
+        return self.damage is None or self.is_cut
+
+    @property
     def rank(self) -> tuple[int, int]:
         """Epoch and end offset, by which the logs of a quorum compare (KIP-595)."""
         return self.epoch, self.end

@@ -216,6 +216,48 @@ class TestRanking:
         assert sorted(log_files(node)) == ["00000000000000000050.log", *sorted(before)[1:]]
         assert len(voters(node)) == 1
 
+    @pytest.mark.parametrize(
+        ("start", "snapshots"),
+        [
+            pytest.param(50, 1, id="needed"),
+            pytest.param(0, 1, id="extra"),
+            pytest.param(0, 0, id="own"),
+        ],
+    )
+    def test_damaged_snapshot_of_the_own_log_is_replaced(
+        self, tmp_path: Path, start: int, snapshots: int
+    ) -> None:
+        """The segments may be equal; the server would load the snapshot all the same."""
+        node = controller(tmp_path / "n1")
+        source = tmp_path / "b4"
+        source.mkdir()
+        write_meta(source, 4)
+        snapshot = snapshot_bytes(*BEGINNING, end=5)
+        batches = [no_ops(50, 20, epoch=4)] if start else [*BEGINNING, no_ops(5, 65, epoch=4)]
+        write_log(source, {start: batches}, {(60, 4): snapshot} if snapshots else {})
+        write_log(node / "meta", {start: batches}, {(60, 4): snapshot[:-9]})
+        before = log_files(node)
+
+        found = recovery_data(node, "--voters", "self", f"--from={source}")
+
+        assert [one["damage"] is None for one in found["logs"]] == [True, False]
+        assert len(voters(node)) == 1
+        assert recovery_data(node, "--undo")["changed"] is True
+        assert log_files(node) == before
+
+    def test_hole_in_the_own_log_is_filled(self, tmp_path: Path) -> None:
+        """The segments behind it are those of the other log."""
+        node = controller(tmp_path / "n1")
+        batches: dict[int, list[bytes]] = {0: BEGINNING, 5: MORE}
+        write_log(node / "meta", {5: MORE})
+        other_node(tmp_path / "b4", 4)
+        write_log(tmp_path / "b4", batches)
+
+        recovery_data(node, "--voters", "self", f"--from={tmp_path / 'b4'}")
+
+        assert whole_log(node).startswith(b"".join([*BEGINNING, *MORE]))
+        assert len(voters(node)) == 1
+
     def test_log_of_a_broker_replaces_an_empty_log(self, tmp_path: Path) -> None:
         """A formatted directory without a log, and the copy of a broker, in an archive."""
         node = controller(tmp_path / "n1")
