@@ -18,6 +18,7 @@ from kraftops_cli import main
 from kraftops_cli.cluster.command import cluster
 from kraftops_cli.dump_log.command import dump_log
 from kraftops_cli.metadata_shell.command import metadata_shell
+from kraftops_cli.root import root
 from kraftops_cli.storage.command import storage
 from kraftops_cli.terminal.failure import asks_for_json
 from kraftops_cli.terminal.streams import Terminal
@@ -27,11 +28,13 @@ DUMP_LOG = str(Path(sys.executable).with_name("kafka-dump-log"))
 STORAGE = str(Path(sys.executable).with_name("kafka-storage"))
 CLUSTER = str(Path(sys.executable).with_name("kafka-cluster"))
 METADATA_SHELL = str(Path(sys.executable).with_name("kafka-metadata-shell"))
+KRAFTOPS = str(Path(sys.executable).with_name("kraftops"))
 COMMANDS: dict[str, click.Command] = {
     DUMP_LOG: dump_log,
     STORAGE: storage,
     CLUSTER: cluster,
     METADATA_SHELL: metadata_shell,
+    KRAFTOPS: root,
 }
 """By the path of the installed program."""
 ENVIRONMENT = {
