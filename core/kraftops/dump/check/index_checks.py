@@ -80,6 +80,8 @@ class _Entries:
         for position in range(start, end, BLOCK):
             block = self._file.read_at(position, min(BLOCK, end - position))
             if block.count(0) != len(block):
+                if self._context.may_be_open and not self._is_zero(number):
+                    return  # a server has added entries
                 self.add("order", start, "zeros, and entries behind them")
                 return
         if not self._context.may_be_open:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from kraftops.dump.check.log_walk import LogWalk, Recovery
 from kraftops.dump.check.partition_files import (
     TOPIC_ID,
     PartitionFiles,
-    fingerprint,
+    changed_since,
     partition_files,
 )
 from kraftops.dump.check.records import record_findings
@@ -28,6 +29,8 @@ from kraftops.dump.sources.partition_directory import is_whole
 from kraftops.errors import SourceError
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
+_RECENT_SECONDS = 60
+_PAUSE_SECONDS = 0.2  # a server makes, renames and deletes the files of a segment one by one
 _METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
@@ -35,16 +38,15 @@ _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_gr
 def check_partition(path: str, directory: LogDirectory) -> PartitionCheck:
     """Check the partition in the directory *path* of a log directory.
 
-    What a server changes while it is read may look damaged: a finding about a partition that has
-    changed must be found again.
+    What a server changes while it is read may look damaged: a finding about a partition that was
+    changed just now must be found again.
     """
-    before = fingerprint(path)
     found = _look(path, directory)
     for _ in range(_LOOKS - 1):
-        after = fingerprint(path)
-        if not (found.findings or found.unreadable) or after == before:
+        is_doubtful = found.unreadable or any(one.code != "zero-tail" for one in found.findings)
+        if not (is_doubtful and changed_since(path, time.time() - _RECENT_SECONDS)):
             break
-        before = after
+        time.sleep(_PAUSE_SECONDS)
         found = _confirmed(found, _look(path, directory))
     return found
 

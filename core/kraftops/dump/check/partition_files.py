@@ -141,18 +141,11 @@ def _segments(
     return tuple(segments), tuple(orphans)
 
 
-Fingerprint = dict[str, tuple[int, int, int]]
-"""Inode, size and time of each file of a directory, by name."""
-
-
-def fingerprint(path: str) -> Fingerprint:
-    """Return what tells whether files of a directory have changed; empty if it is gone."""
-    found: Fingerprint = {}
+def changed_since(path: str, seconds: float) -> bool:
+    """Tell whether files of a directory were made, written, renamed or deleted since a time."""
     try:
         with os.scandir(path) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                found[entry.name] = status.st_ino, status.st_size, status.st_mtime_ns
+            newest = max((entry.stat().st_mtime for entry in entries), default=0.0)
+        return max(newest, os.stat(path).st_mtime) >= seconds
     except OSError:
-        return {}
-    return found
+        return True
