@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 
 
 def nearest_path(path: str) -> str | None:
     """Return the path of what is named most like *path*, from its first missing part on."""
+    from difflib import get_close_matches
+
     head, missing = os.path.normpath(path), ""
     while head and not os.path.isdir(head):
         parent, name = os.path.split(head)
