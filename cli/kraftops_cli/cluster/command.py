@@ -51,16 +51,18 @@ SECTIONS = (
     (
         "Connections",
         """\
-The addresses of -b or -C are tried in turn, until one answers. Each has 5 seconds to connect, to
-shake hands and to log in. The whole command has 15 seconds, or the time of --timeout or
-default.api.timeout.ms. If a node refuses the login, the other nodes are not tried.
+The addresses of -b or -C are tried until one answers: each begins 0.3 seconds after the one before,
+or when that has failed. Each has 5 seconds to connect, to shake hands and to log in. The whole
+command has 15 seconds, or the time of --timeout or default.api.timeout.ms. If a node refuses the
+login, the other nodes are not tried.
 
 -c names a file of client properties, as Kafka's clients take: security.protocol; ssl.* with
 PEM (in files or in the configuration itself), PKCS12, and trust stores in JKS; sasl.* with PLAIN,
-SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER (a token endpoint, or a file: URL of a token) and GSSAPI
-(with the Python package gssapi and a ticket of kinit). Unknown keys are listed on standard error,
-keys of producers and consumers are ignored, and security keys that cannot be honoured are refused.
-Passwords are never shown.
+SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER (a token endpoint, with the ssl.* of the login module or
+of the file; or a file: URL of a token), GSSAPI (with the Python package gssapi and a ticket of
+kinit) and AWS_MSK_IAM (with botocore, and credentials and region of the environment). Unknown keys
+are listed on standard error, keys of producers and consumers are ignored, and security keys that
+cannot be honoured are refused. Passwords are never shown.
 
 Servers must be KRaft nodes of Kafka 3.3 or later; -C needs 3.7. API versions are negotiated on
 every connection.""",

@@ -5,6 +5,7 @@ import io
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -140,6 +141,26 @@ def test_output_is_written_whole(controllers: Controllers, tmp_path: Path) -> No
 
     assert (done.code, done.out) == (0, b"")
     assert parsed(out.read_text())
+
+
+@pytest.mark.parametrize("option", [("-O",), ()], ids=["optimised", "usual"])
+def test_log_is_read_by_an_optimised_python(option: tuple[str, ...]) -> None:
+    """`python -O` leaves out assertions, in one of which kafka-python reads a byte."""
+    log = filled(1, 2)
+    log.leader = 2
+    with quorum(log, 1, 2) as found:
+        done = subprocess.run(
+            [sys.executable, *option, DUMP_LOG, "--format", "json", "-C", str(found.address(1))],
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+            timeout=60,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [row["value"].get("name") for row in parsed(done.stdout)]
+    assert {"t1", "t2"} <= set(names)
 
 
 def test_nothing_is_written_if_nobody_answers(tmp_path: Path) -> None:

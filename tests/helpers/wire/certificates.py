@@ -2,7 +2,9 @@
 
 import datetime as dt
 import ipaddress
+import ssl
 from dataclasses import dataclass
+from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -55,6 +57,16 @@ def signed_by(issuer: Signed, name: str, host: str = "localhost") -> Signed:
     key = ec.generate_private_key(ec.SECP256R1())
     common = issuer.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
     return Signed(_signed(name, key, str(common), issuer.key, host, is_authority=False), key)
+
+
+def server_context(folder: Path, ca: Signed, own: Signed) -> ssl.SSLContext:
+    """Return the context of a server with the certificate *own*; its file is in *folder*."""
+    path = folder / "server.pem"
+    path.write_text(own.pem + own.key_pem())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    context.load_verify_locations(cadata=ca.pem)
+    return context
 
 
 def trusted_pkcs12(password: str, *trusted: Signed) -> bytes:

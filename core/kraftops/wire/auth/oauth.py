@@ -8,11 +8,13 @@ import time
 from typing import TYPE_CHECKING
 
 from kraftops.errors import AuthError
+from kraftops.wire.auth.tls import tls_context
 from kraftops.wire.config.settings import Sasl
 from kraftops.wire.net.deadline import Deadline
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
+    from ssl import SSLContext
 
 _LARGEST_TOKEN = 1 << 20
 _BLOCK = 1 << 16
@@ -78,7 +80,9 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
         headers={"Authorization": f"Basic {basic}", "Accept": "application/json"},
     )
     try:
-        with urlopen(request, timeout=max(deadline.left, 0.001)) as answer:  # noqa: S310
+        context = _context(sasl)
+        seconds = max(deadline.left, 0.001)
+        with urlopen(request, timeout=seconds, context=context) as answer:  # noqa: S310
             found = json.loads(_body(answer, deadline))
         return str(found["access_token"])
     except HTTPError as error:
@@ -94,6 +98,17 @@ def _from_endpoint(sasl: Sasl, deadline: Deadline) -> str:
         raise AuthError.at(
             sasl.token_url, "its answer is no JSON with an access_token", hint=_ENDPOINT_HINT
         ) from error
+
+
+def _context(sasl: Sasl) -> SSLContext | None:
+    """Return the TLS context for the endpoint; None for the system's.
+
+    Raises:
+        ConfigError: a store cannot be opened.
+    """
+    if sasl.token_tls is None or not sasl.token_url.startswith("https:"):
+        return None
+    return tls_context(sasl.token_tls, sasl.source)
 
 
 def _body(answer: HTTPResponse, deadline: Deadline) -> bytes:

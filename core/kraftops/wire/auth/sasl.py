@@ -56,8 +56,13 @@ def _mechanism(sasl: Sasl, host: str, deadline: Deadline) -> Any:
         settings["sasl_plain_username"] = user.replace("=", "=3D").replace(",", "=2C")
     elif sasl.mechanism == "OAUTHBEARER":
         settings["sasl_oauth_token_provider"] = _token_provider(sasl, deadline)
+    elif sasl.mechanism == "AWS_MSK_IAM":
+        _need("botocore", sasl.mechanism, "pip install botocore")
+        _need_aws_account()
+        settings["security_protocol"] = sasl.protocol
     elif sasl.mechanism == "GSSAPI":
-        _need_gssapi()
+        how = "pip install gssapi, which needs the Kerberos libraries of the system"
+        _need("gssapi", sasl.mechanism, how)
         settings["sasl_kerberos_service_name"] = sasl.service_name or "kafka"
     try:
         return get_sasl_mechanism(sasl.mechanism)(**settings)
@@ -78,17 +83,41 @@ def _token_provider(sasl: Sasl, deadline: Deadline) -> object:
     return Provider()
 
 
-def _need_gssapi() -> None:
+def _need_aws_account() -> None:
+    """Check that AWS's own configuration has credentials and a region, as the mechanism takes.
+
+    Raises:
+        AuthError: it has none.
+    """
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        session = Session()
+        has_credentials = session.get_credentials() is not None
+        region = session.get_config_variable("region")
+    except BotoCoreError as error:
+        raise AuthError(f"AWS_MSK_IAM: {error}") from error
+    if not has_credentials:
+        hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, name some"
+        raise AuthError("AWS_MSK_IAM finds no credentials of AWS", hint)
+    if not region:
+        raise AuthError("AWS_MSK_IAM finds no region of AWS", "AWS_DEFAULT_REGION names it")
+
+
+def _need(package: str, mechanism: str, how: str) -> None:
     from importlib.util import find_spec
 
-    if find_spec("gssapi") is None:
-        raise AuthError(
-            "GSSAPI needs the Python package gssapi, which is not installed",
-            hint="pip install gssapi, which needs the Kerberos libraries of the system",
-        )
+    if find_spec(package) is None:
+        reason = f"{mechanism} needs the Python package {package}, which is not installed"
+        raise AuthError(reason, hint=how)
 
 
 def _failures(sasl: Sasl) -> tuple[type[Exception], ...]:
+    if sasl.mechanism == "AWS_MSK_IAM":
+        from botocore.exceptions import BotoCoreError
+
+        return (*_FAILURES, BotoCoreError)
     if sasl.mechanism != "GSSAPI":
         return _FAILURES
     from gssapi.exceptions import GSSError

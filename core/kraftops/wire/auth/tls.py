@@ -142,17 +142,16 @@ def _certificates(data: bytes, password: str | None) -> list[bytes]:
     if data.startswith(jks.MAGIC):
         found = jks.trusted_certificates(data, password)
     else:
+        _, certificates = _pkcs12(data, password)
         from cryptography.hazmat.primitives.serialization import Encoding
 
-        found = [each.public_bytes(Encoding.DER) for each in _pkcs12(data, password)[1]]
+        found = [each.public_bytes(Encoding.DER) for each in certificates]
     if not found:
         raise DecodeError("it holds no trusted certificate")
     return found
 
 
 def _pkcs12_pem(data: bytes, password: str | None) -> bytes:
-    from cryptography.hazmat.primitives import serialization
-
     if data.startswith(jks.MAGIC):
         raise DecodeError(
             "keys in JKS cannot be read here",
@@ -161,6 +160,8 @@ def _pkcs12_pem(data: bytes, password: str | None) -> bytes:
     key, certificates = _pkcs12(data, password)
     if key is None:
         raise DecodeError("it holds no private key")
+    from cryptography.hazmat.primitives import serialization
+
     pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

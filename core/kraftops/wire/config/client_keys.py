@@ -52,7 +52,9 @@ _OAUTH_HANDLERS = frozenset(
 _NONE: frozenset[str] = frozenset()
 SECURITY: dict[str, frozenset[str]] = {
     "config.providers": _NONE,
-    "sasl.client.callback.handler.class": _NONE,
+    "sasl.client.callback.handler.class": frozenset(
+        {"software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
+    ),
     "sasl.login.callback.handler.class": _OAUTH_HANDLERS,
     "sasl.login.class": _NONE,
     "sasl.oauthbearer.assertion.algorithm": _NONE,

@@ -11,19 +11,6 @@ CONNECT_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sasl:
-    """SASL mechanism and login; its `repr` shows no secret."""
-
-    mechanism: str
-    login: Login = field(repr=False)
-    service_name: str = ""
-    token_url: str = ""
-    client_id: str = field(default="", repr=False)
-    client_secret: str = field(default="", repr=False)
-    scope: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Store:
     """Key store or trust store: a file, or PEM text in the configuration; and its passwords.
 
@@ -47,6 +34,26 @@ class Tls:
     checks_host: bool = True
     versions: tuple[str, ...] = ()
     ciphers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sasl:
+    """SASL mechanism and login; its `repr` shows no secret.
+
+    *protocol* is the security protocol around it; *token_tls* is for the token endpoint, and
+    *source* the file that errors name.
+    """
+
+    mechanism: str
+    login: Login = field(repr=False)
+    protocol: str = ""
+    source: str = ""
+    token_tls: Tls | None = None
+    service_name: str = ""
+    token_url: str = ""
+    client_id: str = field(default="", repr=False)
+    client_secret: str = field(default="", repr=False)
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,10 @@ class Definition:
             # heavy: 50 ms
             from kafka.protocol.data_container import DataContainer
             from kafka.protocol.schemas import BaseField, StructField, load_json
+            from kafka.protocol.schemas.fields.codecs import TaggedFields
 
+            if not __debug__:
+                TaggedFields.decode_empty = _decode_no_tags
             definition = load_json(name, package=package)
         self.key: int = definition["apiKey"]
         self.first, self.last = BaseField.parse_versions(definition["validVersions"])
@@ -98,6 +101,12 @@ class Definition:
 def definition(name: str) -> Definition:
     """Return a definition, loaded on first use."""
     return Definition(name)
+
+
+def _decode_no_tags(data: Any) -> None:
+    """Read that there are no tagged fields: kafka-python does it in an assertion (`python -O`)."""
+    if data.read(1) != b"\0":
+        raise ValueError("tagged fields where there can be none")
 
 
 def _never_null(fields: Any, version: int) -> _NeverNull:

@@ -11,7 +11,7 @@ from kraftops.wire.net.addresses import Address
 from kraftops.wire.net.deadline import PAUSE, Deadline
 from kraftops.wire.quorum.fetch import WRONG_LEADER_CODES, FetchPosition, FetchRequest, fetch
 from kraftops.wire.quorum.quorum_target import QuorumTarget
-from kraftops.wire.rpc.bootstrap import all_failed
+from kraftops.wire.rpc.bootstrap import all_failed, answering
 from kraftops.wire.rpc.connection import Connection, NodeKind
 
 _MAX_EPOCH_CORRECTIONS = 4  # by answers of one controller
@@ -46,15 +46,26 @@ class Leadership:
         """
         while True:
             failed: dict[Address, WireError] = {}
-            for address in self._candidates(failed):
+            first = self._first_answer(deadline, failed)
+            if first and (found := self._ask(first, position, deadline, failed)):
+                return found
+            for address in self._candidates(failed) if first else ():
+                if deadline.is_over:
+                    break
                 found = self._try(address, position, deadline, failed)
                 if found:
                     return found
-                if deadline.is_over:
-                    break
             if deadline.left < PAUSE or not self._has_answer:
                 raise all_failed([*failed.values()], len(failed))
             time.sleep(PAUSE)
+
+    def _first_answer(
+        self, deadline: Deadline, failed: dict[Address, WireError]
+    ) -> Connection | None:
+        """Return the first connection to a known address; the named leader has a head start."""
+        named = self._addresses.get(self.leader)
+        known = [*dict.fromkeys([*([named] if named else []), *self._known])]
+        return next(answering(known, self._target.settings, deadline, failed), None)
 
     def _candidates(self, asked: dict[Address, WireError]) -> Iterable[Address]:
         """Yield the addresses that are not *asked*: first the named leader, then all others."""
@@ -85,6 +96,17 @@ class Leadership:
         except WireError as error:
             failed[address] = error
             return None
+        return self._ask(connection, position, deadline, failed)
+
+    def _ask(
+        self,
+        connection: Connection,
+        position: FetchPosition,
+        deadline: Deadline,
+        failed: dict[Address, WireError],
+    ) -> Connection | None:
+        """Return the connection if the leader answers there, as `_try`."""
+        address = connection.address
         try:
             if connection.kind is NodeKind.BROKER:
                 failed[address] = WireError.at(

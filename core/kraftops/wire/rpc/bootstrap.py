@@ -1,10 +1,13 @@
-"""Connection to the first of several addresses that answers."""
+"""Connection to the first of several addresses that answers; they are tried side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from queue import Empty, SimpleQueue
+from threading import Event
 
 from kraftops.errors import AuthError, WireError
+from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
@@ -15,6 +18,8 @@ _OTHER = {
     NodeKind.CONTROLLER: "a broker answers there, not a controller",
 }
 _OPTION = {NodeKind.BROKER: "--bootstrap-controller", NodeKind.CONTROLLER: "--bootstrap-server"}
+_HEAD_START = 0.3
+"""Seconds for an address, before the next one is tried, too: most answer much sooner."""
 
 
 def connect(
@@ -29,22 +34,102 @@ def connect(
         WireError: there is none; the message has the reason for each address.
         AuthError: a node refuses the login. The others are not tried: a server may lock users out.
     """
-    failed: list[WireError] = []
-    for address, _ in bootstrap:
-        try:
-            connection = Connection(address, settings, deadline)
-        except AuthError:
-            raise
-        except WireError as error:
-            failed.append(error)
-            continue
+    addresses = [each.address for each in bootstrap]
+    failed: dict[Address, WireError] = {}
+    for connection in answering(addresses, settings, deadline, failed):
         if wanted is None or connection.kind is wanted:
             return connection
         connection.close()
-        failed.append(_mismatch(address, wanted))
-        if deadline.is_over:
-            break
-    raise all_failed(failed, len(bootstrap))
+        failed[connection.address] = _mismatch(connection.address, wanted)
+    raise all_failed(in_order(addresses, failed), len(bootstrap))
+
+
+def answering(
+    addresses: Sequence[Address],
+    settings: Settings,
+    deadline: Deadline,
+    failed: dict[Address, WireError],
+) -> Iterator[Connection]:
+    """Yield connections, in the order in which nodes answer; put the errors of others in *failed*.
+
+    An address that has not answered is waited for while the next one is tried. Connections that
+    come after the last one that was taken are closed.
+
+    Raises:
+        AuthError: a node refuses the login.
+    """
+    if len(addresses) == 1:
+        try:
+            connection = Connection(addresses[0], settings, deadline)
+        except AuthError:
+            raise
+        except WireError as error:
+            failed[addresses[0]] = error
+        else:
+            yield connection
+        return
+    race = _Race(settings, deadline)
+    try:
+        yield from race.run(addresses, failed)
+    finally:
+        race.end()
+
+
+class _Race:
+    """Attempts to connect, each in a thread."""
+
+    def __init__(self, settings: Settings, deadline: Deadline) -> None:
+        self._settings = settings
+        self._deadline = deadline
+        self._is_over = Event()
+        self._done: SimpleQueue[Connection | tuple[Address, Exception]] = SimpleQueue()
+
+    def run(
+        self, addresses: Sequence[Address], failed: dict[Address, WireError]
+    ) -> Iterator[Connection]:
+        waiting = list(addresses)
+        running = 0
+        while waiting or running:
+            if waiting and not (running and self._deadline.is_over):
+                address = waiting.pop(0)
+                BackgroundCall(lambda address=address: self._attempt(address))  # type: ignore[misc]
+                running += 1
+            try:
+                # The last one is waited for until its own deadline, which its attempt keeps.
+                found = self._done.get(timeout=_HEAD_START if waiting else None)
+            except Empty:
+                continue
+            running -= 1
+            if isinstance(found, Connection):
+                yield found
+                continue
+            address, error = found
+            if not isinstance(error, WireError) or isinstance(error, AuthError):
+                raise error
+            failed[address] = error
+
+    def end(self) -> None:
+        """Have connections that are still made closed."""
+        self._is_over.set()
+        while not self._done.empty():
+            if isinstance(found := self._done.get(), Connection):
+                found.close()
+
+    def _attempt(self, address: Address) -> None:
+        try:
+            connection = Connection(address, self._settings, self._deadline)
+        except Exception as error:  # noqa: BLE001 - raised by `run`
+            self._done.put((address, error))
+            return
+        if self._is_over.is_set():
+            connection.close()
+        else:
+            self._done.put(connection)
+
+
+def in_order(addresses: Sequence[Address], failed: Mapping[Address, WireError]) -> list[WireError]:
+    """Return errors in the order of their addresses."""
+    return [failed[address] for address in addresses if address in failed]
 
 
 def all_failed(failed: Sequence[WireError], count: int) -> WireError:

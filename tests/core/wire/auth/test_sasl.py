@@ -3,11 +3,20 @@
 import base64
 import hashlib
 import hmac
+import json
+import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from kraftops.errors import AuthError, ConfigError
+from kraftops.wire.auth.sasl import log_in as sasl_login
+from kraftops.wire.config.client_settings import load_settings
+from kraftops.wire.config.jaas import Login
+from kraftops.wire.config.settings import Sasl
+from kraftops.wire.net.deadline import Deadline
 from tests.helpers.wire.peers import Peer
 from tests.helpers.wire.sasl_server import SECRET, Step, log_in, refusal, server
 
@@ -98,3 +107,74 @@ def test_missing_gssapi_package_is_an_error(tmp_path: Path) -> None:
         message = refusal(tmp_path, peer, "GSSAPI", jaas, "sasl.kerberos.service.name=kafka")
 
     assert "needs the Python package gssapi" in message
+
+
+# AWS_MSK_IAM
+
+
+def iam(exchange: Callable[[bytes], bytes]) -> None:
+    sasl = Sasl("AWS_MSK_IAM", Login("IAMLoginModule", {}), protocol="SASL_SSL")
+    sasl_login(sasl, "b-1.msk.example", exchange, Deadline(5))
+
+
+@pytest.fixture
+def no_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    """The environment without an account of AWS."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    return monkeypatch
+
+
+def test_aws_account_signs_the_login(no_aws: pytest.MonkeyPatch) -> None:
+    no_aws.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    no_aws.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    no_aws.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    seen: list[bytes] = []
+
+    def exchange(token: bytes) -> bytes:
+        seen.append(token)
+        return b'{"version":"2020_10_22"}'
+
+    iam(exchange)
+
+    (token,) = map(json.loads, seen)
+    assert (token["host"], token["action"]) == ("b-1.msk.example", "kafka-cluster:Connect")
+    assert "AKIDEXAMPLE" in token["x-amz-credential"]
+    assert "/eu-west-1/kafka-cluster/" in token["x-amz-credential"]
+    assert SECRET not in seen[0].decode()
+
+
+def test_missing_aws_account_is_named(no_aws: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AuthError, match="finds no credentials"):
+        iam(bytes)
+    no_aws.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    no_aws.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    with pytest.raises(AuthError, match="finds no region"):
+        iam(bytes)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["security.protocol=SASL_PLAINTEXT"], "AWS_MSK_IAM needs security.protocol SASL_SSL"),
+        (["security.protocol=SASL_SSL"], "awsProfileName cannot be honoured"),
+    ],
+)
+def test_aws_login_that_cannot_be_honoured_is_refused(
+    tmp_path: Path, lines: list[str], reason: str
+) -> None:
+    module = "software.amazon.msk.auth.iam"
+    text = [
+        *lines,
+        "sasl.mechanism=AWS_MSK_IAM",
+        f"sasl.jaas.config={module}.IAMLoginModule required awsProfileName=x;",
+        f"sasl.client.callback.handler.class={module}.IAMClientCallbackHandler",
+    ]
+    path = tmp_path / "c"
+    path.write_text("\n".join(text))
+
+    with pytest.raises(ConfigError, match=reason):
+        load_settings(str(path), pytest.fail)

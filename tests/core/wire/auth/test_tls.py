@@ -1,6 +1,7 @@
 """TLS handshakes with a server on loopback, with all kinds of stores."""
 
 import ssl
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from tests.core.wire.auth.test_jks import jks
 from tests.helpers.wire.certificates import (
     Signed,
     authority,
+    server_context,
     signed_by,
     trusted_pkcs12,
 )
@@ -34,15 +36,6 @@ class Server:
     client: Signed
     peer: Peer
     strict: Peer  # wants a certificate of its clients
-
-
-def server_context(folder: Path, ca: Signed, own: Signed) -> ssl.SSLContext:
-    path = folder / "server.pem"
-    path.write_text(own.pem + own.key_pem())
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path)
-    context.load_verify_locations(cadata=ca.pem)
-    return context
 
 
 @pytest.fixture(scope="module")
@@ -257,3 +250,21 @@ def test_wrong_passwords_are_named_and_not_shown(server: Server, tmp_path: Path)
 def test_missing_store_is_named(tmp_path: Path) -> None:
     with Peer(broker) as peer, pytest.raises(ConfigError, match="cannot read /none: No such file"):
         ask(peer, tmp_path, "ssl.truststore.location=/none")
+
+
+@pytest.mark.parametrize("key", ["ssl.truststore.location", "ssl.keystore.location"])
+def test_pkcs12_without_its_package_is_one_line_with_the_remedy(
+    key: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.p12").write_bytes(server.client.pkcs12("changeit", server.ca))
+    for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+
+    with pytest.raises(ConfigError, match="need the Python package cryptography") as failed:
+        ask(
+            server.peer, tmp_path,
+            f"{key}={tmp_path}/s.p12", f"{key.replace('location', 'password')}=changeit",
+        )  # fmt: skip
+
+    assert "kraftops[tls]" in (failed.value.hint or "")

@@ -1,13 +1,17 @@
 """Connections to the first of several addresses."""
 
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import pytest
 
-from kraftops.errors import WireError
-from kraftops.wire.net.addresses import Bootstrap
+from kraftops.errors import AuthError, WireError
+from kraftops.wire.config.jaas import Login
+from kraftops.wire.config.settings import Sasl, Settings
+from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.connection import NodeKind
@@ -15,6 +19,7 @@ from tests.helpers.wire.asking import HASTY
 from tests.helpers.wire.peers import (
     CONTROLLER_APIS,
     Peer,
+    answer,
     api_versions,
     broker,
     read_request,
@@ -54,3 +59,54 @@ def test_node_of_another_kind_is_passed_over() -> None:
 def test_error_of_several_addresses_has_all_reasons() -> None:
     with pytest.raises(WireError, match=r"^none of 2 addresses .*HTTP server.*; .*no answer"):
         reached(saying(b"HTTP/1.1"), silent)
+
+
+@contextmanager
+def black_hole() -> Iterator[Address]:
+    """Give an address that takes no connection and refuses none: its backlog is full."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        port = listener.getsockname()[1]
+        for _ in range(8):
+            filling = stack.enter_context(socket.socket())
+            filling.setblocking(False)
+            filling.connect_ex(("127.0.0.1", port))
+        yield Address("127.0.0.1", port)
+
+
+def test_black_hole_among_three_costs_less_than_a_second() -> None:
+    with black_hole() as hole, Peer(broker) as first, Peer(broker) as second:
+        bootstrap = [Bootstrap(each) for each in (hole, first.address, second.address)]
+        start = time.monotonic()
+        with connect(bootstrap, Settings(), Deadline(15), NodeKind.BROKER) as connection:
+            assert connection.address == first.address
+        waited = time.monotonic() - start
+
+    assert waited < 1
+
+
+def test_refused_login_is_not_tried_elsewhere() -> None:
+    """A server may lock users out."""
+
+    def refusing(connection: socket.socket) -> None:
+        for api, values in (
+            ("", {}),
+            ("SaslHandshake", {"error_code": 33, "mechanisms": ["PLAIN"]}),
+        ):
+            _, version, correlation, _ = read_request(connection)
+            reply = api_versions(correlation, version=version)
+            if api:
+                reply = answer(api, version, correlation, **values)
+            connection.sendall(reply)
+        silent(connection)
+
+    sasl = Sasl("SCRAM-SHA-256", Login("x", {"username": "u", "password": "p"}))
+    settings = Settings(protocol="SASL_PLAINTEXT", sasl=sasl)
+    with Peer(refusing) as first, Peer(refusing) as second:
+        bootstrap = [Bootstrap(first.address), Bootstrap(second.address)]
+        with pytest.raises(AuthError, match="not enabled"):
+            connect(bootstrap, settings, Deadline(5))
+
+    assert (first.connections, second.connections) == (1, 0)
