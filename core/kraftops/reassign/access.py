@@ -8,9 +8,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Self, TypeVar
 
-from kraftops.errors import AnswerError, AuthError, RefusedError, UsageError, WireError
+from kraftops.errors import (
+    AnswerError,
+    AuthError,
+    KraftopsError,
+    RefusedError,
+    UsageError,
+    WireError,
+)
 from kraftops.image.state.image import MetadataImage
-from kraftops.placement.placement import Placement, placement_of
+from kraftops.placement.placement import Placement, TopicPartition, placement_of
 from kraftops.wire.admin.configs import (
     ConfigChange,
     ConfigValue,
@@ -18,7 +25,7 @@ from kraftops.wire.admin.configs import (
     alter_configs,
     describe_configs,
 )
-from kraftops.wire.admin.replicas import ask_placement
+from kraftops.wire.admin.replicas import ask_placement, refuses_other_counts
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import PAUSE, Deadline
@@ -33,6 +40,9 @@ T = TypeVar("T")
 
 PATIENCE_SECONDS = 60.0
 """Time for which requests are tried again, while nodes restart and controllers elect a leader."""
+_PAUSE, _LONG_PAUSE = 1.0, 3.0
+"""Seconds between two looks at a placement that may be behind, if Kafka checks counts or not."""
+_SETTLE_SECONDS = 30.0
 _PASSING_CODES = (-1, 5, 6, 7, 8, 13, 41, 77)
 """Errors of Kafka's that pass: no leader, no controller, a timeout, a broker that restarts."""
 CORDON, ALL = "cordoned.log.dirs", "*"
@@ -69,6 +79,7 @@ class ClusterAccess:
     _addresses: dict[int, Address] = field(default_factory=dict)
     _lists_fenced: bool = True
     _cordoned: frozenset[int] = frozenset()
+    _counts: dict[TopicPartition, int] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -111,15 +122,64 @@ class ClusterAccess:
             found.brokers[broker] = found.brokers[broker]._replace(takes_replicas=False)
         return found
 
+    def settled(self) -> Placement:
+        """Return a placement in which partitions have the numbers of replicas that they have.
+
+        A broker that is behind the controllers shows replicas that were to be removed as if they
+        stayed. So the first placement is one that was seen twice, and a partition that is not
+        moving must keep its number of replicas.
+
+        Raises:
+            RefusedError: it does not.
+            WireError: nobody answers.
+        """
+        found = self.placement()
+        if self.controllers is not None:
+            return found
+        limit = Deadline(_SETTLE_SECONDS)
+        if not self._counts:
+            pause = _PAUSE if self.ask(refuses_other_counts) else _LONG_PAUSE
+            while True:
+                time.sleep(pause)
+                before, found = found, self.placement()
+                if _lists(before) == _lists(found):
+                    break
+                if limit.is_over:
+                    raise KraftopsError(
+                        "the replicas of partitions change all the time",
+                        hint="try again",
+                        code="not-in-time",
+                    )
+        while odd := self._odd_counts(found):
+            if limit.is_over:
+                raise RefusedError(
+                    f"the number of replicas of {odd[0]} is another one than before",
+                    hint="somebody else has changed it: look at the plan again",
+                )
+            time.sleep(PAUSE)
+            found = self.placement()
+        for partition, each in found.partitions.items():
+            self._counts[partition] = len(each.target)
+        return found
+
+    def _odd_counts(self, found: Placement) -> list[TopicPartition]:
+        """Return the partitions that are not moving, and have another number of replicas."""
+        return [
+            partition
+            for partition, each in found.partitions.items()
+            if not each.is_moving
+            and self._counts.get(partition, len(each.target)) != len(each.target)
+        ]
+
     def placement_for_plan(self) -> Placement:
-        """Return the placement with cordons, for which each broker is asked; errors as above."""
+        """Return a settled placement with cordons, for which each broker is asked."""
         if self.controllers is None:
             found = self.placement()
             values = self.broker_configs(found, (CORDON,))
             self._cordoned = frozenset(
                 broker for broker, each in values.items() if each.get(CORDON, _NONE).value == ALL
             )
-        return self.placement()
+        return self.settled()
 
     def fresh_placements(self) -> list[Placement]:
         """Return the placement in a log that is read anew, or as each unfenced broker knows it.
@@ -163,8 +223,14 @@ class ClusterAccess:
         if address is None:
             self._disconnect()  # the next connection knows of newer brokers
             raise WireError(f"the address of broker {broker} is not known")
-        with Connection(address, settings, Deadline(settings.timeout)) as connection:
-            return request(connection)
+        try:
+            with Connection(address, settings, Deadline(settings.timeout)) as connection:
+                return request(connection)
+        except AnswerError:
+            raise
+        except WireError:
+            self._disconnect()  # it may come back at another address
+            raise
 
     def patiently(self, act: Callable[[], T]) -> T:
         """Act, and again after errors that pass; *act* must have the same effect if repeated.
@@ -317,6 +383,7 @@ class ClusterAccess:
                 f"{connection.address}: its cluster id is {found.cluster_id},"
                 f" not {endpoints.cluster_id}",
                 hint="check the address and --expect-cluster-id",
+                code="other-cluster",
             )
         self._addresses.update((node.node_id, node.address) for node in found.nodes)
 
@@ -335,6 +402,15 @@ class ClusterAccess:
             self._image = LiveImage(target, note=self.note)
         self._image.update()
         return self._image.image
+
+
+def _lists(found: Placement) -> dict[TopicPartition, tuple[int, ...]]:
+    """Return the replicas of partitions that are not moving."""
+    return {
+        partition: each.replicas
+        for partition, each in found.partitions.items()
+        if not each.is_moving
+    }
 
 
 def _topic_values_in(image: MetadataImage, topics: Sequence[str], key: str) -> dict[str, str]:

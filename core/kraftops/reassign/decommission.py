@@ -149,7 +149,7 @@ class _Round:
         self._mover.begin(access.patiently(access.placement))
         while True:
             check_time(access)
-            placement = access.patiently(access.placement)
+            placement = access.patiently(access.settled)
             held = dict(placement.on(request.brokers))
             moving = placement.moving
             if moving:
@@ -159,7 +159,7 @@ class _Round:
             elif held:
                 self._move(placement, held)
             else:
-                self._mover.clear(placement)
+                self._mover.clear()
                 end = self._leave(placement)
                 if end is not None:
                     return Outcome(end, frozenset(self._unregistered))
@@ -167,12 +167,12 @@ class _Round:
     def _move(self, placement: Placement, held: dict[TopicPartition, Replicas]) -> None:
         """Begin the next batch, with a cordon before the first one."""
         request, access = self._request, self._access
-        self._cordon(placement)
+        self._cordon()
         plan = request.plan(placement)
         able = [move for move in plan.moves if placement.partitions[move.partition].leader >= 0]
         if able:
             self._told.clear()
-            self._mover.step(placement, able)
+            self._mover.step(able)
             return
         waiting = {*plan.stuck, *(move.partition for move in plan.moves)}
         if waiting:
@@ -180,19 +180,19 @@ class _Round:
             self._tell_once(Event("waiting", text, {"partitions": len(waiting)}))
             time.sleep(PAUSE_SECONDS)
             return
-        access.patiently(lambda: uncordon(access, placement, request.brokers))
-        self._mover.clear(placement)
+        access.patiently(lambda: uncordon(access, access.placement(), request.brokers))
+        self._mover.clear()
         raise RefusedError(
             f"{_brokers(request.brokers)} not empty: the plan leaves out {shown(held)}",
             hint="run it again without --exclude-topic and --plan",
         )
 
-    def _cordon(self, placement: Placement) -> None:
+    def _cordon(self) -> None:
         access, brokers = self._access, self._request.brokers
         if self._is_cordoned:
             return
         self._is_cordoned = True
-        done = access.patiently(lambda: cordon(access, placement, brokers))
+        done = access.patiently(lambda: cordon(access, access.placement(), brokers))
         if done:
             self._report(
                 Event("cordoned", f"no new partitions come to {_ids(done)}", {"brokers": done})
@@ -212,7 +212,7 @@ class _Round:
         if running:
             if access.controllers is None and self._is_cordoned is not False:
                 # Nobody could remove it once the broker is down.
-                access.patiently(lambda: uncordon(access, placement, running))
+                access.patiently(lambda: uncordon(access, access.placement(), running))
                 self._is_cordoned = False
             self._tell_once(
                 Event(
@@ -232,14 +232,20 @@ class _Round:
         ]
         if not left:
             return True
-        self._unregister(placement, left)
+        self._unregister(left)
         return None
 
-    def _unregister(self, placement: Placement, brokers: Sequence[int]) -> None:
+    def _unregister(self, brokers: Sequence[int]) -> None:
         """Unregister brokers that are down, if all answers agree that they are empty."""
         access = self._access
+        if access.controllers is None and self._is_cordoned:
+            raise RefusedError(
+                f"{_brokers(brokers)} empty, but went down before the cordon was removed, which"
+                " would stay for a broker of the same id",
+                hint="-C with the addresses of controllers removes it, and goes on",
+            )
         if access.controllers is not None:
-            access.patiently(lambda: uncordon(access, placement, brokers))
+            access.patiently(lambda: uncordon(access, access.placement(), brokers))
         for found in access.patiently(access.fresh_placements):
             for broker in brokers:
                 place = found.brokers.get(broker)
@@ -253,7 +259,7 @@ class _Round:
         for broker in brokers:
             is_done = access.patiently(partial(self._unregister_one, broker))
             self._gone.add(broker)
-            if is_done:
+            if is_done and broker not in self._unregistered:
                 self._unregistered.add(broker)
                 self._report(
                     Event("unregistered", f"broker {broker} is unregistered", {"brokers": [broker]})

@@ -53,7 +53,8 @@ class Mover:
             RefusedError: others have set throttles, and --throttle would change them.
             WireError: a broker cannot be asked.
         """
-        found = self._access.patiently(lambda: find_throttles(self._access, placement))
+        access = self._access
+        found = access.patiently(lambda: find_throttles(access, access.placement()))
         rate = self._options.throttle
         if found.others:
             shown = ", ".join(found.others[:_SHOWN]) + (", …" if found.others[_SHOWN:] else "")
@@ -65,26 +66,27 @@ class Mover:
             self._report(Event("throttled-by-others", f"throttles of others apply: {shown}"))
         if found.ours and placement.moving:
             if rate is None:
-                self.clear(placement)
+                self.clear()
             else:
-                self._access.patiently(lambda: set_rates(self._access, placement, found.ours, rate))
+                access.patiently(lambda: set_rates(access, access.placement(), found.ours, rate))
 
-    def step(self, placement: Placement, moves: Sequence[Move]) -> None:
+    def step(self, moves: Sequence[Move]) -> None:
         """Begin the next batch of *moves*; none of their partitions is in flight.
 
         Raises:
             AnswerError: Kafka refuses the batch again and again.
             WireError: nobody answers.
         """
-        self.clear(placement)
+        access = self._access
+        self.clear()
         batch = moves[: self._options.batch]
         rate = self._options.throttle
         if rate is not None:
             self._may_be_throttled = True
-            self._access.patiently(lambda: set_throttle(self._access, placement, batch, rate))
+            access.patiently(lambda: set_throttle(access, access.placement(), batch, rate))
         wanted = {move.partition: move.after for move in batch}
-        refused = self._access.patiently(
-            lambda: self._access.ask(lambda connection: alter_reassignments(connection, wanted))
+        refused = access.patiently(
+            lambda: access.ask(lambda connection: alter_reassignments(connection, wanted))
         )
         self._note_refused(refused, len(batch))
         begun = [move for move in batch if move.partition not in refused]
@@ -104,11 +106,12 @@ class Mover:
             )
             self._await_seen(begun)
 
-    def clear(self, placement: Placement) -> None:
+    def clear(self) -> None:
         """Remove throttles of ours, if there may be any; errors as `clear_throttles`."""
         if not self._may_be_throttled:
             return
-        if self._access.patiently(lambda: clear_throttles(self._access, placement)):
+        access = self._access
+        if access.patiently(lambda: clear_throttles(access, access.placement())):
             self._report(Event("throttles-removed", "throttles of ours are removed"))
         self._may_be_throttled = False
 
@@ -161,16 +164,16 @@ def run_moves(
     mover.begin(access.patiently(access.placement))
     while True:
         check_time(access)
-        placement = access.patiently(access.placement)
+        placement = access.patiently(access.settled)
         moves = left(placement)
         moving = placement.moving
         if moving:
             report(progress(placement, len(moves)))
             time.sleep(PAUSE_SECONDS)
         elif moves:
-            mover.step(placement, moves)
+            mover.step(moves)
         else:
-            mover.clear(placement)
+            mover.clear()
             return
 
 

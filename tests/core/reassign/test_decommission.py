@@ -148,6 +148,21 @@ def test_partitions_under_min_isr_are_noted() -> None:
     assert notes == ["under min.insync.replicas already: t-1"]
 
 
+def test_broker_that_goes_down_with_our_cordon_is_not_unregistered() -> None:
+    found = cluster()
+
+    def report(event: Event) -> None:
+        if event.name == "batch" and event.known["waiting"] == 0:
+            found.brokers[105] = True
+
+    asked = Decommission(frozenset({105}), Limits(), MoveOptions(100, None))
+    with found.reached() as access, pytest.raises(RefusedError, match="went down before"):
+        decommission(access, asked, report)
+
+    assert 105 in found.brokers
+    assert found.configs[4, "105"]["cordoned.log.dirs"] == "*"
+
+
 def test_too_few_brokers_are_refused() -> None:
     found = MovingCluster(range(103, 106), {TopicPartition("t", 0): (103, 104)}, is_old=False)
 

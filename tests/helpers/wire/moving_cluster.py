@@ -30,8 +30,9 @@ class Killed(BaseException):
 class MovingCluster:
     """Brokers by id: whether each is fenced; partitions, and configurations by type and name.
 
-    A reassignment ends some requests later. *cut_at* is the number of the request at which
-    the process is killed: with its effect if it is even, before it if it is odd.
+    A reassignment ends some requests later, and a broker is behind for one answer then. *cut_at* is
+    the number of the request at which the process is killed: with its effect if it is even, before
+    it if it is odd.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class MovingCluster:
         self.requests = 0
         self.cut_at: int | None = None
         self._age: dict[TopicPartition, int] = {}
+        self._behind: dict[TopicPartition, Replicas] = {}  # brokers do not know of an end yet
 
     @contextmanager
     def reached(self) -> Iterator[ClusterAccess]:
@@ -90,6 +92,7 @@ class MovingCluster:
             if self._age[partition] > 4:
                 target = found.target
                 leader = found.leader if found.leader in target else target[0]
+                self._behind[partition] = found
                 self.partitions[partition] = Replicas(target, target, leader)
                 del self._age[partition]
 
@@ -106,7 +109,9 @@ class MovingCluster:
 
     def _metadata(self, _: int, **__: Any) -> Answer:
         topics: dict[str, list[Answer]] = {}
-        for (topic, number), found in self.partitions.items():
+        known = {**self.partitions, **self._behind}
+        self._behind.clear()
+        for (topic, number), found in known.items():
             topics.setdefault(topic, []).append(
                 Answer(
                     partition_index=number,

@@ -69,8 +69,8 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     begun = access.patiently(lambda: leaving_brokers(access, placement)).begun & brokers
     before = access.patiently(lambda: access.placement_before(begun, BEGUN))
     ended = _cancel_moving(access, placement, brokers)
-    access.patiently(lambda: uncordon(access, placement, brokers))
-    Mover(access, options, printer).clear(placement)
+    access.patiently(lambda: uncordon(access, access.placement(), brokers))
+    Mover(access, options, printer).clear()
     back: list[TopicPartition] = []
     if planned is not None:
 

@@ -62,7 +62,7 @@ def drain(
     brokers = flat(ids)
     with work.access as access:
         access.check()
-        placement = access.patiently(access.placement)
+        placement = access.patiently(access.settled)
         check_registered(placement, brokers)
         plan = plan_drain(placement, brokers)
         if plan.moves:

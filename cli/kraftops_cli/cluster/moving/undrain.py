@@ -40,7 +40,7 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
     planned = read_plan(plan)
     with work.access as access:
         access.check()
-        found = plan_restore(access.patiently(access.placement), planned)
+        found = plan_restore(access.patiently(access.settled), planned)
         if found.moves:
             action = f"change the order of the replicas of {len(found.moves)} partitions"
             confirm("undrain", action, yes=work.yes)

@@ -14,6 +14,7 @@ from kraftops.wire.rpc.connection import Connection
 
 NO_REASSIGNMENT_IN_PROGRESS = 85
 _TIMEOUT_MS = 10_000
+_COUNTS_SINCE = 1  # the version of AlterPartitionReassignments that can refuse other counts
 
 
 class Refusal(NamedTuple):
@@ -26,6 +27,9 @@ class Refusal(NamedTuple):
 def ask_placement(connection: Connection) -> Placement:
     """Ask a broker for all brokers and replicas; releases before 4.0 list no fenced brokers.
 
+    The replicas are those that the broker knows, the reassignments those of the controllers. Just
+    after a reassignment, a partition may still have the replicas to remove as well.
+
     Raises:
         WireError: a request fails.
         AnswerError: it is not permitted.
@@ -35,7 +39,6 @@ def ask_placement(connection: Connection) -> Placement:
         node.node_id: BrokerPlace(node.rack, bool(node.is_fenced), not node.is_fenced)
         for node in sorted(nodes)
     }
-    # After the reassignments: one that ends between the answers is seen as ended by neither.
     moving = list_reassignments(connection)
     answer = connection.ask("Metadata", topics=None, allow_auto_topic_creation=False)
     partitions = {}
@@ -73,10 +76,18 @@ def list_reassignments(connection: Connection) -> dict[TopicPartition, Replicas]
     }
 
 
+def refuses_other_counts(connection: Connection) -> bool:
+    """Tell whether Kafka refuses reassignments with another number of replicas."""
+    versions = connection.versions_of("AlterPartitionReassignments")
+    return versions is not None and versions.last >= _COUNTS_SINCE
+
+
 def alter_reassignments(
     connection: Connection, wanted: Mapping[TopicPartition, Sequence[int] | None]
 ) -> dict[TopicPartition, Refusal]:
     """Begin reassignments, or cancel those of None; return the refused ones.
+
+    Kafka 4.1 and later refuse another number of replicas, as from a placement that is behind.
 
     Raises:
         UnknownOutcomeError: there is no answer: it is unknown whether they have begun.
@@ -89,6 +100,7 @@ def alter_reassignments(
     answer = connection.change(
         "AlterPartitionReassignments",
         timeout_ms=_TIMEOUT_MS,
+        allow_replication_factor_change=False,
         topics=[{"name": name, "partitions": found} for name, found in topics.items()],
     )
     if answer.error_code:
