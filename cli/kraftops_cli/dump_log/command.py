@@ -111,7 +111,8 @@ read, the snapshot that replaces it follows, with a note on standard error.""",
         """\
 Of several options all must hold; of one that is repeated, any, but all of --where. A PATH begins
 with a column of the row and leads by names and numbers into its JSON: value.leader, value.isr.0,
-headers.0.key. --type, --topic, --key and --where show records, as with --deep-iteration; the other
+headers.0.key. --topic chooses the records about a topic in logs of metadata and of coordinators,
+and all records of the topic's own logs. --type, --topic, --key and --where show records, as with --deep-iteration; the other
 filters choose batches where only batches are printed.""",
     ),
     (
@@ -123,9 +124,27 @@ name of its directory; offset, timestamp (ms), timestampType; crcValid, false in
 whose CRC does not match, in which nothing can be trusted; leaderEpoch, producerId, producerEpoch,
 sequence, transactional, control, codec, keySize, valueSize, headers; kind (the decoder, control, or
 damage), type and version of the record; key and value (JSON; of user records text, or base64 as
-keyEncoding and valueEncoding say); topicId, partitionId and brokerId of metadata records; error,
-the reason of damage. Credentials and secret configuration values are <redacted>, except in Kafka's
+keyEncoding and valueEncoding say); topicId, partitionId and brokerId, which a metadata record is
+about (topic and partition are those of the log that it is in); error, the reason of damage. Credentials and secret configuration values are <redacted>, except in Kafka's
 text.""",
+    ),
+    (
+        "Summary",
+        """\
+--summary counts the records that the same command would print, of whole batches with a right CRC.
+Of several logs it prints a table, a line for each and a total; bytes are those of batches with such
+records, times are UTC, and damage is that of the whole log, whatever is chosen. An unfinished batch
+at the end of a log is no damage: a server that starts cuts it off. Open transactions follow, the
+oldest first, with their transactional ids if __transaction_state is among the logs. With --log, or
+of a single log, everything is shown: types, largest records and batches, the most frequent keys,
+the producers with the most bytes, epochs, transactions, and for __consumer_offsets the groups, with
+their lag by the ends of the logs that are given beside it.
+
+Counts of keys and producers are never too high. With many different ones they can be too low, by at
+most the error that is printed, which is less than 1/256 of the total; what is not listed has at
+most this error more than the last that is. Keys of more than 256 bytes are shown by their begin.
+With a filter on anything but offsets and times, or a limit, open transactions are unknown.
+--format json has an object for each log, in the order of --sort, and no total.""",
     ),
     (
         "Checking directories",

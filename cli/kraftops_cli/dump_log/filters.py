@@ -22,7 +22,8 @@ _OPTIONS = (
         "topics",
         metavar="NAME|ID",
         multiple=True,
-        help="Only records about this topic; a name is looked up in the log itself.",
+        help="Only records about this topic, and the logs of the topic; in the metadata log a name"
+        " is looked up.",
     ),
     click.option(
         "--key",

@@ -45,7 +45,7 @@ class Plan:
     def query_of(self, path: str) -> Query:
         """Return the query of a source, with the decoder of its directory by default."""
         decoder = next((source.decoder for source in self.sources if source.path == path), None)
-        return self.query.for_source(decoder)
+        return self.query.for_source(decoder, path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from kraftops.log.files import partition_of
 from kraftops.query.filters import Filter
 from kraftops.query.formats import FORMATS, Format
 from kraftops.records.decoder import Decoder, DecoderOptions
@@ -70,8 +71,19 @@ class Query:
         limit = self.inflation_limit
         return self.record_decoder.max_inflated_bytes if limit is None else limit
 
-    def for_source(self, decoder: str | None) -> Query:
-        """Return the query of a source: *decoder*, of its directory, is the default decoder."""
-        if self.decoder is not None or decoder is None:
-            return self
-        return replace(self, decoder=decoder, deep_iteration=True)
+    def for_source(self, decoder: str | None, path: str | None = None) -> Query:
+        """Return the query of a source: *decoder*, of its directory, is the default decoder.
+
+        All records of a topic's own log are about the topic. Of the metadata log some are.
+        """
+        query = self
+        if self.decoder is None and decoder is not None:
+            query = replace(self, decoder=decoder, deep_iteration=True)
+        topics = query.filter.topics
+        if not topics or path is None or query.record_decoder.has_topics:
+            return query
+        log = partition_of(path)
+        if log is None or log[0] not in topics:
+            return query
+        rest = replace(query.filter, topics=frozenset(), topic_ids=frozenset())
+        return replace(query, filter=rest)

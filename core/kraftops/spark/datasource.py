@@ -108,7 +108,7 @@ class Reader(DataSourceReader):
         tries = self._options.tries
         is_last = is_last_try(tries)
         for labelled in split.ranges:
-            query = self.query.for_source(labelled.decoder)
+            query = self.query.for_source(labelled.decoder, labelled.range.path)
             if is_last:
                 crashed = crash_rows(labelled.range, query, Report(), tries - 1)
                 yield from arrow_batches(crashed, schema)
@@ -119,7 +119,7 @@ class Reader(DataSourceReader):
         """Yield the rows of a byte range, read by another process, or the row about its crash."""
         import pyarrow as pa
 
-        query = self.query.for_source(labelled.decoder)
+        query = self.query.for_source(labelled.decoder, labelled.range.path)
         file = spooled(labelled.range, query, schema)
         if file is None:
             crashed = crash_rows(labelled.range, query, Report(), self._options.tries - 1)

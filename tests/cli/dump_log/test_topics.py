@@ -50,3 +50,13 @@ def test_part_of_another_log_is_not_read_for_topics(decoder: str) -> None:
     query = plan(MISSING, decoder).query
 
     assert with_topics_of(ByteRange(MISSING), query) is query
+
+
+def test_log_of_the_topic_is_read_whole_and_others_by_their_records() -> None:
+    query = plan(MISSING, "user").query
+
+    assert query.for_source(None, "/d/orders-0/0.log").filter == Filter()
+    assert query.for_source(None, "/d/orders-0").filter == query.filter
+    assert query.for_source(None, "/d/payments-0/0.log").filter == query.filter
+    metadata = plan(MISSING, "metadata", "__cluster_metadata").query
+    assert metadata.for_source(None, "/d/__cluster_metadata-0/0.log").filter == metadata.filter

@@ -145,7 +145,7 @@ def one(data: bytes) -> None:
     """Scan the log of an input by the compiled engine; what this raises is a finding."""
     if len(data) < _HEAD:
         return
-    trial, decoder, described = query_of(data[: _HEAD - 1])
+    _, decoder, described = query_of(data[: _HEAD - 1])
     log = log_of(data[_HEAD - 1], data[_HEAD:])
     scan = _native.Scan(decoder, native._control(), _inflate, described)
     at = 0
@@ -157,8 +157,10 @@ def one(data: bytes) -> None:
             break
     else:
         raise AssertionError("no end of calls")
-    if trial.query.decoder in ("metadata", "remote"):
-        decoder.count(log, min(HEADER_SIZE, len(log)), 3)
+    counter = _native.Counter(decoder, native._control(), described, (4, 8, 3))
+    for limits in ((0, 1 << 40), (1, 3)):
+        counter.add(log, log, 0, limits)
+    counter.tops()
 
 
 def write_seeds(folder: Path) -> None:

@@ -25,6 +25,8 @@ def schema_name(tool: str, data: dict[str, Any]) -> str:
     """Return the name of the schema of an object in the output of a tool (`storage`)."""
     if "file" in data:
         return "row.v1"
+    if "decoder" in data and "files" in data:
+        return "dump-log-summary.v1"
     version = f"v{data.get('formatVersion', 1)}"
     if "error" in data and "outcome" not in data:
         return f"failure.{version}"

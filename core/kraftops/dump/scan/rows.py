@@ -35,6 +35,6 @@ def scan(
     types = parse_types(query.filter.types)
     query = replace(query, form="json", filter=replace(query.filter, types=types))
     for file in expand([os.fspath(name) for name in names]):
-        decoder = query.decoder or file.decoder
-        file_query = replace(query, decoder=decoder, deep_iteration=decoder is not None)
+        file_query = query.for_source(file.decoder, file.path)
+        file_query = replace(file_query, deep_iteration=file_query.decoder is not None)
         yield from part_rows(ByteRange(file.path), file_query, Report())

@@ -108,7 +108,7 @@ class CheckWork:
         for split in splits:
             report = DamageReport()
             for part, decoder, *_ in split.ranges:
-                query = self.query.for_source(decoder)
+                query = self.query.for_source(decoder, part.path)
                 report.begin(part.path)
                 if is_last_try(self.tries):
                     deque(crash_rows(part, query, report, self.tries - 1), 0)

@@ -48,7 +48,8 @@ class CountWork:
             yield counted
 
     def _count(self, labelled: LabelledRange, log: Log) -> Summary:
-        part, query = labelled.range, self.query.for_source(labelled.decoder)
+        part = labelled.range
+        query = self.query.for_source(labelled.decoder, part.path)
         counting = Counting(log in self.detailed)
         if is_last_try(self.tries):
             summary = Summary(scope_of(query, counting))

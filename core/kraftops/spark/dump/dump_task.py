@@ -110,18 +110,18 @@ class DumpWork:
         if head := self.query.output_format.head:
             chunks.add(head)
             lines -= 1
-        printers: dict[str | None, PartPrinter] = {}
+        printers: dict[Query, PartPrinter] = {}
         with ExitStack() as opened:
             for part, decoder, *_ in split.ranges:
-                query = self.query.for_source(decoder)
+                query = self.query.for_source(decoder, part.path)
                 if is_last:
                     text: Iterable[str | bytes] = self._crash_chunks(part, query, findings)
                 elif query.output_format.has_objects and is_small_file(part.path):
                     text = _small_text(part, findings)
                 else:
-                    printer = printers.get(decoder)
+                    printer = printers.get(query)
                     if printer is None:
-                        printer = printers[decoder] = opened.enter_context(
+                        printer = printers[query] = opened.enter_context(
                             closing(PartPrinter(query))
                         )
                     text = printer(part, findings.add)
@@ -159,7 +159,8 @@ class DumpWork:
     ) -> Iterator[pa.RecordBatch]:
         schema = arrow_schema()
         for part, decoder, *_ in split.ranges:
-            query, report = self.query.for_source(decoder), Report()
+            query = self.query.for_source(decoder, part.path)
+            report = Report()
             try:
                 if is_last:
                     rows = crash_rows(part, query, report, self.tries - 1)

@@ -135,6 +135,8 @@ FILTERS = [
     ["--type", "partition_change"],
     ["--offset", "10..40"],
     ["--topic", "a.none"],
+    ["--topic", "orders"],
+    ["--topic", "__consumer_offsets", "--until", "2026-11-21T11:08:00Z"],
     ["--key", "a.classic"],
     ["--where", "control=true"],
     ["--limit", "100"],
