@@ -38,7 +38,7 @@ complete -c kafka-dump-log -l config -x -a '(__kraftops_paths \'.\')' -d 'Read f
 complete -c kafka-dump-log -l timeout -x -d 'With --controllers: longest wait for an answer'
 complete -c kafka-dump-log -l expect-cluster-id -x -d 'With --controllers: refuse a cluster with another id'
 complete -c kafka-dump-log -l type -x -d 'Only records of these types, as PARTITION_CHANGE_RECORD or partitionchange'
-complete -c kafka-dump-log -l topic -x -d 'Only records about this topic; a name is looked up in the log itself'
+complete -c kafka-dump-log -l topic -x -d 'Only records about this topic, and the logs of the topic; in the metadata log a name is looked up'
 complete -c kafka-dump-log -l key -x -d 'Only records with this key, or with it in a field of the key: a group, or a transactional id'
 complete -c kafka-dump-log -l offset -x -d 'Only these offsets, both included'
 complete -c kafka-dump-log -l since -x -d 'Only records from this time on: ISO 8601 (UTC), or a duration before now, as 2h'

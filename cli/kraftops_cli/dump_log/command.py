@@ -112,21 +112,21 @@ read, the snapshot that replaces it follows, with a note on standard error.""",
 Of several options all must hold; of one that is repeated, any, but all of --where. A PATH begins
 with a column of the row and leads by names and numbers into its JSON: value.leader, value.isr.0,
 headers.0.key. --topic chooses the records about a topic in logs of metadata and of coordinators,
-and all records of the topic's own logs. --type, --topic, --key and --where show records, as with --deep-iteration; the other
-filters choose batches where only batches are printed.""",
+and all records of the topic's own logs. --type, --topic, --key and --where show records, as with
+--deep-iteration; the other filters choose batches where only batches are printed.""",
     ),
     (
         "Rows",
         """\
-The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there
-is no value: file, position and baseOffset of the batch; topic and partition of the log, by the
-name of its directory; offset, timestamp (ms), timestampType; crcValid, false in each row of a batch
-whose CRC does not match, in which nothing can be trusted; leaderEpoch, producerId, producerEpoch,
+The forms json, csv and parquet have the same columns, which are null (in CSV: empty) where there is
+no value: file, position and baseOffset of the batch; topic and partition of the log, by the name of
+its directory; offset, timestamp (ms), timestampType; crcValid, false in each row of a batch whose
+CRC does not match, in which nothing can be trusted; leaderEpoch, producerId, producerEpoch,
 sequence, transactional, control, codec, keySize, valueSize, headers; kind (the decoder, control, or
 damage), type and version of the record; key and value (JSON; of user records text, or base64 as
 keyEncoding and valueEncoding say); topicId, partitionId and brokerId, which a metadata record is
-about (topic and partition are those of the log that it is in); error, the reason of damage. Credentials and secret configuration values are <redacted>, except in Kafka's
-text.""",
+about (topic and partition are those of the log that it is in); error, the reason of damage.
+Credentials and secret configuration values are <redacted>, except in Kafka's text.""",
     ),
     (
         "Summary",
@@ -183,8 +183,8 @@ their framing without a decoder, and only selected records with filters.""",
             " that are no batch, a record of an unknown type) and zero padding do not change it.",
             1: "bad arguments, an unreadable file, or, in Kafka's text, damage that ends Kafka's"
             " tool with an exception; all readable records are printed.",
-            2: "--check has findings; in rows and with --skip-invalid also without it: a wrong CRC,"
-            " bytes that are no batch.",
+            2: "--check has findings; in rows, with --skip-invalid and --summary also without it: a"
+            " wrong CRC, bytes that are no batch.",
             4: "a path names nothing, but for --files of kafka-dump-log in text.",
         }
     ),
