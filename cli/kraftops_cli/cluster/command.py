@@ -76,6 +76,22 @@ holds replicas, or if the user may not see this. To see it, -b needs DESCRIBE on
 needs CLUSTER_ACTION on the cluster, to read the metadata log.""",
     ),
     (
+        "Moving replicas",
+        """\
+decommission, rebalance, drain and undrain ask brokers to change the cluster. They need ALTER,
+DESCRIBE_CONFIGS and ALTER_CONFIGS on it. To decide, all topics must be seen: with -b alone, the
+user must be allowed everything on the cluster; with -C as well, CLUSTER_ACTION is enough to read
+the metadata log. Give -C in all runs of a decommission or in none.
+
+The number of replicas of a partition is never changed. A partition moves only when it has a leader,
+and when no reassignment of others is in flight. If a broker that takes replicas goes down, its
+reassignments wait for it: cancel ends them.
+
+Brokers have marks meanwhile, in their dynamic configuration: kraftops.decommission, kraftops.cordon
+and kraftops.throttle, which Kafka ignores. They tell the next run what is ours. They are removed at
+the end, by cancel, and by the next run after a kill. Throttles and cordons of others stay.""",
+    ),
+    (
         "Differences from Kafka",
         """\
 Help and error texts are ours; help ends with 0. An error is one line on standard error with address

@@ -129,7 +129,7 @@ class Outcome(NamedTuple):
     unregistered: frozenset[int]
 
 
-class _Round:
+class _Run:
     """The state of one run, which is only about what was already said and done."""
 
     def __init__(self, access: ClusterAccess, request: Decommission, report: Report) -> None:
@@ -153,7 +153,7 @@ class _Round:
             held = dict(placement.on(request.brokers))
             moving = placement.moving
             if moving:
-                # Others' are waited for as well, that a batch is one of ours.
+                # Those of others, too: the next plan must know where their replicas end.
                 self._report(progress(placement, len(held.keys() - moving.keys())))
                 time.sleep(PAUSE_SECONDS)
             elif held:
@@ -289,7 +289,7 @@ def decommission(access: ClusterAccess, request: Decommission, report: Report) -
     Raises:
         KraftopsError: it cannot go on, or not in time; another run goes on from there.
     """
-    return _Round(access, request, report).run()
+    return _Run(access, request, report).run()
 
 
 def _note_under_min_isr(access: ClusterAccess, placement: Placement, moves: Sequence[Move]) -> None:

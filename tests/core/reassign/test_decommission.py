@@ -1,12 +1,14 @@
 """Decommission, killed before and after each of its requests, in a cluster in memory."""
 
 from collections import Counter
+from unittest.mock import patch
 
 import pytest
 
 from kraftops.errors import RefusedError
 from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.plan import Limits
+from kraftops.reassign import access as access_module
 from kraftops.reassign.decommission import Decommission, check_decommission, decommission
 from kraftops.reassign.events import Event
 from kraftops.reassign.moves import MoveOptions
@@ -161,6 +163,18 @@ def test_broker_that_goes_down_with_our_cordon_is_not_unregistered() -> None:
 
     assert 105 in found.brokers
     assert found.configs[4, "105"]["cordoned.log.dirs"] == "*"
+
+
+def test_other_number_of_replicas_than_before_is_refused() -> None:
+    found = cluster()
+
+    with found.reached() as access, patch.object(access_module, "_SETTLE_SECONDS", 0.05):
+        before = access.settled()
+        found.partitions[TopicPartition("t", 0)] = Replicas((101, 103, 102), (101, 103), 101)
+        with pytest.raises(RefusedError, match="replicas of t-0 is another one than before"):
+            access.settled()
+
+    assert len(before.partitions[TopicPartition("t", 0)].target) == 2
 
 
 def test_too_few_brokers_are_refused() -> None:

@@ -128,4 +128,6 @@ def check_script(live: Cluster, folder: Path) -> None:
     assert done.stdout.count("is decommissioned") == len(leaving)
     found = placement(live)
     assert [*found.brokers] == [104, 105]
+    replicas = {(p.topic, len(each.replicas)) for p, each in found.partitions.items()}
+    assert replicas == {("one", 1), ("two", 2)}
     assert all(each.leader in (104, 105) for each in found.partitions.values())
