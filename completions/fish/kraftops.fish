@@ -50,7 +50,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l key -x -d 'Onl
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l offset -x -d 'Only these offsets, both included'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l since -x -d 'Only records from this time on: ISO 8601 (UTC), or a duration before now, as 2h'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l until -x -d 'Only records before this time'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l where -x -d 'Only records with this in their row, as value.topicId=… or producerId=7'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l where -x -d 'Only records of which this is true, as "value.leader = 3 and offset > 100"'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l limit -x -d 'Stop after N records'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l tail -x -d 'Only the last N records'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l format -x -a 'text json csv parquet' -d 'Kafka\'s text, or rows: JSON, one object a line; CSV; Parquet (needs --output)'

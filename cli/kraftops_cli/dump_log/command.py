@@ -45,6 +45,10 @@ EXAMPLES = (
         "what became of a topic, as JSON",
         "kafka-dump-log --topic orders --format json /var/kafka/__cluster_metadata-0",
     ),
+    (
+        "changes that left partitions with one replica in sync",
+        'kafka-dump-log --where "len(value.isr) = 1" /var/kafka/__cluster_metadata-0',
+    ),
     ("is anything damaged, and what would a start mend", "kafka-dump-log --check /var/kafka"),
     (
         "new records of a running cluster's metadata log",
@@ -109,11 +113,32 @@ read, the snapshot that replaces it follows, with a note on standard error.""",
     (
         "Choosing",
         """\
-Of several options all must hold; of one that is repeated, any, but all of --where. A PATH begins
-with a column of the row and leads by names and numbers into its JSON: value.leader, value.isr.0,
-headers.0.key. --topic chooses the records about a topic in logs of metadata and of coordinators,
-and all records of the topic's own logs. --type, --topic, --key and --where show records, as with
---deep-iteration; the other filters choose batches where only batches are printed.""",
+Of several options all must hold; of one that is repeated, any, but all of --where. --topic chooses
+the records about a topic in logs of metadata and of coordinators, and all records of the topic's
+own logs. --type, --topic, --key and --where show records, as with --deep-iteration; the other
+filters choose batches where only batches are printed.""",
+    ),
+    (
+        "Conditions",
+        """\
+A CONDITION of --where compares columns of the row (see Rows), and fields in its key, value and
+headers: value.leader, value.isr.0, key.group, headers.trace-id. A part of a path with other
+characters than letters, digits, _ and - is quoted: headers.'a b'. Of several headers with a key the
+last counts. Text is quoted, by ' or "; a quote in it is written twice. There are = != < <= > >=,
+~ and !~ with a regular expression, in (1, 2), 1 in value.isr, is null, is not null, len(value.isr),
+and, or, not and parentheses. A column or field that is true or false is a condition by itself:
+control. timestamp is compared with ms since the epoch or with a time, as --since takes it.
+
+Nulls are those of SQL: a comparison with null, or with a field that the row does not have, is
+neither true nor false, and not leaves it so. Only rows are kept of which the condition is true.
+Names and types are checked by the message tables of the decoders, before anything is read.
+
+A regular expression is found anywhere in the text, in time that grows with the text alone. It has
+literals, . [a-z] [^a-z] \\d \\w \\s (of ASCII) ( ) (?: ) | * + ? {2,5}, ^ and $ for the ends of the
+text, and (?i) before everything if case does not count. There are no references and no lookarounds.
+
+Conditions on offset, timestamp, type, batch headers, sizes, headers and fields of metadata records
+are decided before a record is decoded.""",
     ),
     (
         "Rows",

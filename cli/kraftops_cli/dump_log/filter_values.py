@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from kraftops.errors import UsageError
-from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.query.filters import Filter, parse_offsets, parse_types
+from kraftops.query.times import parse_time
 from kraftops.records.control import CONTROL_TYPES
 from kraftops.records.decoders import record_types
 from kraftops.records.internal_topics import USER
@@ -15,7 +16,7 @@ from kraftops_cli.dump_log.filters import FILTERS
 
 
 def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
-    """Return the filter of the options; topics are not looked up yet.
+    """Return the filter of the options but for `--where`; topics are not looked up yet.
 
     Raises:
         UsageError: a value is wrong, or a type is unknown to *decoder*, or without one to all.
@@ -28,12 +29,11 @@ def parsed_filter(options: dict[str, object], decoder: str | None) -> Filter:
     for name in ("since", "until"):
         if name in given:
             limits[name] = parse_time(str(given[name]), now)
-    texts = {name: _texts(given.get(name)) for name in ("types", "topics", "keys", "where")}
+    texts = {name: _texts(given.get(name)) for name in ("types", "topics", "keys")}
     return Filter(
         types=_types(texts["types"], decoder, str(options["dialect"])),
         topics=frozenset(texts["topics"]),
         keys=frozenset(texts["keys"]),
-        where=tuple(map(parse_where, texts["where"])),
         **limits,
     )
 

@@ -42,9 +42,9 @@ _OPTIONS = (
     click.option("--until", metavar="TIME", help="Only records before this time."),
     click.option(
         "--where",
-        metavar="PATH=VALUE",
+        metavar="CONDITION",
         multiple=True,
-        help="Only records with this in their row, as value.topicId=… or producerId=7.",
+        help='Only records of which this is true, as "value.leader = 3 and offset > 100".',
     ),
 )
 FILTERS = frozenset({"types", "topics", "keys", "offsets", "since", "until", "where"})

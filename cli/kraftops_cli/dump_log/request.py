@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -121,10 +122,21 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
 
 def _plan(sources: list[Source], query: Query, options: dict[str, object]) -> Plan:
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
+    if where := options["where"]:
+        query = _with_conditions(query, where, sources)
     shown = tuple(replace(source, path=path_text(source.path)) for source in sources)
     values: dict[str, Any] = {name: options[name] for name in _PLAN_OPTIONS}
     values["sort"] = values["sort"] or BY_NAME
     return Plan(sources=shown, query=query, **values)
+
+
+def _with_conditions(query: Query, where: object, sources: list[Source]) -> Query:
+    from kraftops.query.where import with_conditions
+
+    texts = map(str, where) if isinstance(where, tuple) else ()
+    decoders = {query.for_source(source.decoder).record_decoder for source in sources}
+    now = int(time.time() * 1000)
+    return replace(query, filter=with_conditions(query.filter, texts, decoders, now))
 
 
 def _refuse_repeated(ctx: click.Context, paths: list[str], terminal: Terminal) -> None:
@@ -173,7 +185,7 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     values["filter"] = filter_ = parsed_filter(options, decoders[0] if decoders else None)
     # A filter on the contents of records shows records, not batches.
-    is_deep = options["deep_iteration"] or decoders or options["types"]
+    is_deep = options["deep_iteration"] or decoders or options["types"] or options["where"]
     values["deep_iteration"] = bool(is_deep or filter_.needs_rows)
     return Query(
         decoder=decoders[0] if decoders else None,

@@ -88,7 +88,7 @@ class _Time(click.ParamType[int]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """Return ms since the epoch."""
-        from kraftops.query.filters import parse_time
+        from kraftops.query.times import parse_time
 
         try:
             return parse_time(str(value), int(time.time() * 1000))

@@ -54,7 +54,7 @@ class Duration(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the ms in the text *value*."""
-        from kraftops.query.filters import parse_time
+        from kraftops.query.times import parse_time
 
         if not re.fullmatch(r"([0-9]{1,9}(ms|[smhdw]))+", str(value)):
             self.fail(f"{value!r} is no time as 90s, 15m or 1d12h", param, ctx)

@@ -178,6 +178,11 @@ def _description(request: Request) -> dict[str, Any]:
 
 def _conditions(filter_: Filter) -> dict[str, Any]:
     until = None if filter_.until >= _NO_UNTIL else filter_.until
+    where = None
+    if filter_.where:
+        from kraftops.engine.native_conditions import native_condition
+
+        where = native_condition(filter_.where)
     return {
         "types": list(filter_.types),
         "offsets": (filter_.first_offset, filter_.last_offset),
@@ -185,7 +190,7 @@ def _conditions(filter_: Filter) -> dict[str, Any]:
         "keys": list(map(_bytes, filter_.keys)),
         "topics": list(map(_bytes, filter_.topics)),
         "topic_ids": list(map(_bytes, filter_.topic_ids)),
-        "where": [(_bytes(path), _bytes(text)) for path, text in filter_.where],
+        "where": where,
     }
 
 

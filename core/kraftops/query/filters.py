@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kraftops.errors import UsageError
 from kraftops.log.batch import Header
-from kraftops.query.row import COLUMNS, Row
+from kraftops.query.row import Row
 from kraftops.records.internal_topics import USER
-from kraftops.records.meaning import base64_of
+
+if TYPE_CHECKING:
+    from kraftops.query.conditions.rows import RowCondition
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _NO_END = _MOST + 1
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Filter:
     """The conditions for records: all must match, and of *types*, *topics* and *keys* one each.
 
     Offsets are inclusive; times are ms since the epoch, *until* excluded. *topics* are names and
-    ids, *topic_ids* all ids of these names. *where* are paths into the row and their texts.
+    ids, *topic_ids* all ids of these names. *where* is a condition in the language of
+    `kraftops.query.conditions`, or empty; `kraftops.query.where` checks it.
     """
 
     types: frozenset[str] = frozenset()
@@ -35,7 +37,7 @@ class Filter:
     last_offset: int = _MOST
     since: int = _LEAST
     until: int = _NO_END
-    where: tuple[tuple[str, str], ...] = ()
+    where: str = ""
 
     @property
     def needs_rows(self) -> bool:
@@ -48,6 +50,7 @@ class Filter:
             header.base_offset <= self.last_offset
             and header.last_offset >= self.first_offset
             and header.max_timestamp >= self.since
+            and not (self.where and _condition(self.where).is_ruled_out(header))
         )
 
     def fits_offset_and_time(self, offset: int | None, timestamp: int | None) -> bool:
@@ -66,14 +69,12 @@ class Filter:
         return not self.types or (name is not None and normal_type(name) in self.types)
 
     def fits_row(self, row: Row) -> bool:
-        """Tell whether keys, topics and paths of a row match."""
+        """Tell whether keys and topics of a row match, and the condition."""
         if self.keys and not _has_key(row, self.keys):
             return False
         if self.topics and not _is_about(row, self.topics, self.topic_ids):
             return False
-        return all(
-            _may_hold(row, path, text) and _text_in(row, path) == text for path, text in self.where
-        )
+        return not self.where or _condition(self.where).holds(row)
 
     def matches(self, row: Row) -> bool:
         """Tell whether a row matches all conditions."""
@@ -87,6 +88,12 @@ class Filter:
     def is_empty(self) -> bool:
         """Whether every record matches."""
         return self == Filter()
+
+
+def _condition(text: str) -> RowCondition:
+    from kraftops.query.conditions.rows import row_condition  # few dumps have a condition
+
+    return row_condition(text)
 
 
 @cache
@@ -130,114 +137,6 @@ def parse_offsets(text: str) -> tuple[int, int]:
     if first > last:
         raise UsageError(f"the offsets {text} are no range: {first} is beyond {last}")
     return first, last
-
-
-def parse_time(text: str, now: int) -> int:
-    """Return a time in ms since the epoch.
-
-    *text* is ISO 8601 (UTC if it names no zone), ms since the epoch, or a duration before *now*:
-    2h, 30m, 1d12h.
-
-    Raises:
-        UsageError: it is none of these.
-    """
-    if re.fullmatch(r"(\d+(ms|[smhdw]))+", text):
-        parts = re.findall(r"(\d+)(ms|[smhdw])", text)
-        return now - sum(int(number) * _UNITS[unit] for number, unit in parts)
-    if re.fullmatch(r"\d{11,18}", text):
-        return int(text)
-    from datetime import UTC, datetime, timedelta
-
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-    except (ValueError, OverflowError):
-        raise UsageError(
-            f"{text!r} is no time", hint="as 2026-11-21T10:00:00Z, 2026-11-21 10:00, 2h or 90m"
-        ) from None
-
-
-def parse_where(text: str) -> tuple[str, str]:
-    """Return path and text of `PATH=VALUE`.
-
-    Raises:
-        UsageError: it has another form, or its path does not begin with a column.
-    """
-    path, equals, value = text.partition("=")
-    if not equals or not path:
-        raise UsageError(f"{text!r} is no PATH=VALUE", hint="as value.topicId=…, producerId=7")
-    column = path.partition(".")[0]
-    if column not in COLUMNS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(column, COLUMNS, 1)
-        raise UsageError(
-            f"a row has no {column!r}",
-            hint=f"perhaps {near[0]}" if near else f"it has {', '.join(COLUMNS)}",
-        )
-    return path, value
-
-
-def _text_in(row: Row, path: str) -> str | None:
-    """Return the text of the field at a dotted path of a row; None if there is none."""
-    column, _, rest = path.partition(".")
-    found: Any = row[COLUMNS.index(column)]
-    if column == "headers":
-        found = [{"key": key, "value": value} for key, value in row.headers]
-    elif rest and isinstance(found, str) and row.kind != USER:
-        found = _parsed(found)
-    return text_at(found, rest) if rest else _text_of(found)
-
-
-def text_at(found: Any, path: str) -> str | None:
-    """Return the text of the field at a dotted path of parsed JSON; None if there is none."""
-    for part in path.split("."):
-        if isinstance(found, dict):
-            if part not in found:
-                return None
-            found = found[part]
-        elif isinstance(found, list) and re.fullmatch("[0-9]+", part) and int(part) < len(found):
-            found = found[int(part)]
-        else:
-            return None
-    return _text_of(found)
-
-
-def _may_hold(row: Row, path: str, text: str) -> bool:
-    """Tell whether the JSON at *path* may hold *text*, without parsing it."""
-    column, _, rest = path.partition(".")
-    if column not in ("key", "value") or not rest or row.kind == USER:
-        return True
-    if not has_one_json_form(text):
-        return True
-    return text in ((row.key if column == "key" else row.value) or "")
-
-
-@cache
-def has_one_json_form(text: str) -> bool:
-    """Tell whether a JSON value with this text is always written in the same characters.
-
-    Text with escapes, objects, arrays and doubles have several forms.
-    """
-    if not text.isprintable() or text.startswith(("{", "[")) or '"' in text or "\\" in text:
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return True
-    return re.fullmatch(r"-?\d+", text) is not None
-
-
-def _text_of(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    import json
-
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=base64_of)
 
 
 def _parsed(text: str | None) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kraftops.errors import DecodeError
 from kraftops.log.batch import Record
@@ -17,6 +17,9 @@ from kraftops.records.meaning import (
     size_error,
 )
 
+if TYPE_CHECKING:
+    from kraftops.schema.message import Message
+
 Texts = tuple[str | None, str | None]
 """The texts of key and value as Kafka's tool prints them; None is not printed."""
 ReadMeaning = Callable[[Record], Meaning]
@@ -26,6 +29,17 @@ ReadTexts = Callable[[Record, str], Texts]
 
 It raises `DecodeError` where Kafka's tool fails.
 """
+
+
+class ShownMessages(NamedTuple):
+    """The messages that a decoder shows as JSON, as keys and as values of rows.
+
+    *embedded* are messages in fields of type bytes, by the field's name.
+    """
+
+    keys: Iterable[Message] = ()
+    values: Iterable[Message] = ()
+    embedded: Mapping[str, Message] = {}
 
 
 class DecoderOptions(NamedTuple):
@@ -66,6 +80,9 @@ class Decoder(Protocol):
 
     def type_names(self) -> Iterable[str]:
         """Return the names of all record types."""
+
+    def shown_messages(self) -> ShownMessages:
+        """Return the messages that rows show."""
 
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to the type of a record, which reads as few bytes as possible."""

@@ -1,5 +1,5 @@
 //! A parser of the JSON that this crate writes, for conditions.
-use crate::text::{self, put, truth};
+use crate::text;
 use std::borrow::Cow;
 
 #[derive(Debug, PartialEq)]
@@ -173,52 +173,6 @@ impl<'a> Json<'a> {
             _ => None,
         })
     }
-
-    /// Append a text as it is, other values as Python's `json` writes them without blanks.
-    pub fn put_text(&self, out: &mut Vec<u8>) {
-        match self {
-            Json::Text(text) => out.extend_from_slice(text),
-            other => other.put_json(out),
-        }
-    }
-
-    fn put_json(&self, out: &mut Vec<u8>) {
-        match self {
-            Json::Null => put!(out, "null"),
-            Json::Bool(flag) => put!(out, truth(*flag)),
-            Json::Number(digits) => {
-                let is_float = digits.iter().any(|c| matches!(c, b'.' | b'e' | b'E'));
-                let text = std::str::from_utf8(digits).ok();
-                match text.and_then(|text| text.parse::<f64>().ok()) {
-                    Some(number) if is_float => put!(out, text::python_double(number).as_str()),
-                    _ => out.extend_from_slice(digits),
-                }
-            }
-            Json::Text(text) => put_string(out, text),
-            Json::Array(items) => {
-                out.push(b'[');
-                for (number, item) in items.iter().enumerate() {
-                    if number > 0 {
-                        out.push(b',');
-                    }
-                    item.put_json(out);
-                }
-                out.push(b']');
-            }
-            Json::Object(members) => {
-                out.push(b'{');
-                for (number, (name, item)) in members.iter().enumerate() {
-                    if number > 0 {
-                        out.push(b',');
-                    }
-                    put_string(out, name);
-                    out.push(b':');
-                    item.put_json(out);
-                }
-                out.push(b'}');
-            }
-        }
-    }
 }
 
 pub fn put_string(out: &mut Vec<u8>, text: &[u8]) {
@@ -232,25 +186,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lead_to_texts() {
+    fn paths_lead_to_values() {
         let found = parse(br#"{"a":[{"b":"x\n\u001F"},1.50],"c":null}"#).expect("JSON");
         let path = |text: &str| {
             text.split('.')
                 .map(|p| p.as_bytes().to_vec())
                 .collect::<Vec<_>>()
         };
-        let text = |of: &str| {
-            let mut out = Vec::new();
-            found
-                .at(&path(of))
-                .map(|one| one.put_text(&mut out))
-                .map(|()| out)
-        };
-        assert_eq!(text("a.0.b"), Some(b"x\n\x1f".to_vec()));
-        assert_eq!(text("a.1"), Some(b"1.5".to_vec()));
-        assert_eq!(text("a.0"), Some(br#"{"b":"x\n\u001f"}"#.to_vec()));
-        assert_eq!(text("c"), Some(b"null".to_vec()));
-        assert_eq!(text("a.2"), None);
+        let at = |of: &str| found.at(&path(of));
+        assert_eq!(at("a.0.b"), Some(&Json::Text(b"x\n\x1f"[..].into())));
+        assert_eq!(at("a.1"), Some(&Json::Number(b"1.50")));
+        assert_eq!(at("c"), Some(&Json::Null));
+        assert_eq!(at("a.2"), None);
         assert_eq!(parse(b"{\"a\""), None);
     }
 }

@@ -74,7 +74,22 @@ pub const COLUMNS: [(&str, Column); 30] = [
     ("error", C::Error),
 ];
 
+/// The columns that a batch header tells.
+const OF_HEADER: [Column; 7] = [
+    C::TimestampType,
+    C::LeaderEpoch,
+    C::ProducerId,
+    C::ProducerEpoch,
+    C::Transactional,
+    C::Control,
+    C::Codec,
+];
+
 impl Column {
+    pub fn is_of_header(self) -> bool {
+        OF_HEADER.contains(&self)
+    }
+
     pub fn of(name: &str) -> Option<Column> {
         COLUMNS
             .iter()
@@ -129,24 +144,20 @@ impl<'a> Row<'a> {
         let (header, meaning) = (self.header, self.meaning);
         let optional = |number: Option<i32>| number.map_or(Cell::Null, |n| Cell::Int(n as i64));
         match column {
-            C::File => Cell::Text(Cow::Borrowed(&self.origin.file)),
+            C::File | C::Topic | C::Partition => self.origin.cell(column),
             C::Position => present(self.position),
             C::BaseOffset => Cell::Int(header.base_offset),
-            C::Topic => self.origin.log.as_ref().map_or(Cell::Null, |(topic, _)| {
-                Cell::Text(Cow::Borrowed(&topic[..]))
-            }),
-            C::Partition => optional(self.origin.log.as_ref().map(|(_, number)| *number)),
             C::Offset => Cell::Int(self.record.offset),
             C::Timestamp => Cell::Int(self.record.time),
-            C::TimestampType => fixed(header.time_type()),
             C::CrcValid => Cell::Bool(self.is_valid),
-            C::LeaderEpoch => present(header.leader_epoch as i64),
-            C::ProducerId => present(header.producer_id),
-            C::ProducerEpoch => present(header.producer_epoch as i64),
+            C::TimestampType
+            | C::LeaderEpoch
+            | C::ProducerId
+            | C::ProducerEpoch
+            | C::Transactional
+            | C::Control
+            | C::Codec => header_cell(header, column),
             C::Sequence => present(header.sequence_of(self.record.offset) as i64),
-            C::Transactional => Cell::Bool(header.is_transactional()),
-            C::Control => Cell::Bool(header.is_control()),
-            C::Codec => fixed(header.codec_name()),
             C::KeySize => size(self.record.key),
             C::ValueSize => size(self.record.value),
             C::Headers => Cell::Headers,
@@ -170,6 +181,32 @@ impl<'a> Row<'a> {
             C::ValueEncoding => encoding(&meaning.value),
             C::Error => meaning.error.as_deref().map_or(Cell::Null, fixed),
         }
+    }
+}
+
+impl Origin {
+    /// The cell of a column that all rows of a file have in common.
+    pub fn cell(&self, column: Column) -> Cell<'_> {
+        match (column, &self.log) {
+            (C::File, _) => Cell::Text(Cow::Borrowed(&self.file)),
+            (C::Topic, Some((topic, _))) => Cell::Text(Cow::Borrowed(topic)),
+            (C::Partition, Some((_, number))) => Cell::Int(*number as i64),
+            _ => Cell::Null,
+        }
+    }
+}
+
+/// The cell of a column that is of the header.
+pub fn header_cell(header: &Header, column: Column) -> Cell<'static> {
+    match column {
+        C::TimestampType => fixed(header.time_type()),
+        C::LeaderEpoch => present(header.leader_epoch as i64),
+        C::ProducerId => present(header.producer_id),
+        C::ProducerEpoch => present(header.producer_epoch as i64),
+        C::Transactional => Cell::Bool(header.is_transactional()),
+        C::Control => Cell::Bool(header.is_control()),
+        C::Codec => fixed(header.codec_name()),
+        _ => Cell::Null,
     }
 }
 

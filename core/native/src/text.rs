@@ -227,30 +227,6 @@ pub fn double(out: &mut Vec<u8>, number: f64) {
     put!(out, text.as_str());
 }
 
-/// A double as Python's `repr`, for texts that were JSON numbers.
-pub fn python_double(number: f64) -> String {
-    if !number.is_finite() || number == 0.0 {
-        return match number {
-            n if n.is_nan() => "NaN".into(),
-            n if n.is_infinite() => if n > 0.0 { "Infinity" } else { "-Infinity" }.into(),
-            n => if n.is_sign_negative() { "-0.0" } else { "0.0" }.into(),
-        };
-    }
-    let shortest = format!("{number:e}");
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    let exponent = exponent.parse::<i32>().unwrap_or(0);
-    if !(-4..16).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    let plain = format!("{number}");
-    if plain.contains('.') {
-        plain
-    } else {
-        format!("{plain}.0")
-    }
-}
-
 /// UTF-8 as Java decodes it: U+FFFD for bad input, an encoded surrogate being one of them.
 pub fn java_utf8(out: &mut Vec<u8>, raw: &[u8]) {
     let mut raw = raw;
@@ -396,8 +372,6 @@ mod tests {
         ] {
             assert_eq!(made(|out| double(out, number)), text);
         }
-        assert_eq!(python_double(1e16), "1e+16");
-        assert_eq!(python_double(123.0), "123.0");
     }
 
     #[test]

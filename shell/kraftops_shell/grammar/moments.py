@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kraftops.query.filters import parse_time
+from kraftops.query.times import parse_time
 
 _OFFSET = re.compile(r"\d{1,10}")
 

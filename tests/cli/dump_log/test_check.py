@@ -249,7 +249,7 @@ def test_archive_is_checked_as_the_log_in_it(form: str, tmp_path: Path) -> None:
 def test_filter_leaves_the_check_of_what_is_read(form: str, tmp_path: Path) -> None:
     (tmp_path / "0.log").write_bytes(flipped(GOOD) + NEXT)
 
-    for arguments in (["--offset", "1"], ["--limit", "5"], ["--where", "key=k"]):
+    for arguments in (["--offset", "1"], ["--limit", "5"], ["--where", "key='k'"]):
         done = run_here("--files", "0.log", "--format", form, "--check", *arguments, cwd=tmp_path)
 
         assert done.code == 2

@@ -25,7 +25,6 @@ def test_each_option_is_a_condition() -> None:
         types=("TOPIC_RECORD,partition", "noop"),
         topics=("t",),
         keys=("k", "l"),
-        where=("producerId=7",),
         offsets="5..9",
     )
 
@@ -33,7 +32,6 @@ def test_each_option_is_a_condition() -> None:
         types=frozenset({"topic", "partition", "noop"}),
         topics=frozenset({"t"}),
         keys=frozenset({"k", "l"}),
-        where=(("producerId", "7"),),
         first_offset=5,
         last_offset=9,
     )

@@ -56,7 +56,7 @@ def without_places(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ("--topic", "t2"),
         ("--type", "partition"),
         ("--offset", "4..7"),
-        ("--where", "value.name=t3"),
+        ("--where", "value.name='t3'"),
         ("--where", "position=7"),
         ("--limit", "3"),
         ("--tail", "2"),

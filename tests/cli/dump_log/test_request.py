@@ -77,7 +77,7 @@ def test_request_without_files_is_refused(plans: Plans) -> None:
         pytest.param(["--cluster-metadata-decoder"], "metadata", True, id="metadata"),
         pytest.param(["--print-data-log", "--offsets-decoder"], "offsets", True, id="own"),
         pytest.param(["--dialect", "kip-631"], "metadata", True, id="dialect"),
-        pytest.param(["--where", "value=x"], None, True, id="where"),
+        pytest.param(["--where", "value='x'"], None, True, id="where"),
         pytest.param(["--offset", "5.."], None, False, id="offset"),
     ],
 )

@@ -114,7 +114,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"types": frozenset({"partition", "topic", "brokerregistrationchange"})},
     {"first_offset": 5, "last_offset": 70},
-    {"where": (("partitionId", "0"),)},
+    {"where": "partitionId = 0"},
     {"topics": frozenset({"grKZXozeSdqax4vkyui8ag"})},
 )
 

@@ -132,7 +132,7 @@ def test_secrets_are_in_no_form_unless_asked_for(
 
 def test_secrets_are_not_found_by_a_filter_either(tmp_path: Path) -> None:
     path = write(tmp_path, config("sasl.jaas.config", "hunter2"))
-    where = (("value.value", "hunter2"),)
+    where = "value.value = 'hunter2'"
 
     assert rows(path, query(where=where)) == []
     assert len(rows(path, query(where=where, show_secrets=True))) == 1

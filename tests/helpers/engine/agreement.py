@@ -11,7 +11,6 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.query.query import Query
 from tests.helpers.engine.comparison import WHOLE, Trial, by_reference, differences, has_native
 from tests.helpers.engine.random_messages import KINDS, Kind
-from tests.helpers.engine.random_queries import text_of
 
 needs_both = pytest.mark.skipif(not has_native(), reason=f"no native engine: {why_not_native()}")
 each_kind = pytest.mark.parametrize(
@@ -52,9 +51,9 @@ def rows_of(data: bytes, kind: Kind) -> list[dict[str, Any]]:
     return [json.loads(line) for line in by_reference(Trial(data, query)).out.split(b"\n")[:-1]]
 
 
-def paths_of(found: object, path: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the path of each member of a row, and of its members, with what is there as text."""
-    pairs = [(".".join(path), text_of(found))] if path else []
+def paths_of(found: object, path: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
+    """Return the path of each member of a row, and of its members, with what is there."""
+    pairs: list[tuple[str, Any]] = [(".".join(path), found)] if path else []
     if isinstance(found, dict):
         return pairs + [one for name in found for one in paths_of(found[name], (*path, name))]
     if isinstance(found, list):

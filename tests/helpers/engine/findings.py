@@ -63,8 +63,6 @@ def from_bytes(raw: bytes) -> Case:
         for name in _SETS:
             if name in asked:
                 asked[name] = frozenset(asked[name])
-        if "where" in asked:
-            asked["where"] = tuple((path, text) for path, text in asked["where"])
         query["filter"] = Filter(**asked)
     if "columns" in query:
         query["columns"] = frozenset(query["columns"])

@@ -11,6 +11,7 @@ from kraftops.query.row import COLUMNS
 from kraftops.records.decoders import record_types
 from kraftops.records.decoders.user import DECODERS
 from kraftops.uuids import to_text
+from tests.helpers.engine.random_conditions import condition_text
 from tests.helpers.engine.random_messages import IDS, TOPICS, Kind
 
 FORMS = ("text", "json", "csv", "parquet")
@@ -63,8 +64,7 @@ def filter_of(rng: Random, kind: Kind, rows: Sequence[Mapping[str, Any]] = ()) -
                 time = (row.get("timestamp") or 0) + rng.choice((-1, 0, 1))
                 found |= _range(rng, ("since", "until"), time, (0, 1, 2))
             case _:
-                where = [where_of(rng, row) for _ in range(rng.choice((1, 1, 2)))]
-                found["where"] = tuple(where)
+                found["where"] = condition_text(rng, row)
     if not _is_in_range(found):
         return Filter()
     return Filter(**found)
@@ -108,30 +108,3 @@ def text_of(found: Any) -> str:
     if isinstance(found, str):
         return found
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
-
-
-def where_of(rng: Random, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a condition that mostly holds for a row."""
-    column = rng.choice(COLUMNS if rng.random() < 0.5 else ("value", "key", "headers"))
-    found: Any = row.get(column)
-    path = [column]
-    while isinstance(found, dict | list) and found and rng.random() < 0.9:
-        if isinstance(found, dict):
-            name = rng.choice(list(found))
-            path.append(name)
-            found = found[name]
-        else:
-            at = rng.randrange(len(found))
-            path.append(rng.choice((str(at), str(at), f"0{at}")))
-            found = found[at]
-    text = text_of(found)
-    if rng.random() < 0.15:
-        path.append(rng.choice(("nosuch", "0", "-1", "", "name", "٣")))
-        text = rng.choice((text, "null"))
-    if rng.random() < 0.2:
-        text = rng.choice(
-            ("", "null", "-1", "0", "0.0", "true", "[]", "{}", text + " ", text[:-1], '"' + text)
-        )
-    if path[1:] == [""]:
-        path.pop()  # `parse_where` refuses it
-    return ".".join(path), text

@@ -32,7 +32,7 @@ VALUES = {
         "transaction": "value.producerId=0",
         "share": "version=0",
         "remote": "value.brokerId=1",
-        "user": "codec=none",
+        "user": "codec='none'",
     },
 }
 """Options of each filter."""

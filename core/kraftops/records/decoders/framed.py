@@ -19,6 +19,7 @@ from kraftops.records.decoder import (
     ReadLabel,
     ReadMeaning,
     ReadTexts,
+    ShownMessages,
     Texts,
     bounded_meaning,
     bounded_texts,
@@ -83,6 +84,10 @@ class FramedDecoder:
     def type_names(self) -> Iterable[str]:
         """Return the names of all record types."""
         return map(type_name, self.framing.messages.values())
+
+    def shown_messages(self) -> ShownMessages:
+        """Return the messages that values of rows show."""
+        return ShownMessages(values=self.framing.messages.values())
 
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to the type of a record."""

@@ -22,6 +22,7 @@ from kraftops.records.decoder import (
     ReadLabel,
     ReadMeaning,
     ReadTexts,
+    ShownMessages,
     Texts,
     bounded_meaning,
     bounded_texts,
@@ -91,6 +92,12 @@ class KeyedDecoder:
     def type_names(self) -> Iterable[str]:
         """Return the names of all record types."""
         return self.numbered_names().values()
+
+    def shown_messages(self) -> ShownMessages:
+        """Return the messages that keys and values of rows show."""
+        keys, values = zip(*self.messages().values(), strict=True)
+        embedded = _embedded_messages(self.embedded) if self.embedded else {}
+        return ShownMessages(keys, values, embedded)
 
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to the type of a record, by the first bytes of its key."""

@@ -15,6 +15,7 @@ from kraftops.records.decoder import (
     ReadLabel,
     ReadMeaning,
     ReadTexts,
+    ShownMessages,
     Texts,
     whole_record,
 )
@@ -78,6 +79,10 @@ class UserDecoder:
     def type_names(self) -> tuple[str, ...]:
         """Return no names: records of users have no types."""
         return ()
+
+    def shown_messages(self) -> ShownMessages:
+        """Return no messages: keys and values of users are text."""
+        return ShownMessages()
 
     def type_reader(self) -> Callable[[Record], str | None]:
         """Return a function to None: there are no types."""

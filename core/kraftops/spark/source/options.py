@@ -8,7 +8,7 @@
 | `salvage`, `skipInvalid` | as `dump-log` has them |
 | `types`, `topics`, `keys` | lists, separated by commas |
 | `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
-| `where` | `PATH=VALUE`; several as a JSON list |
+| `where` | a condition (`query.conditions`); several, which must all hold, as a JSON list |
 | `pushdown` | `true`: take over Spark's filters (needs its setting, see the README) |
 | `splitBytes`, `cores` | size of splits, or number of tasks at a time |
 | `tries` | number of tries of a task; the last one reports instead of reading |
@@ -25,9 +25,12 @@ from typing import Any
 
 from kraftops.dump.sources.names import Source, expand
 from kraftops.errors import UsageError
-from kraftops.query.filters import Filter, parse_offsets, parse_time, parse_types, parse_where
+from kraftops.query.filters import Filter, parse_offsets, parse_types
 from kraftops.query.query import Query
-from kraftops.records.decoders import record_types
+from kraftops.query.times import parse_time
+from kraftops.query.where import with_conditions
+from kraftops.records.decoder import DecoderOptions
+from kraftops.records.decoders import decoder_named, record_types
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
 from kraftops.records.internal_topics import METADATA, decoder_names
 
@@ -134,8 +137,7 @@ def query_from_text(text: str) -> Query:
     fields = json.loads(text)
     limits = fields.pop("filter")
     lists = {name: frozenset(value) for name, value in limits.items() if isinstance(value, list)}
-    where = tuple((path, value) for path, value in limits["where"])
-    return Query(**fields, filter=Filter(**{**limits, **lists, "where": where}))
+    return Query(**fields, filter=Filter(**{**limits, **lists}))
 
 
 def _query(given: Mapping[str, str], decoder: str | None, dialect: str) -> Query:
@@ -153,17 +155,22 @@ def _query(given: Mapping[str, str], decoder: str | None, dialect: str) -> Query
 
 def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filter:
     limits: dict[str, Any] = {}
+    now = int(time.time() * 1000)
     if "offsets" in given:
         limits["first_offset"], limits["last_offset"] = parse_offsets(given["offsets"])
     for name in ("since", "until"):
         if name in given:
-            limits[name] = parse_time(given[name], int(time.time() * 1000))
+            limits[name] = parse_time(given[name], now)
     if given.get("types"):
         limits["types"] = parse_types([given["types"]], record_types(decoder, dialect))
     for name in ("topics", "keys"):
         limits[name] = frozenset(_list(given.get(name, "")))
-    limits["where"] = tuple(map(parse_where, _list(given.get("where", ""), commas=False)))
-    return Filter(**limits)
+    where = _list(given.get("where", ""), commas=False)
+    if not where:
+        return Filter(**limits)
+    names = (decoder,) if decoder else decoder_names()
+    decoders = [decoder_named(name, DecoderOptions(dialect)) for name in names]
+    return with_conditions(Filter(**limits), where, decoders, now)
 
 
 def _list(text: str, *, commas: bool = True) -> tuple[str, ...]:

@@ -136,6 +136,13 @@ impl<'a> Meaning<'a> {
     }
 }
 
+impl Shown<'_> {
+    /// The JSON that is shown, in the scratch of its column.
+    pub fn json<'a>(&self, scratch: &'a [u8]) -> Option<&'a [u8]> {
+        matches!(self, Shown::Json).then_some(scratch)
+    }
+}
+
 impl Unknown {
     fn of(reason: impl Into<String>) -> Self {
         Unknown {

@@ -331,6 +331,15 @@ impl Plan {
         self.wire.iter().position(|field| &*field.name == name)
     }
 
+    /// The index of the wire field with a slot; None if there is no such field.
+    pub fn wire_slot(&self, slot: u8) -> Option<usize> {
+        self.wire.iter().position(|field| field.slot == Some(slot))
+    }
+
+    pub fn has_tagged_slot(&self, slot: u8) -> bool {
+        self.tagged.iter().any(|field| field.slot == Some(slot))
+    }
+
     pub fn has_tagged(&self, name: &str) -> bool {
         self.tagged.iter().any(|field| &*field.name == name)
     }

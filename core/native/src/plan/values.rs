@@ -2,7 +2,6 @@
 use super::json::length;
 use super::{Field, Kind, Plan, Shown, Value};
 use crate::reader::{Malformed, ReadResult, Reader};
-use crate::text::{self, put};
 
 impl Plan {
     /// Seek a tagged field of the struct at the reader; of a repeated tag, the last.
@@ -170,37 +169,18 @@ impl Field {
         })
     }
 
-    /// Append the scalar at the reader as `--where` compares it; false if only its row can tell.
-    pub fn scalar(
-        &self,
-        reader: &mut Reader,
+    /// Decode the value at the reader; None if only its JSON tells what a row shows.
+    ///
+    /// A row does not show a tagged field that has its default.
+    pub fn shown_value<'a>(
+        &'a self,
+        reader: &mut Reader<'a>,
         flexible: bool,
-        out: &mut Vec<u8>,
-    ) -> ReadResult<bool> {
-        if self.array || matches!(self.kind, Kind::Struct | Kind::Float64) {
-            return Ok(false);
+    ) -> ReadResult<Option<Value<'a>>> {
+        let is_plain = matches!(self.shown, Shown::Plain);
+        if !is_plain || matches!(self.kind, Kind::Struct | Kind::Float64 | Kind::Bytes) {
+            return Ok(None);
         }
-        if !matches!(self.shown, Shown::Plain) {
-            return Ok(false);
-        }
-        match self.kind {
-            Kind::String if self.tag.is_some() => return Ok(false),
-            Kind::String => match length(reader, flexible, true, self.nullable)? {
-                None => put!(out, "null"),
-                Some(size) => {
-                    let raw = reader.take(size)?;
-                    if std::str::from_utf8(raw).is_err() {
-                        return Ok(false);
-                    }
-                    out.extend_from_slice(raw);
-                }
-            },
-            Kind::Uuid => text::uuid(out, &reader.array()?),
-            Kind::Bytes => return Ok(false),
-            _ => {
-                self.element(reader, out, flexible, self.nullable)?;
-            }
-        }
-        Ok(true)
+        self.value(reader, flexible).map(Some)
     }
 }

@@ -338,16 +338,11 @@ impl Scan {
             };
             cursor.done += 1;
             cursor.at = reader.at;
-            let secret = self.secrets.is_some();
             if is_text && !self.request.deep {
                 self.check_record(&record, is_control, position);
                 continue;
             }
-            if selects
-                && !self
-                    .select
-                    .may_match_record(&record, is_control, &self.decoder, secret)
-            {
+            if selects && !self.may_match(&header, &record, position) {
                 continue;
             }
             if is_text && selects && !self.has_row(&header, &record, position) {

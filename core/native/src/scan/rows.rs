@@ -4,15 +4,27 @@ use crate::batch::{Header, Record};
 use crate::decode::{Meaning, Scratch};
 use crate::row::Row;
 use crate::row_text::{csv_row, json_row};
+use crate::select::OfRecord;
 
 impl Scan {
     /// Tell whether a record is selected.
     pub(crate) fn selects(&mut self, header: &Header, record: &Record, position: i64) -> bool {
-        let (is_control, is_secret) = (header.is_control(), self.secrets.is_some());
-        let (select, decoder) = (&self.select, &self.decoder);
-        select.is_empty
-            || select.may_match_record(record, is_control, decoder, is_secret)
-                && self.has_row(header, record, position)
+        self.select.is_empty
+            || self.may_match(header, record, position) && self.has_row(header, record, position)
+    }
+
+    /// Tell whether a record can be selected, by its bytes.
+    #[inline]
+    pub(super) fn may_match(&self, header: &Header, record: &Record, position: i64) -> bool {
+        self.select.may_match_record(OfRecord {
+            origin: &self.request.origin,
+            position,
+            is_valid: self.is_valid,
+            header,
+            record,
+            decoder: &self.decoder,
+            is_redacted: self.secrets.is_some(),
+        })
     }
 
     /// The reason why a record cannot be read; only a check reads more than its size.

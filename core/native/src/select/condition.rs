@@ -1,165 +1,303 @@
-//! A condition on a column or on a path in it (`--where`).
-use crate::batch::Record;
-use crate::decode::Framed;
-use crate::json::{parse, put_string};
-use crate::reader::Reader;
-use crate::row::{Cell, Column, Row};
-use crate::text::{self, put, truth};
+//! Conditions on rows (`kraftops.query.conditions`), and their outcomes with what is known of a row.
+//!
+//! A set of possible outcomes is a sum of bits. Null behaves as in SQL.
+use super::regex::Program;
+use super::value::Operand;
+use crate::row::Column;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
-pub struct Condition {
-    column: Column,
-    /// The names and numbers after the column; empty for the column itself.
-    path: Vec<Vec<u8>>,
-    text: Vec<u8>,
+pub const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const NULL: u8 = 4;
+const ALL: u8 = TRUE | FALSE | NULL;
+
+/// A column, and the names and indexes after it.
+pub struct Path {
+    pub column: Column,
+    pub rest: Vec<Vec<u8>>,
+}
+
+/// The candidates for the value at a path.
+pub enum Known<'a> {
+    Any,
+    One(Operand<'a>),
+    /// The value, or null if the record turns out to be unreadable.
+    OrNull(Operand<'a>),
+}
+
+/// All that is known of a row.
+pub trait Source {
+    fn find(&self, path: &Path) -> Known<'_>;
+}
+
+pub enum Term {
+    Path(Path),
+    Length(Path),
+    Literal(Operand<'static>),
+}
+
+pub enum Condition {
+    And(Vec<Condition>),
+    Or(Vec<Condition>),
+    Not(Box<Condition>),
+    IsNull(Term),
+    Matches(Term, Program),
+    Compare(Term, Sign, Term),
+    OneOf(Term, Operand<'static>),
+    Contains(Term, Term),
+}
+
+pub enum Sign {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Sign {
+    fn holds(&self, order: Ordering) -> bool {
+        match self {
+            Sign::Equal => order.is_eq(),
+            Sign::Unequal => order.is_ne(),
+            Sign::Less => order.is_lt(),
+            Sign::LessOrEqual => order.is_le(),
+            Sign::Greater => order.is_gt(),
+            Sign::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+impl<'a> Known<'a> {
+    /// The candidates; none if it can be anything.
+    fn each(&self) -> impl Iterator<Item = &Operand<'a>> {
+        let (value, null) = match self {
+            Known::Any => (None, None),
+            Known::One(value) => (Some(value), None),
+            Known::OrNull(value) => (Some(value), Some(&Operand::Null)),
+        };
+        value.into_iter().chain(null)
+    }
+
+    fn is_any(&self) -> bool {
+        matches!(self, Known::Any)
+    }
+
+    fn map(self, change: impl FnOnce(Operand<'a>) -> Operand<'a>) -> Known<'a> {
+        match self {
+            Known::Any => Known::Any,
+            Known::One(value) => Known::One(change(value)),
+            Known::OrNull(value) => Known::OrNull(change(value)),
+        }
+    }
+}
+
+impl Term {
+    fn find<'a>(&'a self, source: &'a impl Source) -> Known<'a> {
+        match self {
+            Term::Path(path) => source.find(path),
+            Term::Length(path) => source.find(path).map(|value| match value {
+                Operand::List(items) => Operand::Int(items.len() as i64),
+                _ => Operand::Null,
+            }),
+            Term::Literal(value) => Known::One(value.clone()),
+        }
+    }
 }
 
 impl Condition {
-    /// Compile a condition from the path, which begins with a column, and the wanted text.
-    pub fn compile(path: &[u8], text: Vec<u8>) -> PyResult<Condition> {
-        let mut parts = path.splitn(2, |c| *c == b'.');
-        let column = parts.next().unwrap_or_default();
-        let column = std::str::from_utf8(column).ok().and_then(Column::of);
-        let column = column.ok_or_else(|| PyValueError::new_err("no column"))?;
-        let rest = parts.next().unwrap_or_default();
-        let path = if rest.is_empty() {
-            Vec::new()
-        } else {
-            rest.split(|c| *c == b'.').map(<[u8]>::to_vec).collect()
-        };
-        Ok(Condition { column, path, text })
-    }
-
-    /// Tell whether the bytes of a record rule the condition out, before it is rendered.
-    pub fn is_ruled_out(&self, framed: &Framed, record: &Record, is_secret: bool) -> bool {
-        if self.column != Column::Value || self.path.is_empty() {
-            return false;
-        }
-        let Some(value) = record.value else {
-            return true;
-        };
-        let Some((_, _, found, plan, body)) = framed.plan_of(value) else {
-            return false;
-        };
-        if is_secret && found.may_be_secret() {
-            return false;
-        }
-        let Ok(name) = std::str::from_utf8(&self.path[0]) else {
-            return false;
-        };
-        let mut reader = Reader::new(value, body);
-        let field = match plan.wire_field(name) {
-            Some(index) => plan.seek(&mut reader, index).ok(),
-            None if !plan.has_tagged(name) => return true,
-            None => match plan.seek_tagged(&mut reader, name) {
-                Ok(None) => return true, // an absent field is not shown
-                Ok(Some((field, at))) => {
-                    reader = at;
-                    Some(field)
-                }
-                Err(_) => None,
-            },
-        };
-        let Some(field) = field else {
-            return false;
-        };
-        if self.path.len() > 1 {
-            return !field.array && field.kind != crate::plan::Kind::Struct;
-        }
-        let mut shown = Vec::new();
-        match field.scalar(&mut reader, plan.is_flexible(), &mut shown) {
-            Ok(true) => shown != self.text,
-            _ => false,
+    /// Tell whether the condition can come out true.
+    pub fn may_hold(&self, source: &impl Source) -> bool {
+        match self {
+            Condition::And(parts) => parts.iter().all(|part| part.may_hold(source)),
+            other => other.outcomes(source) & TRUE != 0,
         }
     }
 
-    pub fn holds(&self, row: &Row) -> bool {
-        let mut out = Vec::new();
-        self.put(row, &mut out) && out == self.text
-    }
-
-    /// Append the text at the path; return false if there is nothing.
-    fn put(&self, row: &Row, out: &mut Vec<u8>) -> bool {
-        let cell = row.cell(self.column);
-        if let Cell::Headers = cell {
-            return self.put_header(row, out);
-        }
-        if self.path.is_empty() {
-            match cell {
-                Cell::Null | Cell::Headers => put!(out, "null"),
-                Cell::Int(number) => text::int(out, number),
-                Cell::Bool(flag) => put!(out, truth(flag)),
-                Cell::Text(text) => out.extend_from_slice(&text),
+    /// The possible outcomes.
+    fn outcomes(&self, source: &impl Source) -> u8 {
+        match self {
+            Condition::And(parts) => all(parts.iter().map(|part| part.outcomes(source))),
+            Condition::Or(parts) => {
+                let not_one = parts.iter().map(|part| negated(part.outcomes(source)));
+                negated(all(not_one))
             }
-            return true;
+            Condition::Not(part) => negated(part.outcomes(source)),
+            Condition::IsNull(term) => one(term.find(source), |value| {
+                Some(matches!(value, Operand::Null))
+            }),
+            Condition::Matches(term, program) => one(term.find(source), |value| match value {
+                Operand::Text(text) => Some(program.is_found(text)),
+                _ => None,
+            }),
+            Condition::Compare(left, sign, right) => {
+                two(left.find(source), right.find(source), |left, right| {
+                    left.order(right).map(|order| sign.holds(order))
+                })
+            }
+            Condition::OneOf(term, values) => {
+                one(term.find(source), |value| contains(values, value))
+            }
+            Condition::Contains(item, list) => {
+                two(item.find(source), list.find(source), |item, list| {
+                    contains(list, item)
+                })
+            }
         }
-        let Cell::Text(text) = cell else { return false };
-        if row.meaning.kind == "user" {
-            return false;
-        }
-        let Some(parsed) = parse(&text) else {
-            return false;
-        };
-        parsed
-            .at(&self.path)
-            .map(|found| found.put_text(out))
-            .is_some()
-    }
-
-    fn put_header(&self, row: &Row, out: &mut Vec<u8>) -> bool {
-        if self.path.is_empty() {
-            put_headers(row, out);
-            return true;
-        }
-        let number = std::str::from_utf8(&self.path[0])
-            .ok()
-            .and_then(|text| text.parse().ok());
-        let is_number = self.path[0].iter().all(u8::is_ascii_digit);
-        let Some(number): Option<usize> = number.filter(|_| is_number) else {
-            return false;
-        };
-        let Some((key, value)) = row.record.headers.iter().nth(number) else {
-            return false;
-        };
-        match self.path.get(1..) {
-            Some([]) => put_one_header(key, value, out),
-            Some([part]) if part == b"key" => out.extend_from_slice(&text::lossy(key)),
-            Some([part]) if part == b"value" => match value {
-                None => put!(out, "null"),
-                Some(raw) => out.extend_from_slice(&text::lossy(raw)),
-            },
-            _ => return false,
-        }
-        true
     }
 }
 
-/// Append the headers of a row as JSON, their values in base64.
-fn put_headers(row: &Row, out: &mut Vec<u8>) {
-    out.push(b'[');
-    for (number, (key, value)) in row.record.headers.iter().enumerate() {
-        if number > 0 {
-            out.push(b',');
-        }
-        put_one_header(key, value, out);
+fn bit(decision: Option<bool>) -> u8 {
+    match decision {
+        None => NULL,
+        Some(true) => TRUE,
+        Some(false) => FALSE,
     }
-    out.push(b']');
 }
 
-fn put_one_header(key: &[u8], value: Option<&[u8]>, out: &mut Vec<u8>) {
-    let key: Cow<[u8]> = text::lossy(key);
-    put!(out, "{\"key\":");
-    put_string(out, &key);
-    put!(out, ",\"value\":");
-    match value {
-        None => put!(out, "null"),
-        Some(raw) => {
-            out.push(b'"');
-            text::base64(out, raw);
-            out.push(b'"');
+fn one(known: Known, decide: impl Fn(&Operand) -> Option<bool>) -> u8 {
+    if known.is_any() {
+        return ALL;
+    }
+    known
+        .each()
+        .fold(0, |found, value| found | bit(decide(value)))
+}
+
+fn two(left: Known, right: Known, decide: impl Fn(&Operand, &Operand) -> Option<bool>) -> u8 {
+    if left.is_any() || right.is_any() {
+        return ALL;
+    }
+    let mut found = 0;
+    for one in left.each() {
+        for other in right.each() {
+            found |= bit(decide(one, other));
         }
     }
-    out.push(b'}');
+    found
+}
+
+/// Tell whether a list has a value; a null leaves it open.
+fn contains(list: &Operand, value: &Operand) -> Option<bool> {
+    let Operand::List(items) = list else {
+        return None;
+    };
+    let mut found = Some(false);
+    for item in items {
+        match value.order(item) {
+            Some(Ordering::Equal) => return Some(true),
+            None => found = None,
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+fn negated(outcomes: u8) -> u8 {
+    outcomes & NULL | (outcomes & TRUE) << 1 | (outcomes & FALSE) >> 1
+}
+
+/// The outcomes of `and`: of false and null it is false.
+fn all(parts: impl Iterator<Item = u8>) -> u8 {
+    let mut found = TRUE;
+    for part in parts {
+        let either = found | part;
+        let has_null = either & NULL != 0 && found & !FALSE != 0 && part & !FALSE != 0;
+        found = found & part & TRUE | either & FALSE | if has_null { NULL } else { 0 };
+        if found == FALSE {
+            break;
+        }
+    }
+    found
+}
+
+// The functions below compile the description of `kraftops.engine.native_conditions`.
+
+fn wrong(what: &str) -> PyErr {
+    PyValueError::new_err(format!("no {what}"))
+}
+
+impl Condition {
+    pub fn compile(described: &Bound<PyAny>) -> PyResult<Condition> {
+        let described = described.cast::<PyTuple>()?;
+        let item = |at: usize| described.get_item(at);
+        let term = |at: usize| Term::compile(&item(at)?);
+        let parts = || -> PyResult<Vec<Condition>> {
+            let listed = item(1)?;
+            let parts = listed.try_iter()?;
+            parts.map(|part| Condition::compile(&part?)).collect()
+        };
+        Ok(match item(0)?.extract::<String>()?.as_str() {
+            "and" => Condition::And(parts()?),
+            "or" => Condition::Or(parts()?),
+            "not" => Condition::Not(Box::new(Condition::compile(&item(1)?)?)),
+            "null" => Condition::IsNull(term(1)?),
+            "match" => Condition::Matches(term(1)?, Program::compile(item(2)?.extract()?)?),
+            "compare" => Condition::Compare(
+                term(1)?,
+                Sign::of(&item(2)?.extract::<String>()?)?,
+                term(3)?,
+            ),
+            "in" => {
+                let values = item(2)?;
+                let values = values.try_iter()?.map(|value| literal(&value?));
+                Condition::OneOf(term(1)?, Operand::List(values.collect::<PyResult<_>>()?))
+            }
+            "contains" => Condition::Contains(term(1)?, term(2)?),
+            other => return Err(wrong(other)),
+        })
+    }
+}
+
+impl Sign {
+    fn of(sign: &str) -> PyResult<Sign> {
+        Ok(match sign {
+            "=" => Sign::Equal,
+            "!=" => Sign::Unequal,
+            "<" => Sign::Less,
+            "<=" => Sign::LessOrEqual,
+            ">" => Sign::Greater,
+            ">=" => Sign::GreaterOrEqual,
+            other => return Err(wrong(other)),
+        })
+    }
+}
+
+impl Term {
+    fn compile(described: &Bound<PyAny>) -> PyResult<Term> {
+        let (kind, value): (String, Bound<PyAny>) = described.extract()?;
+        Ok(match kind.as_str() {
+            "path" => Term::Path(Path::of(&value)?),
+            "length" => Term::Length(Path::of(&value)?),
+            _ => Term::Literal(literal(described)?),
+        })
+    }
+}
+
+fn literal(described: &Bound<PyAny>) -> PyResult<Operand<'static>> {
+    let (kind, value): (String, Bound<PyAny>) = described.extract()?;
+    Ok(match kind.as_str() {
+        "bool" => Operand::Bool(value.extract()?),
+        "int" => Operand::Int(value.extract()?),
+        "float" => Operand::Float(value.extract()?),
+        "text" => Operand::Text(Cow::Owned(value.extract()?)),
+        other => return Err(wrong(other)),
+    })
+}
+
+impl Path {
+    fn of(names: &Bound<PyAny>) -> PyResult<Path> {
+        let names: Vec<Vec<u8>> = names.extract()?;
+        let (first, rest) = names.split_first().ok_or_else(|| wrong("path"))?;
+        let column = std::str::from_utf8(first).ok().and_then(Column::of);
+        Ok(Path {
+            column: column.ok_or_else(|| wrong("column"))?,
+            rest: rest.to_vec(),
+        })
+    }
 }

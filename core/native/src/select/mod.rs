@@ -1,13 +1,18 @@
 //! The selection of records by their header, bytes and rows (`kraftops.query.filters.Filter`).
 mod condition;
+mod regex;
+mod sources;
+mod value;
 
-use crate::batch::{Header, Record};
+use crate::batch::Header;
 use crate::decode::{Decoder, TypeName, item};
 use crate::json::{Json, parse};
 use crate::row::{Cell, Column, Row};
-use condition::Condition;
+use condition::{Condition, Source};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+pub use sources::OfRecord;
+use sources::{OfBatch, OfRow};
 use std::collections::HashSet;
 
 type Names = HashSet<Vec<u8>>;
@@ -24,7 +29,7 @@ pub struct Select {
     keys: Names,
     topics: Names,
     topic_ids: Names,
-    conditions: Vec<Condition>,
+    condition: Option<Condition>,
     pub is_empty: bool,
     pub needs_rows: bool,
 }
@@ -47,11 +52,12 @@ impl Select {
             .extract::<Vec<String>>()?
             .into_iter()
             .collect();
-        let mut conditions = Vec::new();
-        for one in item("where")?.try_iter()? {
-            let (path, text): (Vec<u8>, Vec<u8>) = one?.extract()?;
-            conditions.push(Condition::compile(&path, text)?);
-        }
+        let described_condition = item("where")?;
+        let condition = if described_condition.is_none() {
+            None
+        } else {
+            Some(Condition::compile(&described_condition)?)
+        };
         let wanted = decoder
             .type_names()
             .into_iter()
@@ -68,7 +74,7 @@ impl Select {
         let (first_offset, last_offset): (i64, i64) = item("offsets")?.extract()?;
         let (since, until): (i64, Option<i64>) = item("times")?.extract()?;
         let (keys, topics, topic_ids) = (names("keys")?, names("topics")?, names("topic_ids")?);
-        let needs_rows = !(keys.is_empty() && topics.is_empty() && conditions.is_empty());
+        let needs_rows = !(keys.is_empty() && topics.is_empty() && condition.is_none());
         let has_limits =
             (first_offset, last_offset, since) != (i64::MIN, i64::MAX, i64::MIN) || until.is_some();
         let is_empty = !needs_rows && !has_limits && types.is_empty();
@@ -83,7 +89,7 @@ impl Select {
             keys,
             topics,
             topic_ids,
-            conditions,
+            condition,
             is_empty,
             needs_rows,
         })
@@ -99,17 +105,18 @@ impl Select {
         header.base_offset <= self.last_offset
             && last >= self.first_offset as i128
             && header.max_time >= self.since
+            && self.may_hold(&OfBatch(header))
+    }
+
+    fn may_hold(&self, source: &impl Source) -> bool {
+        let condition = self.condition.as_ref();
+        condition.is_none_or(|condition| condition.may_hold(source))
     }
 
     /// Tell whether a record can match, by offset, time, type and the bytes that conditions name.
     #[inline]
-    pub fn may_match_record(
-        &self,
-        record: &Record,
-        is_control: bool,
-        decoder: &Decoder,
-        is_secret: bool,
-    ) -> bool {
+    pub fn may_match_record(&self, known: OfRecord) -> bool {
+        let (header, record, decoder) = (known.header, known.record, known.decoder);
         if self.has_limits
             && !((self.first_offset..=self.last_offset).contains(&record.offset)
                 && record.time >= self.since
@@ -117,10 +124,7 @@ impl Select {
         {
             return false;
         }
-        if is_control {
-            return true;
-        }
-        if !self.types.is_empty() {
+        if !self.types.is_empty() && !header.is_control() {
             let Some((number, _)) = decoder.peek(record) else {
                 return false;
             };
@@ -131,14 +135,7 @@ impl Select {
                 return false;
             }
         }
-        if let Decoder::Framed(framed) = decoder {
-            for one in &self.conditions {
-                if one.is_ruled_out(framed, record, is_secret) {
-                    return false;
-                }
-            }
-        }
-        true
+        self.may_hold(&known)
     }
 
     /// Tell whether a row matches, of a record that can match.
@@ -158,7 +155,7 @@ impl Select {
         }
         (self.keys.is_empty() || self.has_key(row))
             && (self.topics.is_empty() || self.names_row_topic(row))
-            && self.conditions.iter().all(|one| one.holds(row))
+            && self.may_hold(&OfRow::new(row))
     }
 
     fn has_key(&self, row: &Row) -> bool {

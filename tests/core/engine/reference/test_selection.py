@@ -41,8 +41,8 @@ def row(asked: Query, data: Record, **batch: int) -> Row | None:
         pytest.param({"until": 1000}, False, id="end-of-time"),
         pytest.param({"keys": frozenset({"k"})}, True, id="key"),
         pytest.param({"keys": frozenset({"l"})}, False, id="another-key"),
-        pytest.param({"where": (("value", "v"),)}, True, id="where"),
-        pytest.param({"first_offset": 6, "where": (("value", "v"),)}, False, id="all-must-match"),
+        pytest.param({"where": "value = 'v'"}, True, id="where"),
+        pytest.param({"first_offset": 6, "where": "value = 'v'"}, False, id="all-must-match"),
     ],
 )
 def test_row_is_made_of_a_record_that_matches(conditions: dict[str, Any], matches: bool) -> None:

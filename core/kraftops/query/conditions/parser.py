@@ -1,0 +1,255 @@
+"""The parser of conditions: recursive descent over tokens."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from kraftops.errors import UsageError
+from kraftops.query.conditions.regex import PatternError, program
+from kraftops.query.conditions.syntax import (
+    COMPARISONS,
+    KEYWORDS,
+    WORD,
+    Compare,
+    Condition,
+    Contains,
+    IsNull,
+    Length,
+    Literal,
+    Matches,
+    Not,
+    OneOf,
+    Operand,
+    Or,
+    Path,
+    all_of,
+)
+
+_TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
+_TOKEN = re.compile(
+    rf"(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.-]))|(?P<text>{_TEXT})"
+    rf"|(?P<name>{WORD}(?:\.(?:{WORD}|{_TEXT}))*)|(?P<sign><=|>=|!=|!~|[=<>~(),])"
+)
+_PART = re.compile(rf"{WORD}|{_TEXT}")
+_BLANKS = re.compile(r"\s*")
+_MAX_DEPTH = 64
+_EXAMPLE = "as value.leader = 3, type in ('TOPIC_RECORD'), headers.trace ~ '^a'"
+
+
+class _Token(NamedTuple):
+    """A token: kind, text and index; the last one is of kind `end`."""
+
+    kind: str
+    text: str
+    at: int
+
+    @property
+    def word(self) -> str:
+        """The keyword or sign that it is; empty for values and paths."""
+        if self.kind == "name" and self.text.lower() in KEYWORDS:
+            return self.text.lower()
+        return self.text if self.kind == "sign" else ""
+
+
+@cache
+def parse_condition(text: str) -> Condition:
+    """Return the condition that a text stands for; its names and types are not checked.
+
+    Raises:
+        UsageError: it is none; the message has the place.
+    """
+    parser = _Parser(text)
+    condition = parser.condition(0)
+    parser.expect("end")
+    return condition
+
+
+def refusal(text: str, at: int, reason: str, hint: str | None = None) -> UsageError:
+    """Return the error of a condition because of its part at an index."""
+    return UsageError(f"in the condition {text!r}, at character {at + 1}: {reason}", hint)
+
+
+class _Parser:
+    """The tokens of a condition, and the place in them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(_tokens(text))
+        self._next = 0
+
+    @property
+    def _token(self) -> _Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> _Token:
+        token = self._token
+        self._next += token.kind != "end"
+        return token
+
+    def _has(self, *words: str) -> bool:
+        """Take one of *words*, if it is next."""
+        is_next = self._token.word in words
+        self._next += is_next
+        return is_next
+
+    def expect(self, word: str) -> None:
+        """Take a keyword, a sign or the end; refuse anything else."""
+        token = self._token
+        if word not in (token.word, token.kind):
+            wanted = "the end, `and` or `or`" if word == "end" else f"`{word}`"
+            raise self._refusal(f"{wanted} is expected, not {_shown(token)}")
+        self._take()
+
+    def _refusal(self, reason: str) -> UsageError:
+        return refusal(self._text, self._token.at, reason, _EXAMPLE)
+
+    def condition(self, depth: int) -> Condition:
+        """Parse conditions with `or` between them."""
+        if depth > _MAX_DEPTH:
+            raise self._refusal(f"the condition is nested more than {_MAX_DEPTH} times")
+        parts = [self._conjunction(depth)]
+        while self._has("or"):
+            parts.append(self._conjunction(depth))
+        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def _conjunction(self, depth: int) -> Condition:
+        parts = [self._negation(depth)]
+        while self._has("and"):
+            parts.append(self._negation(depth))
+        found = all_of(parts)
+        assert found
+        return found
+
+    def _negation(self, depth: int) -> Condition:
+        if self._has("not"):
+            if depth > _MAX_DEPTH:
+                raise self._refusal(f"the condition is nested more than {_MAX_DEPTH} times")
+            return Not(self._negation(depth + 1))
+        if self._has("("):
+            inner = self.condition(depth + 1)
+            self.expect(")")
+            return inner
+        return self._test()
+
+    def _test(self) -> Condition:
+        left, token = self._operand(), self._token
+        if self._has(*COMPARISONS):
+            return Compare(left, token.word, self._operand(), token.at)
+        if self._has("~", "!~"):
+            found = self._matches(left, token.at)
+            return Not(found) if token.word == "!~" else found
+        if self._has("is"):
+            is_not = self._has("not")
+            self.expect("null")
+            return Not(IsNull(left)) if is_not else IsNull(left)
+        if self._has("not"):
+            self.expect("in")
+            return Not(self._membership(left, token.at))
+        if self._has("in"):
+            return self._membership(left, token.at)
+        if isinstance(left, Path):
+            return Compare(left, "=", Literal(value=True, at=left.at), left.at)
+        raise self._refusal(f"a comparison is expected, not {_shown(token)}")
+
+    def _matches(self, operand: Operand, at: int) -> Condition:
+        token = self._take()
+        if token.kind != "text":
+            raise refusal(
+                self._text, token.at, f"a pattern is expected, not {_shown(token)}", "in quotes"
+            )
+        pattern = _unquoted(token.text)
+        try:
+            program(pattern)
+        except PatternError as error:
+            reason = f"the pattern {pattern!r}: {error}"
+            raise refusal(self._text, token.at, reason) from None
+        return Matches(operand, pattern, at)
+
+    def _membership(self, operand: Operand, at: int) -> Condition:
+        if not self._has("("):
+            path = self._operand()
+            if not isinstance(path, Path):
+                raise refusal(
+                    self._text, path.at, "a list is expected", "as in (1, 2), or in value.isr"
+                )
+            return Contains(operand, path, at)
+        values = [self._literal()]
+        while self._has(","):
+            values.append(self._literal())
+        self.expect(")")
+        return OneOf(operand, tuple(values), at)
+
+    def _literal(self) -> Literal:
+        token, value = self._token, self._operand()
+        if not isinstance(value, Literal):
+            raise refusal(
+                self._text, token.at, f"a value is expected, not {token.text}", _quote_hint(token)
+            )
+        return value
+
+    def _operand(self) -> Operand:
+        token = self._take()
+        match token.kind, token.word:
+            case "number", _:
+                return Literal(self._number(token), token.at)
+            case "text", _:
+                return Literal(_unquoted(token.text), token.at)
+            case "name", "":
+                return _path(token)
+            case _, "true" | "false":
+                return Literal(token.word == "true", token.at)
+            case _, "len":
+                self.expect("(")
+                path = self._operand()
+                if not isinstance(path, Path):
+                    raise refusal(self._text, path.at, "len() has a list in its parentheses")
+                self.expect(")")
+                return Length(path, token.at)
+        hint = "null is compared by `is null`" if token.word == "null" else _EXAMPLE
+        raise refusal(self._text, token.at, f"a value is expected, not {_shown(token)}", hint)
+
+    def _number(self, token: _Token) -> int | float:
+        if re.fullmatch(r"-?\d{1,19}", token.text) and -(1 << 63) <= int(token.text) < 1 << 63:
+            return int(token.text)
+        value = float(token.text)
+        if value in (float("inf"), -float("inf")):
+            raise refusal(self._text, token.at, f"{token.text} is too large")
+        return value
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens, at = [], _skipped(text, 0)
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if not found or not found.lastgroup:
+            what = (
+                "the quote is not closed" if text[at] in "'\"" else f"{text[at]!r} is not expected"
+            )
+            raise refusal(text, at, what, _EXAMPLE)
+        tokens.append(_Token(found.lastgroup, found[0], at))
+        at = _skipped(text, found.end())
+    return [*tokens, _Token("end", "", len(text))]
+
+
+def _skipped(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
+
+
+def _path(token: _Token) -> Path:
+    return Path(tuple(map(_unquoted, _PART.findall(token.text))), token.at)
+
+
+def _unquoted(text: str) -> str:
+    quote = text[0]
+    return text[1:-1].replace(quote * 2, quote) if quote in "'\"" else text
+
+
+def _shown(token: _Token) -> str:
+    return token.text if token.kind != "end" else "the end"
+
+
+def _quote_hint(token: _Token) -> str | None:
+    return f"text is quoted: '{token.text}'" if token.kind == "name" else None

@@ -1,0 +1,347 @@
+r"""Regular expressions of conditions: a search in linear time, the same in both engines.
+
+A pattern is compiled to a program for a set of states (Thompson's construction), with a step for
+each character and no way back: the time of a search is at most the length of the text times the
+length of the program. The syntax is the common part of Python's `re` and Rust's `regex`: literals,
+`.` (all but a newline), classes, `\d \w \s` (of ASCII), groups, `|`, `* + ? {m,n}`, `^` and `$`
+(the ends of the text), and `(?i)` before everything. There are no references and no lookarounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import cache
+
+Ranges = tuple[tuple[int, int], ...]
+"""First and last code points of a class, in order."""
+
+_LAST = 0x10FFFF
+_MAX_STEPS = 1000
+_MAX_DEPTH = 64
+_MAX_STATES = 2000  # sets of states that are kept
+_CLASSES: dict[str, Ranges] = {
+    "d": ((48, 57),),
+    "w": ((48, 57), (65, 90), (95, 95), (97, 122)),
+    "s": ((9, 13), (32, 32)),
+}
+_ESCAPED = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11}
+_COUNTS = re.compile(r"\{(\d{1,4})(,?)(\d{0,4})\}")
+_CODES = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})")
+
+
+class PatternError(ValueError):
+    """A pattern is no regular expression of this kind; the message has the place."""
+
+
+class Op(IntEnum):
+    """The operation of a step."""
+
+    CLASS = 0
+    """One character of the ranges."""
+    SPLIT = 1
+    """Go on at both targets."""
+    BEGIN = 2
+    """The begin of the text."""
+    END = 3
+    """The end of the text."""
+    MATCH = 4
+    """The pattern is found."""
+
+
+Step = tuple[int, int, int, Ranges]
+"""An operation, the targets of `Op.SPLIT`, and the ranges of `Op.CLASS`."""
+Program = tuple[Step, ...]
+
+
+@cache
+def program(pattern: str) -> Program:
+    """Return the program of a pattern.
+
+    Raises:
+        PatternError: it is none, or becomes too long.
+    """
+    return _Compiler(pattern).program()
+
+
+def found_in(pattern: str, text: str) -> bool:
+    """Tell whether a pattern is found anywhere in a text."""
+    return _searcher(pattern).finds(text)
+
+
+@cache
+def _searcher(pattern: str) -> _Searcher:
+    return _Searcher(program(pattern))
+
+
+class _Searcher:
+    """A program with the sets of states that texts have led to."""
+
+    def __init__(self, steps: Program) -> None:
+        self._steps = steps
+        self._next: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+        self._first = self._reached([0], at_begin=True)
+        self._again = self._reached([0])
+
+    def finds(self, text: str) -> bool:
+        """Tell whether the pattern is found in a text."""
+        match, known = len(self._steps) - 1, self._next
+        states = self._first
+        for character in text:
+            if match in states:
+                return True
+            found = known.get((states, character))
+            if found is None:
+                if len(known) >= _MAX_STATES:
+                    known.clear()
+                found = known[states, character] = self._after(states, ord(character))
+            states = found
+            if not states:
+                return False
+        return match in self._reached(states, at_begin=not text, at_end=True)
+
+    def _after(self, states: frozenset[int], code: int) -> frozenset[int]:
+        steps = self._steps
+        targets = [
+            state + 1
+            for state in states
+            if any(first <= code <= last for first, last in steps[state][3])
+        ]
+        return self._reached(targets) | self._again
+
+    def _reached(
+        self, targets: Iterable[int], *, at_begin: bool = False, at_end: bool = False
+    ) -> frozenset[int]:
+        """Return the states that are reached without a character."""
+        steps, seen, left = self._steps, set[int](), list(targets)
+        while left:
+            state = left.pop()
+            if state in seen:
+                continue
+            seen.add(state)
+            op, one, other, _ = steps[state]
+            if op == Op.SPLIT:
+                left += (one, other)
+            elif (op == Op.BEGIN and at_begin) or (op == Op.END and at_end):
+                left.append(state + 1)
+        return frozenset(state for state in seen if steps[state][0] in _KEPT)
+
+
+_KEPT = (Op.CLASS, Op.END, Op.MATCH)
+
+
+class _Compiler:
+    """A pattern, the place in it, and the rules of its parts."""
+
+    def __init__(self, pattern: str) -> None:
+        self._ignores_case = pattern.startswith("(?i)")
+        self._pattern = pattern
+        self._at = 4 if self._ignores_case else 0
+
+    def program(self) -> Program:
+        """Return the program of the whole pattern."""
+        steps = self._alternatives(0)
+        if self._at < len(self._pattern):
+            raise self._refusal("`)` without `(`")
+        placed = [
+            (op, at + one, at + other, ranges) if op == Op.SPLIT else (op, 0, 0, ranges)
+            for at, (op, one, other, ranges) in enumerate(steps)
+        ]
+        return (*placed, (Op.MATCH, 0, 0, ()))
+
+    def _refusal(self, reason: str) -> PatternError:
+        return PatternError(f"{reason}, at character {self._at + 1} of it")
+
+    def _peek(self) -> str:
+        return self._pattern[self._at : self._at + 1]
+
+    def _has(self, text: str) -> bool:
+        is_next = self._pattern.startswith(text, self._at)
+        self._at += len(text) * is_next
+        return is_next
+
+    def _alternatives(self, depth: int) -> list[Step]:
+        """Return steps; in a compiler, the targets of a step are relative to it."""
+        if depth > _MAX_DEPTH:
+            raise self._refusal("groups are nested too deep")
+        steps = self._sequence(depth)
+        while self._has("|"):
+            other = self._sequence(depth)
+            steps = _either(steps, other)
+            self._refuse_long(steps)
+        return steps
+
+    def _sequence(self, depth: int) -> list[Step]:
+        steps: list[Step] = []
+        while (character := self._peek()) and character not in "|)":
+            steps += self._repeated(self._part(depth))
+            self._refuse_long(steps)
+        return steps
+
+    def _refuse_long(self, steps: list[Step]) -> None:
+        if len(steps) > _MAX_STEPS:
+            raise self._refusal(f"the pattern has more than {_MAX_STEPS} steps")
+
+    def _part(self, depth: int) -> list[Step]:  # noqa: PLR0911 - one a kind
+        """Return the steps of one character, class, group or anchor."""
+        character = self._peek()
+        if character in "*+?{":
+            raise self._refusal(f"nothing is before {character!r}")
+        self._at += 1
+        match character:
+            case "(":
+                return self._group(depth)
+            case "[":
+                return [self._class_step(self._class())]
+            case ".":
+                return [(Op.CLASS, 0, 0, _without(((10, 10),)))]
+            case "^":
+                return [(Op.BEGIN, 0, 0, ())]
+            case "$":
+                return [(Op.END, 0, 0, ())]
+            case "\\":
+                return [self._class_step(self._escaped())]
+        return [self._class_step(((ord(character), ord(character)),))]
+
+    def _group(self, depth: int) -> list[Step]:
+        if self._peek() == "?" and not self._has("?:"):
+            raise self._refusal(
+                "only groups as (…) and (?:…) are known, and (?i) before everything"
+            )
+        steps = self._alternatives(depth + 1)
+        if not self._has(")"):
+            raise self._refusal("`(` without `)`")
+        return steps
+
+    def _repeated(self, part: list[Step]) -> list[Step]:
+        """Return the steps of a part with the sign of repetition that follows it."""
+        if self._has("*"):
+            steps = _many(part)
+        elif self._has("+"):
+            steps = [*part, (Op.SPLIT, -len(part), 1, ())]
+        elif self._has("?"):
+            steps = _optional(part)
+        elif self._peek() == "{":
+            steps = self._counted(part)
+        else:
+            return part
+        self._has("?")  # the shortest match is found as well as the longest
+        if self._peek() and self._peek() in "*+{":
+            raise self._refusal("a repetition of a repetition")
+        return steps
+
+    def _counted(self, part: list[Step]) -> list[Step]:
+        found = _COUNTS.match(self._pattern, self._at)
+        if not found:
+            raise self._refusal("`{` is followed by a count, as {2} or {2,5}, or is written \\{")
+        least, most = int(found[1]), int(found[3] or found[1])
+        if most < least:
+            raise self._refusal(f"the count {found[0]} is empty")
+        if (most + 1) * (len(part) + 1) > _MAX_STEPS:
+            raise self._refusal(f"the pattern has more than {_MAX_STEPS} steps")
+        self._at = found.end()
+        rest: list[Step] = []
+        if found[2] and not found[3]:
+            rest = _many(part)
+        for _ in range(most - least):
+            rest = _optional([*part, *rest])
+        return [*part * least, *rest]
+
+    def _class(self) -> Ranges:
+        """Return the ranges of a class, behind its bracket."""
+        is_negated = self._has("^")
+        ranges: list[tuple[int, int]] = []
+        while not (ranges and self._has("]")):
+            first = self._class_item()
+            if len(first) == 1 and first[0][0] == first[0][1] and self._has_range():
+                last = self._class_item()
+                if len(last) != 1 or last[0][0] != last[0][1] or last[0][0] < first[0][0]:
+                    raise self._refusal("the range of characters is empty")
+                first = ((first[0][0], last[0][0]),)
+            ranges += first
+        found = tuple(ranges)
+        return _without(self._cases(found)) if is_negated else found
+
+    def _has_range(self) -> bool:
+        return self._pattern[self._at + 1 : self._at + 2] not in ("", "]") and self._has("-")
+
+    def _class_item(self) -> Ranges:
+        character = self._peek()
+        if not character:
+            raise self._refusal("`[` without `]`")
+        if character == "[":
+            raise self._refusal("`[` in a class is written \\[")
+        self._at += 1
+        return self._escaped() if character == "\\" else ((ord(character), ord(character)),)
+
+    def _escaped(self) -> Ranges:
+        """Return the ranges of what follows a backslash."""
+        character = self._peek()
+        if found := _CODES.match(self._pattern, self._at):
+            self._at = found.end()
+            code = int(found[1] or found[2] or found[3], 16)
+            return ((code, code),)
+        self._at += 1
+        if character.lower() in _CLASSES:
+            ranges = _CLASSES[character.lower()]
+            return _without(ranges) if character.isupper() else ranges
+        code = _ESCAPED.get(character, 0)
+        if not code:
+            if not character or character.isalnum():
+                self._at -= 1
+                raise self._refusal(f"\\{character} is not known")
+            code = ord(character)
+        return ((code, code),)
+
+    def _class_step(self, ranges: Ranges) -> Step:
+        return (Op.CLASS, 0, 0, _merged(self._cases(ranges)))
+
+    def _cases(self, ranges: Ranges) -> Ranges:
+        """Return ranges with the other case of their letters, if it does not count."""
+        if not self._ignores_case:
+            return ranges
+        others = []
+        for first, last in ranges:
+            for code in range(first, min(last, first + _MAX_FOLDED) + 1):
+                both = chr(code).lower(), chr(code).upper()
+                others += [(ord(one), ord(one)) for one in both if len(one) == 1]
+        return (*ranges, *others)
+
+
+_MAX_FOLDED = 1 << 12  # characters of a range with cases; the scripts that have them are smaller
+
+
+def _either(one: list[Step], other: list[Step]) -> list[Step]:
+    jump = len(other) + 1
+    return [(Op.SPLIT, 1, len(one) + 2, ()), *one, (Op.SPLIT, jump, jump, ()), *other]
+
+
+def _many(part: list[Step]) -> list[Step]:
+    back = -len(part) - 1
+    return [(Op.SPLIT, 1, len(part) + 2, ()), *part, (Op.SPLIT, back, back, ())]
+
+
+def _optional(part: list[Step]) -> list[Step]:
+    return [(Op.SPLIT, 1, len(part) + 1, ()), *part]
+
+
+def _merged(ranges: Ranges) -> Ranges:
+    """Return ranges in order, without overlaps."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def _without(ranges: Ranges) -> Ranges:
+    """Return the characters that are in none of some ranges."""
+    found, begin = [], 0
+    for first, last in _merged(ranges):
+        if begin < first:
+            found.append((begin, first - 1))
+        begin = last + 1
+    return (*found, (begin, _LAST)) if begin <= _LAST else tuple(found)

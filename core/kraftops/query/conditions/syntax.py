@@ -1,0 +1,171 @@
+"""The parts of a condition, as plain data, and their text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A column, or a field in it; *at* is, as below, the index in the text of the condition."""
+
+    names: tuple[str, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value in the condition itself."""
+
+    value: Scalar
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """The number of items of a list."""
+
+    path: Path
+    at: int = field(default=0, compare=False)
+
+
+Operand = Path | Literal | Length
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A comparison by one of `COMPARISONS`."""
+
+    left: Operand
+    operator: str
+    right: Operand
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """A text in which a regular expression of `kraftops.query.conditions.regex` is found."""
+
+    operand: Operand
+    pattern: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A value that is one of several."""
+
+    operand: Operand
+    values: tuple[Literal, ...]
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """A list that has a value."""
+
+    item: Operand
+    path: Path
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """A value that is not there."""
+
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite of a condition."""
+
+    part: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Conditions that must all hold."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Conditions of which one must hold."""
+
+    parts: tuple[Condition, ...]
+
+
+Condition = Compare | Matches | OneOf | Contains | IsNull | Not | And | Or
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+KEYWORDS = frozenset({"and", "or", "not", "in", "is", "null", "true", "false", "len"})
+WORD = r"[\w-]+"
+"""The pattern of a name in a path that needs no quotes."""
+
+
+def conjuncts(condition: Condition | None) -> list[Condition]:
+    """Return the conditions that must all hold; none without a condition."""
+    if isinstance(condition, And):
+        return [each for part in condition.parts for each in conjuncts(part)]
+    return [] if condition is None else [condition]
+
+
+def all_of(conditions: list[Condition]) -> Condition | None:
+    """Return the condition that all of some hold; None for none."""
+    return And(tuple(conditions)) if len(conditions) > 1 else next(iter(conditions), None)
+
+
+def text_of(condition: Condition) -> str:  # noqa: PLR0911 - one a kind
+    """Return a text that is parsed to the same condition."""
+    match condition:
+        case Compare(left, operator, right):
+            return f"{_operand(left)} {operator} {_operand(right)}"
+        case Matches(operand, pattern):
+            return f"{_operand(operand)} ~ {_quoted(pattern)}"
+        case OneOf(operand, values):
+            return f"{_operand(operand)} in ({', '.join(map(_operand, values))})"
+        case Contains(item, path):
+            return f"{_operand(item)} in {_operand(path)}"
+        case IsNull(operand):
+            return f"{_operand(operand)} is null"
+        case Not(part):
+            return f"not {_inner(part)}"
+        case And(parts):
+            return " and ".join(map(_inner, parts))
+        case Or(parts):
+            return " or ".join(map(_inner, parts))
+
+
+def path_text(names: tuple[str, ...]) -> str:
+    """Return the text of a path."""
+    first, *others = names
+    return ".".join(
+        [first, *(name if re.fullmatch(WORD, name) else _quoted(name) for name in others)]
+    )
+
+
+def _inner(condition: Condition) -> str:
+    text = text_of(condition)
+    return f"({text})" if isinstance(condition, And | Or) else text
+
+
+def _operand(operand: Operand) -> str:
+    match operand:
+        case Path(names):
+            return path_text(names)
+        case Length(path):
+            return f"len({path_text(path.names)})"
+        case Literal(bool(value)):
+            return "true" if value else "false"
+        case Literal(str(value)):
+            return _quoted(value)
+        case Literal(value):
+            return repr(value)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,98 @@
+"""Conditions in a filter: checked, and turned into its other parts where these suffice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kraftops.query.conditions.parser import parse_condition
+from kraftops.query.conditions.row_types import row_types
+from kraftops.query.conditions.syntax import (
+    Compare,
+    Condition,
+    Literal,
+    OneOf,
+    Path,
+    all_of,
+    conjuncts,
+    text_of,
+)
+from kraftops.query.conditions.types import checked
+from kraftops.query.filters import Filter, normal_type
+from kraftops.records.decoder import Decoder
+
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
+_RANGES = {"=": (0, 0), ">": (1, None), ">=": (0, None), "<": (None, -1), "<=": (None, 0)}
+"""The distances of the first and the last value that a comparison selects from its number."""
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def with_conditions(
+    known: Filter, texts: Iterable[str], decoders: Iterable[Decoder], now: int
+) -> Filter:
+    """Return a filter with conditions that must all hold besides.
+
+    Conditions on offset, time and type become limits of the filter, which rule out batches and
+    records before anything is decoded.
+
+    Args:
+        known: the filter.
+        texts: the conditions.
+        decoders: the decoders of all sources; they know the fields of keys and values.
+        now: in ms since the epoch, for durations.
+
+    Raises:
+        UsageError: one is no condition, has an unknown name, or compares values of other kinds.
+    """
+    columns = row_types(frozenset(decoders))
+    conditions = [checked(parse_condition(text), text, columns, now) for text in texts]
+    rest = []
+    for condition in conjuncts(all_of(conditions)):
+        narrowed = _narrowed(known, condition, columns["type"].values)
+        if narrowed is None:
+            rest.append(condition)
+        else:
+            known = narrowed
+    left = all_of(rest)
+    return replace(known, where=text_of(left) if left else "")
+
+
+def _narrowed(known: Filter, condition: Condition, types: frozenset[str]) -> Filter | None:
+    """Return a filter with a condition as a limit; None if it has no such limit.
+
+    *types* are the names of all record types.
+    """
+    match condition:
+        case Compare(Literal(value), sign, Path() as path):
+            turned = Compare(path, _SWAPPED.get(sign, sign), Literal(value))
+            return _narrowed(known, turned, types)
+        case Compare(Path(("offset",)), sign, Literal(int(value))) if sign in _RANGES:
+            first, last = _range(sign, value)
+            if first <= _MOST and last >= _LEAST:
+                first, last = max(known.first_offset, first), min(known.last_offset, last)
+                return replace(known, first_offset=first, last_offset=last)
+        case Compare(Path(("timestamp",)), sign, Literal(int(value))) if sign in _RANGES:
+            first, last = _range(sign, value)
+            if first <= _MOST and last >= _LEAST:
+                first, last = max(known.since, first), min(known.until, last + 1)
+                return replace(known, since=first, until=last)
+        case Compare(Path(("type",)), "=", Literal(str(name))):
+            return _of_types(known, {name}, types)
+        case OneOf(Path(("type",)), values):
+            return _of_types(known, {str(literal.value) for literal in values}, types)
+    return None
+
+
+def _range(sign: str, value: int) -> tuple[int, int]:
+    """Return the first and the last number that a comparison selects."""
+    first, last = _RANGES[sign]
+    return _LEAST if first is None else value + first, _MOST if last is None else value + last
+
+
+def _of_types(known: Filter, names: set[str], types: frozenset[str]) -> Filter | None:
+    """Return a filter of some types; None if the filter, which ignores case, selects others."""
+    normal = frozenset(map(normal_type, names))
+    both = normal & known.types if known.types else normal
+    is_exact = names == {name for name in types if normal_type(name) in normal}
+    return replace(known, types=both) if both and is_exact else None
