@@ -17,7 +17,7 @@ def run_line(session: Session, line: Sequence[str]) -> int:
     Raises:
         KraftopsError: the source cannot be read any more.
     """
-    session.has_failed = False
+    session.first_error = None
     try:
         call = read_call(line, session.commands, kafka=session.is_kafka)
         if call is None:
@@ -31,4 +31,4 @@ def run_line(session: Session, line: Sequence[str]) -> int:
         code = FAILED
     if session.is_kafka:
         return OK
-    return code or (FAILED if session.has_failed else OK)
+    return code or (OK if session.first_error is None else FAILED)

@@ -12,13 +12,14 @@ from kraftops.tree.view import Form
 from kraftops_cli.metadata_shell.console import console_of
 from kraftops_cli.metadata_shell.request import ShellRequest
 from kraftops_cli.metadata_shell.source import OpenedImage, open_image, print_findings, status_line
+from kraftops_cli.terminal.failure import Failure, conclude
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import VERSION
 from kraftops_shell.run import run_line
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.history import HistoryFile, history_path
 from kraftops_shell.session.image_source import ImageSource
-from kraftops_shell.session.session import Session
+from kraftops_shell.session.session import FAILED, Session
 
 _POLL_SECONDS = 0.5
 
@@ -53,7 +54,7 @@ class _Browsed:
         self._session.refresh = self._refresh
 
     def run_command(self) -> int:
-        """Run the words of the request."""
+        """Run the words of the request; for programs, a failure is an object behind the output."""
         if self._request.is_kafka:
             return self._run_words()
         from kraftops_shell.output.outlets import StandardOutput, connect
@@ -61,7 +62,10 @@ class _Browsed:
         console = console_of(self._terminal, self._request.color)
         with StandardOutput(console) as outlet:
             connect(self._session, console, outlet)
-            return self._run_words()
+            code = self._run_words()
+        if code == FAILED and self._terminal.is_json and self._session.first_error:
+            return conclude(self._terminal, Failure("failed", self._session.first_error))
+        return code
 
     def run_interactive(self) -> int:
         """Read lines and run them."""

@@ -45,7 +45,8 @@ class Session:
     working: tuple[str, ...] = ()
     history: History = field(default_factory=History)
     is_over: bool = False
-    has_failed: bool = False
+    first_error: str | None = None
+    """Why the present line failed, if it did."""
 
     def __post_init__(self) -> None:
         """Begin with an outlet that is no terminal."""
@@ -58,7 +59,7 @@ class Session:
 
     def print_error(self, message: str) -> None:
         """Print that a part of a command failed."""
-        self.has_failed = True
+        self.first_error = self.first_error or message
         if self.is_kafka:
             self.out(f"{message}\n")
         else:

@@ -7,8 +7,17 @@ import pytest
 
 from kraftops.errors import AnswerError, KraftopsError, RefusedError, SourceError
 from kraftops_cli.terminal.failure import asks_for_json, fail, failure_of
+from tests.helpers.logs.segments import IN
 from tests.helpers.project.json_schemas import problems
-from tests.helpers.tools.console import CLUSTER, DUMP_LOG, STORAGE, Done, MemoryTerminal, run_here
+from tests.helpers.tools.console import (
+    CLUSTER,
+    DUMP_LOG,
+    METADATA_SHELL,
+    STORAGE,
+    Done,
+    MemoryTerminal,
+    run_here,
+)
 from tests.helpers.tools.fake_cluster import cluster
 from tests.helpers.wire.peers import free_port
 
@@ -101,6 +110,23 @@ def test_every_tool_fails_in_json(program: str, arguments: str, command: str, er
     assert (last["command"], last["error"]) == (command, error)
     assert done.errors[0].endswith(last["message"])
     assert done.code == {"usage": 1, "not-found": 4}[error]
+
+
+@pytest.mark.parametrize(
+    ("words", "codes"),
+    [
+        ("stat /image/none /image/topics --format json", (1, "failed")),
+        ("stat /image/topics --format json", (0, None)),
+        ("stat --no-such-flag --format json", (1, "failed")),
+    ],
+)
+def test_command_of_the_shell_fails_in_json(words: str, codes: tuple[int, str | None]) -> None:
+    source = str(IN / "meta/00000000000000000391-0000000001.checkpoint")
+    done = run_here("-s", source, "--format", "json", *words.split(), program=METADATA_SHELL)
+
+    *_, last = done.text.splitlines()
+    assert (done.code, json.loads(last).get("error")) == codes
+    assert (json.loads(last).get("message", "") in done.err) or not codes[0]
 
 
 def test_nobody_who_answers_is_5_but_under_kafkas_form() -> None:

@@ -15,7 +15,7 @@ def test_errors_go_to_the_stream_of_the_form(kafka: bool) -> None:
 
     one.print_error("failed")
 
-    assert one.has_failed
+    assert one.first_error is not None
     assert (out.text, list(err)) == (("failed\n", []) if kafka else ("", ["failed"]))
 
 
