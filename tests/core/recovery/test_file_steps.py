@@ -56,11 +56,15 @@ batches = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 1)), min_size=1, 
 
 
 def written(
-    folder: Path, history: Sequence[tuple[int, int]], cuts: set[int], end: bytes = b""
+    folder: Path,
+    history: Sequence[tuple[int, int]],
+    cuts: set[int],
+    end: bytes = b"",
+    first_epoch: int = 1,
 ) -> Path:
     """Write batches, a new segment at each cut; epochs grow by what is said."""
-    offset, epoch = 1, 1
-    segments: dict[int, list[bytes]] = {0: [voters_batch(0, (1, bytes(16)))]}
+    offset, epoch = 1, first_epoch
+    segments: dict[int, list[bytes]] = {0: [voters_batch(0, (1, bytes(16)), epoch=epoch)]}
     for number, (count, grows) in enumerate(history):
         epoch += grows
         if number in cuts:
@@ -79,6 +83,8 @@ def written(
     their_cuts=st.sets(st.integers(0, 15)),
     torn=st.sampled_from([b"", b"torn", bytes(80)]),
     has_begun_later=st.booleans(),
+    is_rival=st.booleans(),
+    is_best=st.booleans(),
 )
 def test_every_step_leaves_a_sound_log_and_the_last_the_chosen_one(
     *,
@@ -89,7 +95,10 @@ def test_every_step_leaves_a_sound_log_and_the_last_the_chosen_one(
     their_cuts: set[int],
     torn: bytes,
     has_begun_later: bool,
+    is_rival: bool,
+    is_best: bool,
 ) -> None:
+    """The log that goes on may be the shorter one, and differ from the first batch on."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         own_folder = written(folder / "own", [*common, *mine], cuts, torn)
@@ -97,7 +106,9 @@ def test_every_step_leaves_a_sound_log_and_the_last_the_chosen_one(
         other_way = [
             (count, grows + 5 * (number == 0)) for number, (count, grows) in enumerate(theirs)
         ]
-        their_folder = written(folder / "theirs", [*common, *other_way], their_cuts, torn)
+        first_epoch = 3 if is_rival else 1
+        their_history = [*common, *other_way]
+        their_folder = written(folder / "theirs", their_history, their_cuts, torn, first_epoch)
         if has_begun_later and theirs:
             end = log_at(their_folder).end
             epoch = log_at(their_folder).epoch
@@ -105,7 +116,7 @@ def test_every_step_leaves_a_sound_log_and_the_last_the_chosen_one(
             for path in sorted(their_folder.glob("*.log"))[:-1]:
                 path.unlink()
         own, other = log_at(own_folder), log_at(their_folder)
-        chosen = max(own, other, key=lambda log: log.rank)
+        chosen = (max if is_best else min)(own, other, key=lambda log: log.rank)
         wanted = offsets(Path(chosen.folder))
         batch = batch_for(chosen)
 
