@@ -2,13 +2,14 @@
 
 A throttle has rates on brokers and lists of replicas on topics (KIP-73). Each broker whose rates
 are ours has a mark, a key that Kafka does not know, set and deleted in the same request as the
-rates. Before ours, there are no others: so list entries of marked brokers are ours.
+rates. Before ours, there are no others: so list entries of marked brokers are ours, and where a
+broker is marked, also those of brokers that are down and cannot be asked.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -53,8 +54,9 @@ def find_throttles(access: ClusterAccess, placement: Placement) -> Throttles:
         for broker, values in sorted(brokers.items())
         if broker not in ours and not values.keys().isdisjoint(_RATES)
     ]
+    is_ours = _owner(access, placement, ours)
     for topic, values in _topic_lists(access, placement).items():
-        if any(_others_in(each, ours) for each in values.values()):
+        if any(not is_ours(entry) for each in values.values() for entry in _entries(each)):
             others.append(f"topic {topic}")
     return Throttles(ours, others)
 
@@ -69,13 +71,15 @@ def set_throttle(
     """
     leaders: dict[str, list[str]] = defaultdict(list)
     followers: dict[str, list[str]] = defaultdict(list)
+    running = {each for each, place in placement.brokers.items() if not place.is_fenced}
     brokers: set[int] = set()
     for (topic, number), before, after in moves:
-        added = [each for each in after if each not in before]
+        sources = [each for each in before if each in running]
+        added = [each for each in after if each not in before and each in running]
         if added:
-            leaders[topic] += [f"{number}:{broker}" for broker in before]
+            leaders[topic] += [f"{number}:{broker}" for broker in sources]
             followers[topic] += [f"{number}:{broker}" for broker in added]
-            brokers.update(before, added)
+            brokers.update(sources, added)
     set_rates(access, placement, brokers, rate)
     lists = {
         topic: [
@@ -109,16 +113,18 @@ def clear_throttles(access: ClusterAccess, placement: Placement) -> bool:
     ours = frozenset(broker for broker, values in brokers.items() if MARK in values)
     if not ours:
         return False
+    is_ours = _owner(access, placement, ours)
     lists = {}
     for topic, values in _topic_lists(access, placement).items():
-        changes = [
-            # Subtracting the last entry would leave an empty list.
-            ConfigChange(key, Operation.SUBTRACT, ",".join(entries))
-            if _others_in(value, ours)
-            else ConfigChange(key, Operation.DELETE)
-            for key, value in values.items()
-            if (entries := _ours_in(value, ours))
-        ]
+        changes = []
+        for key, value in values.items():
+            entries = _entries(value)
+            removed = [entry for entry in entries if is_ours(entry)]
+            if len(removed) == len(entries):
+                # Subtracting the last entry would leave an empty list.
+                changes.append(ConfigChange(key, Operation.DELETE))
+            elif removed:
+                changes.append(ConfigChange(key, Operation.SUBTRACT, ",".join(removed)))
         if changes:
             lists[topic] = changes
     access.ask(lambda connection: alter_configs(connection, ResourceType.TOPIC, lists))
@@ -146,11 +152,21 @@ def _topic_lists(access: ClusterAccess, placement: Placement) -> dict[str, dict[
     return found
 
 
-def _ours_in(found: ConfigValue, ours: Collection[int]) -> list[str]:
-    """Return the entries `PARTITION:BROKER` of our brokers."""
+def _entries(found: ConfigValue) -> list[str]:
+    """Return the entries `PARTITION:BROKER` of a list; or `*`, for all."""
+    return (found.value or "").split(",")
+
+
+def _owner(
+    access: ClusterAccess, placement: Placement, ours: Collection[int]
+) -> Callable[[str], bool]:
+    """Return the function that tells whether an entry of a list is ours."""
     marked = {str(broker) for broker in ours}
-    return [each for each in (found.value or "").split(",") if each.partition(":")[2] in marked]
+    asked = {str(broker) for broker, each in placement.brokers.items() if not each.is_fenced}
+    sees_all = access.controllers is not None or not ours
 
+    def is_ours(entry: str) -> bool:
+        broker = entry.partition(":")[2]
+        return broker in marked or bool(broker and broker not in asked and not sees_all)
 
-def _others_in(found: ConfigValue, ours: Collection[int]) -> bool:
-    return len(_ours_in(found, ours)) < len((found.value or "").split(","))
+    return is_ours
