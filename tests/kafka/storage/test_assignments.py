@@ -1,21 +1,15 @@
-"""`verify` says which partitions a real Kafka sets aside, makes anew, or keeps."""
+"""A directory of another broker is set aside by a real Kafka, as `verify` and `rewrite` say."""
 
 import json
-import re
 import shutil
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
 from kraftops.storage.logdirs.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import format_node
 from tests.helpers.kafka.nodes.configs import Config, broker, combined
-from tests.helpers.kafka.nodes.nodes import Node, running, until
-from tests.helpers.kafka.nodes.protocol import AnswerError
-from tests.helpers.nodes.node_directories import OTHER_ID
+from tests.helpers.kafka.nodes.nodes import running
 from tests.helpers.tools.console import STORAGE, Done, run_command
 
 pytestmark = pytest.mark.kafka
@@ -30,21 +24,9 @@ def used(jars: Path, tmp_path: Path) -> Config:
     with running(jars, config) as node:
         node.wait_ready()
         for name in ("a", "b", "c"):
-            node.create_topic(name)
-            assert until(partial(has_produced, node, name))
+            node.fill(name, records=RECORDS)
         node.stop()
     return config
-
-
-def has_produced(node: Node, name: str) -> bool:
-    """Append records, if the new leader takes them already."""
-    try:
-        node.produce(
-            name, batch_bytes([Record(number, 1, None, b"x") for number in range(RECORDS)])
-        )
-    except AnswerError:
-        return False
-    return True
 
 
 def verify(*configs: Config) -> tuple[int, set[tuple[str, str | None, int | None]]]:
@@ -68,69 +50,27 @@ def place(config: Config, name: str) -> Path:
     return found
 
 
-def elsewhere(config: Config, folder: Path) -> Path:
-    """Return the other log directory."""
-    (found,) = (path for path in config.log_dirs if path != folder.parent)
-    return found
-
-
 def records(config: Config, name: str) -> int | None:
     return partition_data_of(str(place(config, name))).records
 
 
-def names(directories: Sequence[Path]) -> set[str]:
-    return {
-        re.sub(r"\.[0-9a-f]{32}-", ".*-", path.name)
-        for directory in directories
-        for path in directory.iterdir()
-        if path.is_dir()
-    }
-
-
-def test_node_as_it_was_stopped_has_no_findings(used: Config) -> None:
-    assert verify(used) == (0, set())
-
-
-def test_server_does_with_partitions_what_verify_says(jars: Path, used: Config) -> None:
-    moved, missing = place(used, "a-0"), place(used, "b-0")
-    shutil.move(moved, elsewhere(used, moved))
-    foreign = missing.parent / "gone-0"
-    missing.rename(foreign)
-    (foreign / "partition.metadata").write_text(f"version: 0\ntopic_id: {OTHER_ID}\n")
-
-    assert verify(used) == (
-        2,
-        {
-            ("other-directory", "a-0", RECORDS),
-            ("missing-partition", "b-0", None),
-            ("unknown-topic", "gone-0", RECORDS),
-        },
-    )
-
-    with running(jars, used) as node:
-        node.wait_ready()
-        assert until(lambda: "gone-0.*-stray" in names(used.log_dirs))
-        assert until(lambda: "b-0" in names(used.log_dirs))
-        node.stop()
-    assert [records(used, name) for name in ("a-0", "b-0", "c-0")] == [RECORDS, 0, RECORDS]
-    assert place(used, "a-0").parent == elsewhere(used, moved)
-    assert verify(used) == (0, set())
+def strays(config: Config) -> set[str]:
+    """Return the partitions that a broker has set aside."""
+    paths = [path for directory in config.log_dirs for path in directory.glob("*-stray")]
+    return {path.name.partition(".")[0] for path in paths}
 
 
 def test_directory_of_another_broker_is_not_taken_over(jars: Path, used: Config) -> None:
-    """The directory of a node is mounted at another broker; rewrite refuses it."""
-    taken = place(used, "a-0").parent
-    if (taken / "__cluster_metadata-0").exists():
-        taken = elsewhere(used, place(used, "a-0"))
-        shutil.move(place(used, "a-0"), taken)
+    """The directory of a node is mounted at another broker; rewrite refuses it.
+
+    What verify proposes loses nothing; with --force, all records in it are lost.
+    """
+    first, taken = used.log_dirs
+    if not (taken / "a-0").exists():
+        shutil.move(first / "a-0", taken)
     partitions = sorted(path.name for path in taken.glob("?-0"))
     other = format_node(broker(used.path.parent, 9, [used]))
-    with running(jars, used) as node:
-        node.wait_ready()
-        with running(jars, other) as second:
-            second.wait_ready(2)
-            second.stop()
-        node.stop()
+    started(jars, used, other)  # node 1 tells where a-0 is now
     merged = other.changed({"log.dirs": f"{other.log_dirs[0]},{taken}"})
 
     code, found = verify(merged)
@@ -143,7 +83,31 @@ def test_directory_of_another_broker_is_not_taken_over(jars: Path, used: Config)
     refused = storage("rewrite", "-c", str(merged.path), "--node-id", "9")
     assert refused.code == 3
     assert partitions[0] in refused.err
-    assert storage("rewrite", "-c", str(merged.path), "--node-id", "9", "--force").code == 0
-    code, found = verify(merged)
+
+    other = other.changed(other.settings)
+    assert verify(used, other) == (0, set())
+    started(jars, used, other)
+    assert [records(used, f"{name}-0") for name in "abc"] == [RECORDS] * 3
+
+    merged = other.changed({"log.dirs": f"{other.log_dirs[0]},{taken}"})
+    forced = storage("rewrite", "-c", str(merged.path), "--node-id", "9", "--force")
+    assert forced.code == 0
+    assert f"sets them aside: {', '.join(partitions)} (" in forced.err
+    left = used.changed({"log.dirs": str(first)})
+    code, found = verify(left, merged)
     assert code == 2
-    assert {("other-broker", name, RECORDS) for name in partitions} <= found
+    assert {("other-broker", name, RECORDS) for name in partitions} < found
+    assert {("missing-partition", name, None) for name in partitions} < found
+    started(jars, left, merged)
+    assert strays(merged) == set(partitions)
+    assert [records(left, name) for name in partitions] == [0] * len(partitions)
+
+
+def started(jars: Path, controller: Config, member: Config) -> None:
+    """Start a node and then a broker, and stop them."""
+    with running(jars, controller) as node:
+        node.wait_ready()
+        with running(jars, member) as second:
+            second.wait_ready(2)
+            second.stop()
+        node.stop()

@@ -1,16 +1,13 @@
 """A data directory without meta.properties is mended as by Kafka's `format -g`, with its old id."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from kraftops.log.batch import Record, batch_bytes
 from kraftops.storage.logdirs.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import META, format_node, properties
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, Config, combined
-from tests.helpers.kafka.nodes.nodes import Node, running, until
-from tests.helpers.kafka.nodes.protocol import AnswerError
+from tests.helpers.kafka.nodes.nodes import running
 from tests.helpers.kafka.tools.storage_tool import KafkaStorage
 from tests.helpers.tools.console import STORAGE, Done, run_command
 
@@ -27,21 +24,10 @@ def used(jars: Path, tmp_path: Path) -> Config:
     with running(jars, config) as node:
         node.wait_ready()
         for name in NAMES:
-            node.create_topic(name)
-            assert until(partial(has_produced, node, name))
+            node.fill(name, records=RECORDS)
         node.stop()
     (config.log_dirs[1] / META).rename(config.log_dirs[1].parent / "lost")
     return config
-
-
-def has_produced(node: Node, name: str) -> bool:
-    try:
-        node.produce(
-            name, batch_bytes([Record(number, 1, None, b"x") for number in range(RECORDS)])
-        )
-    except AnswerError:  # the new leader does not lead yet
-        return False
-    return True
 
 
 def arguments(config: Config) -> list[str]:

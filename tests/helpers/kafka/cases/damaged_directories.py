@@ -184,7 +184,7 @@ def configured(given: Mapping[str, str | None]) -> Change:
 
     def change(config: Config) -> Config:
         folder = config.log_dirs[0].parent
-        words = {"folder": folder, "port": config.ports[CONTROLLER]}
+        words = {"folder": folder, "port": config.ports.get(CONTROLLER)}
         every = {**config.settings, **given}
         texts = {key: text.format(**words) for key, text in every.items() if text is not None}
         return replace(config, settings={}).changed(texts)
@@ -209,13 +209,13 @@ def bootstrapped(levels: Mapping[str, int], level: int = LATEST_PRODUCTION.level
     return written(f"d1/{BOOTSTRAP}", bootstrap_bytes(Bootstrap(version, levels, ()), 0))
 
 
-def voting(*voters: tuple[int, str | None]) -> Change:
+def voting(*voters: tuple[int, str | None], host: str = "localhost") -> Change:
     """Write a snapshot of other voters: ids of nodes and directories, None for this node's own."""
 
     def change(config: Config) -> None:
         own = properties(config)["directory.id"]
         port = config.ports[CONTROLLER]
-        given = [Voter(node, from_text(place or own), "localhost", port) for node, place in voters]
+        given = [Voter(node, from_text(place or own), host, port) for node, place in voters]
         write(at(config, VOTERS_SNAPSHOT), voters_snapshot_bytes(given, CONTROLLER, 0))
 
     return change

@@ -1,12 +1,14 @@
 """Trials of nodes: a directory is changed, the node started, then repaired and started again."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from kraftops.storage.logdirs.directories import METADATA_PARTITION
 from kraftops.storage.logdirs.inspector import Finding
+from kraftops.storage.logdirs.partition_data import partition_data_of
 from tests.helpers.kafka.cases.damaged_directories import (
     LOG,
     at,
@@ -33,6 +35,7 @@ LIMIT = 60  # seconds
 # What a node logs that will never be ready, if no other node comes.
 WAITING = re.compile(
     r"Starting voters are VoterSet\(voters=\{\}\)|the controller returned error INVALID_REGISTRATION"
+    r"|Election timed out before receiving sufficient vote responses"
 )
 ELECTION = "ProspectiveState"
 NO_LEADER = "we still don't know the high water mark yet"  # every 100 ms
@@ -72,6 +75,21 @@ def has_lost(log: str, end: int) -> bool:
     """Tell whether a node that is ready has dropped data; its log ended at offset *end* before."""
     truncated = TRUNCATED.search(log)
     return OFFLINE.search(log) is not None or bool(truncated and int(truncated[1]) < end)
+
+
+def records_in(config: Config) -> dict[str, int]:
+    """Return the records of the partitions in the directories of a node, by name."""
+    found: dict[str, int] = {}
+    for path in (path for directory in config.log_dirs for path in directory.glob("*-[0-9]")):
+        if path.is_dir() and path.name != METADATA_PARTITION:
+            found[path.name] = partition_data_of(str(path)).records or 0
+    return found
+
+
+def are_there(expected: Mapping[str, int], config: Config) -> bool:
+    """Tell whether the partitions of a node have as many records as expected."""
+    found = records_in(config)
+    return all(found.get(name, 0) >= count for name, count in expected.items())
 
 
 def will_wait(log: str) -> bool:
@@ -119,6 +137,8 @@ class StartTrials:
     def _start(self, config: Config, case: Case) -> Trial:
         findings = verified(config)
         end = end_of_log(config)
+        template = self._templates.get(case.shape)
+        expected = records_in(config) | (records_in(template.result()) if template else {})
         with running(self._jars, config) as node:
             found: list[Outcome] = []
 
@@ -127,7 +147,8 @@ class StartTrials:
                 if code is not None:
                     found.append(ENDS)
                 elif node.is_ready():
-                    found.append(LOSES if has_lost(node.logged(), end) else STARTS)
+                    has_all = are_there(expected, config) and not has_lost(node.logged(), end)
+                    found.append(STARTS if has_all else LOSES)
                 elif case.is_alone and will_wait(log):
                     found.append(WAITS)
                 return bool(found)
@@ -144,9 +165,9 @@ class StartTrials:
             if shape == "used":
                 return copy_node(template, combined(folder, static=True, log_dirs=2))
             return copy_node(template, controllers(folder, 1)[0])
-        if shape == "broker":
+        if shape.endswith("broker"):
             return format_node(broker(folder, 100 + number, [self._live]))
-        if shape == "joining":
+        if shape.endswith("joining"):
             servers = "controller.quorum.bootstrap.servers"
             changes = {"node.id": str(100 + number), servers: self._live.settings[servers]}
             config = controllers(folder, 1)[0].changed(changes)
@@ -159,7 +180,7 @@ class StartTrials:
         config = format_node(combined(self._folder / "used", static=True, log_dirs=2))
         with running(self._jars, config) as node:
             node.wait_ready()
-            node.create_topic("kept", partitions=2)
+            node.fill("kept", partitions=2)
             node.stop()
         return config
 

@@ -7,10 +7,10 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
+from kraftops.image.verify.nodes import verify_nodes
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.node import read_node
-from kraftops.storage.verify.start import verify_node
 from tests.helpers.kafka.cases.damaged_directories import (
     BOOTSTRAP,
     FIRST_SEGMENT,
@@ -22,6 +22,7 @@ from tests.helpers.kafka.cases.damaged_directories import (
     Change,
     all_of,
     appended,
+    at,
     bootstrapped,
     configured,
     copied,
@@ -68,7 +69,7 @@ class Case(NamedTuple):
 
     @property
     def is_alone(self) -> bool:
-        """Whether nobody else is in its cluster."""
+        """Whether nobody else is in its cluster, or can be reached."""
         return self.shape not in ("broker", "joining")
 
 
@@ -79,9 +80,10 @@ def storage(*args: str) -> Done:
     return run_command(*args, program=STORAGE)
 
 
-def verified(config: Config) -> list[Finding]:
-    """Return what verify finds."""
-    return [*verify_node(read_node(load_config(str(config.path))))]
+def verified(*configs: Config) -> list[Finding]:
+    """Return what verify finds, names included."""
+    nodes = [read_node(load_config(str(config.path))) for config in configs]
+    return verify_nodes(nodes, resolves=True)
 
 
 def run_hints(config: Config) -> None:
@@ -135,6 +137,23 @@ def with_newer_snapshot(config: Config) -> None:
     """Rename the latest snapshot, so that it ends after the log."""
     snapshot = matching(config, f"{LOG}/*.checkpoint")[-1]
     snapshot.rename(snapshot.with_name(f"{9999:020}-{9:010}.checkpoint"))
+
+
+def moved(source: str, target: str) -> Change:
+    """Rename a file or directory; *source* is a pattern, the last part of its name is in {}."""
+
+    def change(config: Config) -> None:
+        path = matching(config, source)[0]
+        number = path.name.rpartition("-")[2]
+        path.rename(at(config, target.format(number=number)))
+
+    return change
+
+
+def with_bootstrap_server(address: str) -> Change:
+    """Add a bootstrap server."""
+    key = "controller.quorum.bootstrap.servers"
+    return lambda config: config.changed({key: f"{config.settings[key]},{address}"})
 
 
 CASES = {
@@ -382,6 +401,106 @@ CASES = {
         STARTS,
         "zookeeper.connect is ignored",
         configured({"zookeeper.connect": "localhost:2181", "broker.id.generation.enable": "false"}),
+    ),
+    # Partitions against the metadata
+    "partition in the other directory": Case(
+        "used", STARTS, "it is assigned to directory", moved("d1/kept-*", "d2/kept-{number}")
+    ),
+    "partition missing": Case(
+        "used",
+        LOSES,
+        "d1/kept-.: it is missing: the metadata has it here, in sync",
+        removed("d1/kept-*"),
+    ),
+    "partition of a topic that was deleted": Case(
+        "used",
+        LOSES,
+        r"d1/kept-.: the topic kept is another one now: .*\(100 records, .* as a stray",
+        in_partition("partition.metadata", f"version: 0\ntopic_id: {OTHER_ID}\n".encode()),
+    ),
+    "partition of an unknown topic": Case(
+        "used",
+        LOSES,
+        r"d2/gone-3: there is no topic gone with the id .*\(100 records",
+        all_of(
+            copied("d1/kept-*", "d2/gone-3"),
+            written("d2/gone-3/partition.metadata", f"version: 0\ntopic_id: {OTHER_ID}\n".encode()),
+        ),
+    ),
+    "partition of an unknown number": Case(
+        "used",
+        LOSES,
+        r"d2/kept-7: the topic kept has no partition 7 \(100 records",
+        copied("d1/kept-*", "d2/kept-7"),
+    ),
+    "partition under another name": Case(
+        "used",
+        LOSES,
+        "d1/other-.: its topic id .* is that of kept",
+        moved("d1/kept-*", "d1/other-{number}"),
+    ),
+    "partition without topic id": Case(
+        "used", LOSES, "d1/kept-.: it has no topic id", removed("d1/kept-*/partition.metadata")
+    ),
+    # Names
+    "listener that does not resolve": Case(
+        "controller",
+        ENDS,
+        "hosts of listeners do not resolve: nowhere.invalid",
+        configured({"listeners": "CONTROLLER://nowhere.invalid:{port}"}),
+    ),
+    "advertised name that does not resolve": Case(
+        "standalone",
+        STARTS,
+        "advertised hosts do not resolve here: nowhere.invalid",
+        configured(
+            {"advertised.listeners": "PLAINTEXT://nowhere.invalid:9,CONTROLLER://localhost:{port}"}
+        ),
+    ),
+    "most of the static voters do not resolve": Case(
+        "static",
+        WAITS,
+        "of 3 voters 1 can be reached",
+        configured(
+            {"controller.quorum.voters": "1@localhost:{port},2@nowhere.invalid:9,3@there.invalid:9"}
+        ),
+    ),
+    "most of the voters do not resolve": Case(
+        "controller",
+        WAITS,
+        "hosts of voters do not resolve: nowhere.invalid .*--listener-hosts nowhere.invalid=NEW",
+        voting((1, None), (2, OTHER_ID), host="nowhere.invalid"),
+        voting((1, None)),
+    ),
+    "own name of a controller does not resolve": Case(
+        "controller",
+        STARTS,
+        "hosts of voters do not resolve: nowhere.invalid",
+        voting((1, None), host="nowhere.invalid"),
+    ),
+    "own name of a broker that is controller does not resolve": Case(
+        "standalone",
+        STARTS,
+        "hosts of voters do not resolve: nowhere.invalid",
+        voting((1, None), host="nowhere.invalid"),
+    ),
+    "bootstrap server that does not resolve": Case(
+        "broker",
+        STARTS,
+        "hosts of controllers do not resolve: nowhere.invalid",
+        with_bootstrap_server("nowhere.invalid:9"),
+    ),
+    "bootstrap servers that do not resolve": Case(
+        "apart broker",
+        WAITS,
+        "nowhere.invalid .*; it would look for the leader for ever",
+        configured({"controller.quorum.bootstrap.servers": "nowhere.invalid:9"}),
+    ),
+    "only bootstrap server of a controller that joins": Case(
+        "apart joining",
+        WAITS,
+        "nowhere.invalid .*; it would look for the leader for ever",
+        configured({"controller.quorum.bootstrap.servers": "nowhere.invalid:9"}),
     ),
     # quorum-state
     "garbage for a quorum-state": Case(

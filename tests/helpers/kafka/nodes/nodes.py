@@ -10,10 +10,11 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from kraftops.log.batch import Record, batch_bytes
 from tests.helpers.kafka.jvm.jars import cache_directory
 from tests.helpers.kafka.jvm.jvm import OPTIONS, classpath, java_version
 from tests.helpers.kafka.nodes.configs import BROKER, CLUSTER_ID, CONTROLLER, SASL, Config, combined
@@ -139,10 +140,25 @@ class Node:
             if not until(lambda: connection.topics().get(name) == partitions):
                 raise self._error(f"has no leaders for the topic {name}")
 
-    def produce(self, topic: str, batch: bytes) -> int:
-        """Append a batch to partition 0 of a topic; return the offset that it got."""
+    def produce(self, topic: str, batch: bytes, partition: int = 0) -> int:
+        """Append a batch to a partition of a topic; return the offset that it got."""
         with self._connected() as connection:
-            return connection.produce(topic, batch)
+            return connection.produce(topic, batch, partition)
+
+    def fill(self, topic: str, partitions: int = 1, records: int = 100) -> None:
+        """Create a topic, and append records to each partition once its new leader takes them."""
+        batch = batch_bytes([Record(number, 1, None, b"x") for number in range(records)])
+
+        def is_filled(partition: int) -> bool:
+            try:
+                return self.produce(topic, batch, partition) >= 0
+            except AnswerError:
+                return False
+
+        self.create_topic(topic, partitions)
+        for partition in range(partitions):
+            if not until(partial(is_filled, partition)):
+                raise self._error(f"takes no records for {topic}-{partition}")
 
     def topics(self) -> set[str]:
         """Return the names of the topics."""

@@ -207,9 +207,9 @@ class Connection:
 
         answer.array(created)
 
-    def produce(self, topic: str, batch: bytes) -> int:
-        """Append a batch to partition 0 of a topic; return the offset that it got."""
-        body = _string(topic) + struct.pack(">iii", 1, 0, len(batch)) + batch
+    def produce(self, topic: str, batch: bytes, partition: int = 0) -> int:
+        """Append a batch to a partition of a topic; return the offset that it got."""
+        body = _string(topic) + struct.pack(">iii", 1, partition, len(batch)) + batch
         head = struct.pack(">hhii", -1, -1, ANSWER_SECONDS * 1000, 1)
         answer = self._ask(_PRODUCE, 3, head + body)
 
