@@ -70,8 +70,8 @@ def test_voter_that_lost_its_log_is_not_formatted_with_the_same_list(tmp_path: P
 
     assert found["error"] == "empty-voter"
     assert found["message"] == (
-        f"meta would be an empty voter, and {disk} has 9 offsets: topics t0, t1, t2, t3, t4 and 2 "
-        "more; partitions 0"
+        f"meta would be an empty voter, and {disk} has metadata to offset 8: topics t0, t1, t2, "
+        "t3, t4 and 2 more; partitions 0"
     )
     assert found["hint"].startswith("let this node join with --no-initial-controllers")
     assert refused(node, "-s", "-g", "--metadata", f"{disk}/__cluster_metadata-0")["error"]
@@ -112,7 +112,7 @@ def test_static_voter_is_formatted_where_most_have_their_logs(
     if code:
         message = json.loads(done.text)["message"]
         assert message.startswith("meta would be an empty voter: if the voters 3 are empty too")
-        assert "9 offsets: topics t0" in message
+        assert "disk-2 has: metadata to offset 8: topics t0" in message
 
 
 def test_metadata_of_another_cluster_is_refused(tmp_path: Path) -> None:
@@ -151,3 +151,25 @@ def test_forced_format_names_the_partitions_of_others(tmp_path: Path) -> None:
     assert "d2 is not formatted, but holds data: t-0" in held.err
     assert "warning: the metadata has partitions in d2 on other brokers" in forced.err
     assert "t-0 (300 records, " in forced.err
+
+
+def test_metadata_log_in_a_data_directory_counts(tmp_path: Path) -> None:
+    """As after metadata.log.dir was set to a new directory."""
+    node = controller(tmp_path / "node", metadata_log_dir="new")
+    write_log(node / "meta", {0: [no_ops(0, 1), voters_batch(1, *VOTERS)]})
+
+    found = refused(node, "-I", LIST, "-g")
+
+    assert found["error"] == "empty-voter"
+    assert found["message"].startswith("new would be an empty voter, and meta has metadata")
+
+
+def test_forced_format_of_all_directories_names_their_partitions(tmp_path: Path) -> None:
+    node = controller(tmp_path / "node", log_dirs="meta,d2")
+    (node / "meta" / META).unlink()
+    partition(node / "d2", "t-0", records=300)
+
+    done = format_node(node, "-I", LIST, "--force")
+
+    assert done.code == 0
+    assert "a new quorum sets them aside: t-0 (300 records, " in done.err

@@ -63,7 +63,9 @@ def format_losses(plan: FormatPlan, metadata: Sequence[str]) -> Iterator[LossRef
     """
     if not plan.targets:
         return
-    logs = [log for name in metadata if (log := _log_in(name, plan.cluster_id))]
+    data = [each.path for each in plan.directories if not each.is_metadata]
+    names = [*metadata, *filter(has_metadata_log, data)]
+    logs = [log for name in names if (log := _log_in(name, plan.cluster_id))]
     own = image_of(read_node(plan.config))
     image = newest_whole([*(log.image for log in logs), *([own] if own else [])])
     if image and "broker" in plan.config.roles:
@@ -132,7 +134,7 @@ def _voter_losses(plan: FormatPlan, target: Target, logs: Sequence[_Log]) -> Ite
             others = ", ".join(str(number) for number in sorted(static.keys() - known - {own}))
             message = (
                 f"{path} would be an empty voter: if the voters {others} are empty too, they elect "
-                f"a leader without {_content(newest)}, as in {newest.name}"
+                f"a leader without what {newest.name} has: {_content(newest)}"
             )
             hint = (
                 "give the logs of most voters with --metadata; --force trusts that they are there"
@@ -146,13 +148,13 @@ def _content(log: _Log) -> str:
     names = [topic.name for topic in image.topics.values()]
     count = sum(len(image.fold.numbers(topic_id)) for topic_id in image.topics)
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"{image.offset + 1} offsets: topics {shown or 'none'}; partitions {count}"
+    return f"metadata to offset {image.offset}: topics {shown or 'none'}; partitions {count}"
 
 
 def _partitions(plan: FormatPlan) -> Iterator[Finding]:
-    """Yield the partitions in the formatted directories of a node."""
-    for directory in plan.formatted:
-        for partition in partition_directories(directory.path):
+    """Yield the partitions in the directories of a node."""
+    for path in (each.path for each in plan.directories if os.path.isdir(each.path)):
+        for partition in partition_directories(path):
             yield Finding(
                 partition.path,
                 "its metadata is lost",

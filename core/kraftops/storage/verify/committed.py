@@ -46,6 +46,8 @@ def committed_end(node: Node, start: int, topics: Collection[bytes]) -> Committe
     found = Committed()
     if snapshot := node.log.latest_snapshot:
         found = Committed(snapshot.end_offset, "a snapshot has them")
+    if start >= (node.content.end_offset or 0):
+        return found
     try:
         return max(found, _end_in_batches(node, start, topics), key=lambda each: each.end)
     except KraftopsError:
