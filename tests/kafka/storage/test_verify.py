@@ -98,7 +98,7 @@ def test_verify_agrees_with_the_quorum(quorum_trials: QuorumTrials, name: str) -
 
 
 ELSEWHERE = {
-    "bad-configuration": "tests/core/storage/config",
+    "bad-configuration": "tests/cli/storage/test_verify.py",
     "ends-differ": "test_end_without_followers_is_a_note",
     "not-writable": "test_directory_that_cannot_be_written_is_found",
     "running": "test_directory_in_use_is_found",
