@@ -1,4 +1,4 @@
-"""Recoveries of clusters of each release that has dynamic quorums."""
+"""Recoveries of clusters of earlier releases that have dynamic quorums."""
 
 from pathlib import Path
 
@@ -21,9 +21,9 @@ pytestmark = pytest.mark.kafka
 
 
 def test_static_quorum_becomes_dynamic_and_is_lost_once_more(
-    any_jars: tuple[str, Path], tmp_path: Path
+    earlier_jars: tuple[str, Path], tmp_path: Path
 ) -> None:
-    version, jars = any_jars
+    version, jars = earlier_jars
     release = version.rpartition(".")[0]
     shape = Shape(controllers=2, brokers=1, release=release, settings=AUTHORIZED)
     with running_cluster(jars, tmp_path, shape) as cluster:
