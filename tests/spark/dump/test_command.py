@@ -20,6 +20,7 @@ from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_
 from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
 DAMAGED = str(IN / "dmg")
+BROKER = str(IN.parents[1] / "log-directories/4.3.1/stopped")
 
 pytestmark = pytest.mark.spark
 
@@ -228,6 +229,25 @@ def test_summary_is_that_of_the_local_tool(session: Session, form: str) -> None:
 
     local = run_here(*arguments)
     assert (done.code, done.text) == (local.code, local.text)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--sort", "bytes", "--top", "3"],
+        ["--format", "json", "--topic", "plain", "--offset", "5.."],
+        ["--format", "json", "--log", "txn", "--where", "control=false"],
+    ],
+    ids=" ".join,
+)
+def test_summary_of_a_log_directory_is_that_of_the_local_tool(
+    session: Session, arguments: list[str]
+) -> None:
+    done = run_here("--summary", *arguments, "--spark", BROKER, *SMALL)
+
+    local = run_here("--summary", *arguments, BROKER)
+    assert (done.code, done.text) == (local.code, local.text)
+    assert len(local.text.splitlines()) > 2 or "--log" in arguments
 
 
 def test_check_has_a_row_for_each_damage(session: Session) -> None:

@@ -266,10 +266,10 @@ def test_summary_counts_the_other_files_when_one_crashes(
     from kraftops.spark.dump import count_job as counting
 
     splits, query = packed(tmp_path), Query(decoder="metadata")
-    (whole,) = count_splits(session, splits, query).summaries.values()
+    (whole,) = count_splits(session, splits, query, frozenset()).summaries.values()
     monkeypatch.setattr(counting, "CountWork", CrashingCount)
 
-    found = count_splits(session, splits, query)
+    found = count_splits(session, splits, query, frozenset())
 
     (summary,) = found.summaries.values()
     assert summary.as_dict()["damage"]["count"] == 1
