@@ -53,7 +53,7 @@ complete -c kafka-dump-log -l summary -d 'Count instead of printing; --format js
 complete -c kafka-dump-log -l log -x -d 'With --summary: everything about this log, instead of a line for each'
 complete -c kafka-dump-log -l sort -x -a 'topic segments records bytes offset time damage' -d 'With --summary: the order of logs, the largest first but for topics'
 complete -c kafka-dump-log -l top -x -d 'With --summary: only the first N logs'
-complete -c kafka-dump-log -l follow -d 'Continue with appended batches, until Ctrl-C'
+complete -c kafka-dump-log -l follow -d 'Continue with appended batches, until Ctrl-C; with --tail 0 only these'
 complete -c kafka-dump-log -l salvage -d 'After damage, search for the next whole batch'
 complete -c kafka-dump-log -l skip-invalid -d 'Leave out batches whose CRC does not match their bytes'
 complete -c kafka-dump-log -l check -d 'Exit with 2 if anything is damaged, with a line for each; check directories as a whole'

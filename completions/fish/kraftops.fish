@@ -60,7 +60,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l summary -d 'Co
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l log -x -d 'With --summary: everything about this log, instead of a line for each'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l sort -x -a 'topic segments records bytes offset time damage' -d 'With --summary: the order of logs, the largest first but for topics'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l top -x -d 'With --summary: only the first N logs'
-complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l follow -d 'Continue with appended batches, until Ctrl-C'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l follow -d 'Continue with appended batches, until Ctrl-C; with --tail 0 only these'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l salvage -d 'After damage, search for the next whole batch'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l skip-invalid -d 'Leave out batches whose CRC does not match their bytes'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l check -d 'Exit with 2 if anything is damaged, with a line for each; check directories as a whole'

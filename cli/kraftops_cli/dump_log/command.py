@@ -325,7 +325,11 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     help="With --summary: the order of logs, the largest first but for topics.  [default: topic]",
 )
 @click.option("--top", type=_INT32, metavar="N", help="With --summary: only the first N logs.")
-@click.option("--follow", is_flag=True, help="Continue with appended batches, until Ctrl-C.")
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Continue with appended batches, until Ctrl-C; with --tail 0 only these.",
+)
 @click.option("--salvage", is_flag=True, help="After damage, search for the next whole batch.")
 @click.option(
     "--skip-invalid", is_flag=True, help="Leave out batches whose CRC does not match their bytes."

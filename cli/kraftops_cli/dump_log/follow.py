@@ -33,10 +33,11 @@ def refuse_to_follow(plan: Plan) -> None:
 
 
 def run_follow(run: Run, fd: int) -> None:
-    """Write the log as it is, and then each batch that is appended, for ever."""
+    """Write the log as it is, unless its tail is 0, and then each new batch, for ever."""
     plan, terminal = run.plan, run.terminal
     *before, last = plan.sources
-    if before:
+    is_new = plan.tail is None
+    if before and is_new:
         run_parts(replace(run, plan=replace(plan, sources=tuple(before), jobs=1)), fd)
     query = plan.query_of(last.path)
     printer = PartPrinter(query)
@@ -46,9 +47,16 @@ def run_follow(run: Run, fd: int) -> None:
         for line in merger.add(result):
             terminal.line(line)
 
-    for part in follow(last.path, lambda: time.sleep(_POLL_SECONDS), terminal.line):
+    def wait() -> None:
+        nonlocal is_new
+        is_new = True
+        time.sleep(_POLL_SECONDS)
+
+    for part in follow(last.path, wait, terminal.line):
         if (changed := with_topics_of(part, query)) != query:
             query = changed
             printer = PartPrinter(query)
+        if not is_new:
+            continue
         for chunk in printer(part, emit):
             write_all(fd, chunk)

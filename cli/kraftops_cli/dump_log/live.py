@@ -52,6 +52,8 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
         WireError: no controller answers or leads; AnswerError: the log may not be read.
     """
     engine_name()
+    if plan.follow and plan.tail is not None:
+        raise UsageError("--follow --tail 0 is for files, not for --controllers")
     terminal.flush()
     named: dict[str, Any] = {name: options[name] for name in LIVE}
     target = quorum_target(terminal, QuorumOptions(**named))

@@ -31,7 +31,6 @@ _CONTRADICTIONS = (
     ("limit", "tail"),
     ("summary", "follow"),
     ("follow", "limit"),
-    ("follow", "tail"),
     ("follow", "output"),
     ("follow", "salvage"),
 )
@@ -111,6 +110,8 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
     for one, other in _CONTRADICTIONS:
         if {one, other} <= given:
             raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
+    if options["follow"] and options["tail"]:
+        raise click.UsageError("--follow and --tail do not go together, but for --tail 0", ctx)
     for name in _OF_SUMMARY:
         if name in given and not options["summary"]:
             raise click.UsageError(f"{shown[name]} needs --summary", ctx)

@@ -17,9 +17,12 @@ def run_dump(plan: Plan, terminal: Terminal) -> int:
     """
     engine_name()
     if plan.query.filter.topics:
-        from kraftops_cli.dump_log.topics import with_topics
+        from kraftops_cli.dump_log.topics import lacks_topics, with_topics
 
         plan = with_topics(plan)
+        if lacks_topics(plan):
+            names = ", ".join(sorted(plan.query.filter.topics))
+            terminal.error(f"note: none of these logs knows a topic {names}")
     if plan.summary:
         from kraftops_cli.dump_log.summary import run_summary
 

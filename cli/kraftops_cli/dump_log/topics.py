@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 from kraftops.dump.scan.topic_ids import with_topic_ids
@@ -27,6 +28,20 @@ def with_topics(plan: Plan) -> Plan:
         )
     files = [ByteRange(path) for path in paths if path != STANDARD_INPUT]
     return replace(plan, query=with_topic_ids(plan.query, files))
+
+
+def lacks_topics(plan: Plan) -> bool:
+    """Tell whether no log has records about the topics in the filter, as far as that was looked up.
+
+    Logs of coordinators name topics in any record, and are not looked up; nor are ids.
+    """
+    topics = plan.query.filter.topics
+    if plan.follow or plan.query.filter.topic_ids or any(map(_is_id, topics)):
+        return False
+    decoders = [plan.query_of(path).record_decoder for path in plan.paths]
+    is_certain = all(decoder.has_topics or not decoder.has_types for decoder in decoders)
+    is_own = any(source.topic in topics for source in plan.sources)
+    return is_certain and not is_own and all(map(os.path.isfile, plan.paths))
 
 
 def with_topics_of(part: ByteRange, query: Query) -> Query:

@@ -1,5 +1,6 @@
 """The filters of `kafka-dump-log` on the command line."""
 
+import json
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -74,8 +75,11 @@ def test_of_several_topics_any_will_do(metadata: Path) -> None:
     assert offsets(str(metadata), "--topic", "other", "--type", "config") == [6]
 
 
-def test_topic_that_is_not_there_has_no_records(metadata: Path) -> None:
-    assert offsets(str(metadata), "--topic", "none") == []
+def test_topic_that_is_not_there_has_no_records_but_a_note(metadata: Path) -> None:
+    done = run_here("--topic", "nosuch", "--format", "json", str(metadata))
+
+    assert (done.code, done.text) == (0, "")
+    assert done.errors == ["kafka-dump-log: note: none of these logs knows a topic nosuch"]
 
 
 def test_name_of_a_topic_is_looked_up_in_the_other_segments_too(metadata: Path) -> None:
@@ -102,7 +106,7 @@ def test_name_of_a_topic_cannot_be_looked_up_in_standard_input(metadata: Path) -
     by_name = run_command(*given, "--topic", "t", stdin=data)
     by_id = run_command(*given, "--topic", to_text(FIRST), stdin=data)
 
-    assert (by_name.code, by_name.out) == (1, b"")
+    assert (by_name.code, json.loads(by_name.out)["error"]) == (1, "usage")
     assert "topics cannot be looked up in standard input" in by_name.errors[0]
     assert [row["offset"] for row in parsed(by_id.text)] == [0, 1, 5]
 
