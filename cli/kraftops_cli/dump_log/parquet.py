@@ -32,8 +32,10 @@ def run_parquet(run: Run) -> int:
     if run.plan.has_limit:
         write_parquet_file(run.plan, _limited_batches(run))
     else:
-        with open_target(run.plan, run.terminal) as fd, ParquetFile(fd) as file:
-            run_parts(run, fd, lambda: nullcontext(ArrowReader(run.plan.query_of)), file.add)
+        plan, schema = run.plan, arrow_schema(run.plan.decoders)
+        reader = ArrowReader(plan.query_of, schema)
+        with open_target(plan, run.terminal) as fd, ParquetFile(fd, schema) as file:
+            run_parts(run, fd, lambda: nullcontext(reader), file.add)
     run.flush_report()
     return run.exit_code()
 
@@ -44,7 +46,7 @@ def write_parquet_file(plan: Plan, batches: Iterable[pa.RecordBatch]) -> None:
         batches = last_rows(batches, plan.tail)
     assert plan.output is not None
     with open_output(plan.output, plan.paths) as fd:
-        write_parquet(batches, fd)
+        write_parquet(batches, fd, arrow_schema(plan.decoders))
 
 
 def _limited_batches(run: Run) -> Iterator[pa.RecordBatch]:
@@ -65,6 +67,7 @@ class LimitedBatches:
     def __init__(self, plan: Plan) -> None:
         """Read up to the limit of *plan*."""
         self._left = plan.limit
+        self._schema = arrow_schema(plan.decoders)
 
     @property
     def is_done(self) -> bool:
@@ -74,8 +77,8 @@ class LimitedBatches:
     def batches(self, part: ByteRange, query: Query, report: Report) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a byte range."""
         if self._left is None:
-            yield from scan_batches(part, query, report, arrow_schema())
+            yield from scan_batches(part, query, report, self._schema)
             return
-        for batch in first_batches(part, query, report, self._left):
+        for batch in first_batches(part, query, report, self._left, self._schema):
             self._left -= batch.num_rows
             yield batch

@@ -42,6 +42,11 @@ class Plan:
         """The paths of the sources, in order."""
         return [source.path for source in self.sources]
 
+    @property
+    def decoders(self) -> frozenset[str]:
+        """The names of the decoders that read the sources."""
+        return self.query.decoders(source.decoder for source in self.sources)
+
     def query_of(self, path: str) -> Query:
         """Return the query of a source, with the decoder of its directory by default."""
         decoder = next((source.decoder for source in self.sources if source.path == path), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
@@ -10,7 +11,9 @@ from typing import Any
 
 from kraftops.engine.scan_contract import Column, Columns
 from kraftops.query.row import COLUMNS, TYPES, Row
+from kraftops.records.internal_topics import USER
 from kraftops.records.long_text import LongText
+from kraftops.records.meaning import BASE64, base64_of
 
 _CODES = {"int64": "q", "int32": "i", "int16": "h", "bool_": "?"}
 _KINDS = {name: _CODES[kind] for kind, names in TYPES.items() for name in names}
@@ -18,6 +21,7 @@ HEADERS = "headers"
 HEADER_KEYS, HEADER_VALUES = "headers.key", "headers.value"
 """The columns that the offsets of `headers` lead into."""
 _DEFAULTS = Row("", None)
+_ENCODINGS = {"key": "keyEncoding", "value": "valueEncoding"}
 
 
 def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
@@ -32,6 +36,14 @@ def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
             found[HEADER_VALUES] = _texts([value for _, value in pairs])
         elif name in _KINDS:
             found[name] = _numbers(values, _KINDS[name])
+        elif name in _ENCODINGS:
+            encodings = map(itemgetter(COLUMNS.index(_ENCODINGS[name])), rows)
+            found[name] = _texts(list(map(_bytes, rows, values, encodings)))
+        elif name in _ENCODINGS.values():
+            kept = [
+                None if row.kind == USER else text for row, text in zip(rows, values, strict=True)
+            ]
+            found[name] = _texts([None if text is None else text.encode() for text in kept])
         else:
             found[name] = _texts([None if value is None else _utf8(value) for value in values])
     return found
@@ -39,11 +51,40 @@ def columns_of(rows: Sequence[Row], names: Iterable[str]) -> Columns:
 
 def rows_of(columns: Columns, count: int) -> Iterator[Row]:
     """Yield the *count* rows of columns; an absent column has its default in each row."""
-    values = [
-        _values(columns, name, count) if name in columns else repeat(default, count)
+    values = {
+        name: _values(columns, name, count) if name in columns else repeat(default, count)
         for name, default in zip(COLUMNS, _DEFAULTS, strict=True)
-    ]
-    return map(Row._make, zip(*values, strict=True))
+    }
+    for name, encoding in _ENCODINGS.items():
+        if name in columns and encoding in columns:
+            raw = _text_values(columns[name], bytes)
+            values[encoding] = list(map(_encoding, raw, values[encoding]))
+    return map(Row._make, zip(*values.values(), strict=True))
+
+
+def _bytes(row: Row, text: str | None, encoding: str | None) -> bytes | None:
+    """Return a key or value as bytes: of users the record's own, of others the text."""
+    if text is None:
+        return None
+    raw = _utf8(text)
+    return b64decode(raw) if row.kind == USER and encoding == BASE64 else raw
+
+
+def _text(raw: bytes) -> str:
+    """Return bytes as text, or as base64 if they are none."""
+    return raw.decode() if _is_text(raw) else base64_of(raw)
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encoding(raw: bytes | None, known: str | None) -> str | None:
+    return known if raw is None or _is_text(raw) else BASE64
 
 
 def _utf8(text: str) -> bytes:
@@ -97,7 +138,7 @@ def _values(columns: Columns, name: str, count: int) -> Sequence[Any]:
         ends = _array("i", column.offsets or b"")
         return [tuple(pairs[start:end]) for start, end in pairwise(ends)]
     if name not in _KINDS:
-        return _text_values(column, bytes.decode)
+        return _text_values(column, _text if name in _ENCODINGS else bytes.decode)
     code = _KINDS[name]
     found: Sequence[Any] = _flags(column.data, count) if code == "?" else _array(code, column.data)
     return _where_valid(found, column)

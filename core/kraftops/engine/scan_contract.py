@@ -82,7 +82,10 @@ class Column(NamedTuple):
 
 
 Columns = dict[str, Column]
-"""By name; `headers` has offsets into `headers.key` and `headers.value`."""
+"""By name; `headers` has offsets into `headers.key` and `headers.value`.
+
+Of kind `user`, `key` and `value` are bytes, and their encodings are null.
+"""
 
 
 class Outcome(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftops.log.files import partition_of
@@ -70,6 +71,10 @@ class Query:
         """The limit of a batch's inflated bytes."""
         limit = self.inflation_limit
         return self.record_decoder.max_inflated_bytes if limit is None else limit
+
+    def decoders(self, of_sources: Iterable[str | None]) -> frozenset[str]:
+        """Return the names of the decoders that read sources with these default decoders."""
+        return frozenset(self.decoder or decoder or USER for decoder in of_sources)
 
     def for_source(self, decoder: str | None, path: str | None = None) -> Query:
         """Return the query of a source: *decoder*, of its directory, is the default decoder.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kraftops.errors import DecodeError, Underflow
 from kraftops.log.batch import Record
 from kraftops.records.decoder import bounded_meaning, unread_meaning
-from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, size_error
+from kraftops.records.meaning import UNKNOWN, Decoded, Meaning, Unknown, size_error, unknown_name
 from kraftops.schema.compile import CompiledMessage, compiled
 from kraftops.schema.message import Data, Message
 from kraftops.schema.tables.control import MESSAGES
@@ -59,7 +59,7 @@ def control_text(key: bytes | None, value: bytes | None) -> str:
     """
     number = control_type(key)
     if number not in _MARKERS and number not in _TYPES:
-        return f"controlType: UNKNOWN({number})"
+        return f"controlType: {unknown_name(number)}"
     if value is None:
         raise DecodeError("a control record without a value")
     if len(value) < 2:
@@ -118,7 +118,7 @@ def control_type_name(key: bytes | None) -> str:
     except DecodeError:
         return UNKNOWN
     is_known = 0 <= number < len(CONTROL_TYPES)
-    return CONTROL_TYPES[number] if is_known else f"{UNKNOWN}({number})"
+    return CONTROL_TYPES[number] if is_known else unknown_name(number)
 
 
 class _Found(NamedTuple):

@@ -15,6 +15,7 @@ from kraftops.records.meaning import (
     Meaning,
     base64_of,
     size_error,
+    unknown_name,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def unread_meaning(
     key, value = record.key, record.value
     return Meaning(
         kind,
-        None if number is None else str(number),
+        None if number is None else unknown_name(number),
         version,
         key=None if key is None else base64_of(key),
         value=None if value is None else base64_of(value),

@@ -64,9 +64,14 @@ UNKNOWN = "UNKNOWN"
 """The type in the label of a record that cannot be read."""
 
 
+def unknown_name(number: int) -> str:
+    """Return the name of an unknown record type, as Kafka has it for control records."""
+    return f"{UNKNOWN}({number})"
+
+
 def unknown_label(number: int | None, version: int | None) -> Label:
     """Return the label of an unknown record type."""
-    return Label(UNKNOWN if number is None else f"{UNKNOWN}({number})", version)
+    return Label(UNKNOWN if number is None else unknown_name(number), version)
 
 
 def size_error(key: bytes | None, value: bytes | None, wording: str = IN_TEXT) -> str | None:

@@ -11,7 +11,8 @@ The columns are the fields of `kraftops.query.row.Row`, rows of damage included.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from kraftops.spark.jobs.topic_ids import topic_ids_here
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try, is_try_before_last
 from kraftops.spark.source.options import SourceOptions, source_options
 from kraftops.spark.source.pushdown import pushed
-from kraftops.spark.source.schemas import checked_schema, row_schema
+from kraftops.spark.source.schemas import arrow_columns, checked_schema, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,20 +53,32 @@ class KraftopsDataSource(DataSource):
         return "kraftops"
 
     def schema(self) -> StructType:
-        """Return the columns of the row."""
-        return row_schema()
+        """Return the columns of the row; the decoders of the sources choose types."""
+        return row_schema(_options(self.options).decoders())
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of the columns of *schema*."""
-        try:
-            options = source_options(self.options)
-            columns = checked_schema(schema)
-        except UsageError as error:
-            if error.hint:
-                error.add_note(f"hint: {error.hint}")  # Spark shows only the trace
-            raise
+        options = _options(self.options)
+        with _hints():
+            columns = checked_schema(schema, row_schema(options.decoders()))
         kind = PushingReader if options.pushdown else Reader
         return kind(options, columns)
+
+
+def _options(given: Mapping[str, str]) -> SourceOptions:
+    with _hints():
+        return source_options(given)
+
+
+@contextmanager
+def _hints() -> Iterator[None]:
+    """Let errors show their hints: Spark shows only the trace."""
+    try:
+        yield
+    except UsageError as error:
+        if error.hint:
+            error.add_note(f"hint: {error.hint}")
+        raise
 
 
 class Reader(DataSourceReader):
@@ -92,12 +105,10 @@ class Reader(DataSourceReader):
 
     def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         """Yield the rows of a split in record batches."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-
         split, tries = partition.split, self._options.tries
         if split is None:
             return
-        schema = to_arrow_schema(self._schema)
+        schema = arrow_columns(self._schema)
         if len(split.ranges) > 1 and is_try_before_last(tries):
             for labelled in split.ranges:
                 yield from self._in_process(labelled, schema)

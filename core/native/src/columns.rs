@@ -149,7 +149,7 @@ impl Columns {
         for named in &mut self.columns {
             let column = &mut named.builder;
             let before = column.data.len();
-            match (named.kind, row.cell(named.column)) {
+            match (named.kind, row.table_cell(named.column)) {
                 (Kind::Int(width), Cell::Int(number)) => {
                     column.push_valid(true);
                     column

@@ -1,6 +1,6 @@
 //! The row of a record, column by column (`kraftops.query.row.Row`).
 use crate::batch::{Header, Record};
-use crate::decode::{Meaning, Scratch, Shown, TypeName};
+use crate::decode::{Meaning, Scratch, Shown, TypeName, unknown_name};
 use crate::row_text::Origin;
 use crate::text;
 use std::borrow::Cow;
@@ -140,6 +140,21 @@ fn fixed(text: &str) -> Cell<'_> {
 }
 
 impl<'a> Row<'a> {
+    /// The cell of a table: keys and values of users are bytes, without an encoding.
+    pub fn table_cell(&self, column: Column) -> Cell<'a> {
+        let meaning = self.meaning;
+        if meaning.kind != "user" {
+            return self.cell(column);
+        }
+        match (column, &meaning.key, &meaning.value) {
+            (C::Key, Shown::Base64(raw), _) | (C::Value, _, Shown::Base64(raw)) => {
+                Cell::Text(Cow::Borrowed(raw))
+            }
+            (C::KeyEncoding | C::ValueEncoding, _, _) => Cell::Null,
+            _ => self.cell(column),
+        }
+    }
+
     pub fn cell(&self, column: Column) -> Cell<'a> {
         let (header, meaning) = (self.header, self.meaning);
         let optional = |number: Option<i32>| number.map_or(Cell::Null, |n| Cell::Int(n as i64));
@@ -165,7 +180,7 @@ impl<'a> Row<'a> {
             C::Type => match meaning.type_name {
                 TypeName::None => Cell::Null,
                 TypeName::Name(name) => fixed(name),
-                TypeName::Number(number) => Cell::Text(Cow::Owned(number.to_string().into())),
+                TypeName::Unknown(number) => Cell::Text(Cow::Owned(unknown_name(number).into())),
             },
             C::Version => optional(meaning.version),
             C::Key => shown(&meaning.key, &self.scratch.key),

@@ -1,6 +1,6 @@
 //! A row as a line of JSON or CSV.
 use crate::batch::{Header, Record};
-use crate::decode::{Part, Shown, TypeName};
+use crate::decode::{Part, Shown, TypeName, unknown_name};
 use crate::output::{Encoding, Output};
 use crate::row::Row;
 use crate::text::{self, put, truth};
@@ -158,7 +158,9 @@ impl Form {
         match name {
             TypeName::None => put!(out, self.null),
             TypeName::Name(name) => put!(out, self.quote, name, self.quote),
-            TypeName::Number(number) => put!(out, self.quote, number, self.quote),
+            TypeName::Unknown(number) => {
+                put!(out, self.quote, unknown_name(number).as_str(), self.quote)
+            }
         }
     }
 

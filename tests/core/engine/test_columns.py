@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kraftops.engine.columns import HEADER_KEYS, HEADERS, columns_of, rows_of
 from kraftops.query.row import COLUMNS, TYPES, Row
+from kraftops.records.meaning import base64_of
 
 _INTS = {"int64": 63, "int32": 31, "int16": 15}
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -25,7 +26,28 @@ def values(name: str) -> st.SearchStrategy[object]:
     return st.none() | _TEXT
 
 
-ROWS = st.lists(st.tuples(*map(values, COLUMNS)).map(Row._make), max_size=20)
+def of_user(row: Row, key: bytes | None, value: bytes | None) -> Row:
+    """Return a row of a user with these bytes, as text or base64."""
+    (key_text, key_encoding), (value_text, value_encoding) = map(shown, (key, value))
+    return row._replace(
+        kind="user",
+        key=key_text,
+        value=value_text,
+        key_encoding=key_encoding,
+        value_encoding=value_encoding,
+    )
+
+
+def shown(raw: bytes | None) -> tuple[str | None, str | None]:
+    try:
+        return None if raw is None else raw.decode(), None
+    except UnicodeDecodeError:
+        return base64_of(raw or b""), "base64"
+
+
+ANY = st.tuples(*map(values, COLUMNS)).map(Row._make)
+BYTES = st.none() | st.binary(max_size=4)
+ROWS = st.lists(ANY | st.builds(of_user, ANY, BYTES, BYTES), max_size=20)
 
 
 @given(ROWS)

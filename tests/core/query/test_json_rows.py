@@ -29,6 +29,7 @@ from tests.helpers.logs.corpus_rows import (
 )
 from tests.helpers.logs.messages import data_for, encoded, table, versions_of
 from tests.helpers.logs.segments import IN, batch_around, patched, resealed
+from tests.helpers.project.json_schemas import FOLDER, problems
 
 DESIGN = [
     "file",
@@ -78,7 +79,8 @@ def one(path: Path, query: Query | None = None) -> dict[str, object]:
 
 
 def test_columns_are_those_of_the_design() -> None:
-    assert list(COLUMNS) == DESIGN
+    schema = json.loads((FOLDER / "row.v1.json").read_text("utf-8"))
+    assert list(COLUMNS) == DESIGN == list(schema["properties"]) == schema["required"]
 
 
 @each_log
@@ -96,6 +98,7 @@ def test_engine_and_reference_give_the_same_bytes_for_every_decoder(path: Path) 
 def test_each_line_is_an_object_with_all_columns_in_order(path: Path) -> None:
     for line in lines_of(engine_json(path, query_of(path))):
         assert list(json.loads(line)) == DESIGN
+        assert problems("dump-log", line) == []
 
 
 @pytest.mark.parametrize("dialect", ["kip-631", "kip-631-draft"])

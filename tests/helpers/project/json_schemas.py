@@ -23,7 +23,7 @@ OPEN = {"failure.v1"}
 
 def schema_name(tool: str, data: dict[str, Any]) -> str:
     """Return the name of the schema of an object in the output of a tool (`storage`)."""
-    if "file" in data:
+    if {"file", "baseOffset", "crcValid"} <= data.keys():
         return "row.v1"
     if "decoder" in data and "files" in data:
         return "dump-log-summary.v1"

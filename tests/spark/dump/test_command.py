@@ -200,7 +200,7 @@ def test_parquet_of_nothing_has_the_schema(session: Session, tmp_path: Path) -> 
     )
 
     table = pq.read_table(output)
-    assert (done.code, table.num_rows, table.num_columns) == (0, 0, 27)
+    assert (done.code, table.num_rows, table.num_columns) == (0, 0, 30)
 
 
 def test_output_that_is_there_is_replaced_only_when_asked(session: Session, tmp_path: Path) -> None:

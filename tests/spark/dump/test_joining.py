@@ -25,9 +25,10 @@ def put(target: Target, **parts: bytes) -> list[str]:
 
 
 def put_parquet(target: Target, name: str, *offsets: int) -> str:
-    rows = [Row("f", 0, None, offset) for offset in offsets]
+    rows = [Row("f", 0, offset=offset) for offset in offsets]
+    schema = arrow_schema({"user"})
     with (Path(target.place) / name).open("wb") as file:
-        write_parquet(arrow_batches(rows, arrow_schema()), file.fileno())
+        write_parquet(arrow_batches(rows, schema), file.fileno(), schema)
     return name
 
 

@@ -1,7 +1,10 @@
 """Filters of Spark that a scan takes over."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from kraftops.dump.scan.arrow import MOST_MS
 from kraftops.query.filters import Filter
 from kraftops.spark.source.pushdown import pushed
 
@@ -27,11 +30,40 @@ def test_offsets_are_exact(name: str, first: int, last: int) -> None:
     assert (found.first_offset, found.last_offset) == (first, last)
 
 
-def test_end_of_timestamps_is_exclusive() -> None:
-    found, is_exact = pushed(Filter(), filters.LessThanOrEqual(("timestamp",), 7))
+@pytest.mark.parametrize(
+    ("name", "microseconds", "since", "until"),
+    [
+        ("EqualTo", 7000, 7, 8),
+        ("EqualTo", 7001, 8, 8),
+        ("GreaterThan", 7000, 8, 100),
+        ("GreaterThan", 7001, 8, 100),
+        ("GreaterThanOrEqual", 7000, 7, 100),
+        ("GreaterThanOrEqual", 7001, 8, 100),
+        ("LessThan", 7000, 3, 7),
+        ("LessThan", 7001, 3, 8),
+        ("LessThanOrEqual", 7000, 3, 8),
+        ("LessThanOrEqual", 7001, 3, 8),
+    ],
+)
+def test_times_of_microseconds_are_exact(
+    name: str, microseconds: int, since: int, until: int
+) -> None:
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+    found, is_exact = pushed(
+        Filter(since=3, until=100), getattr(filters, name)(("timestamp",), moment)
+    )
 
     assert is_exact
-    assert found.until == 8
+    assert (found.since, found.until) == (since, until)
+
+
+def test_times_that_spark_has_not_match_no_condition() -> None:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+
+    found, _ = pushed(Filter(), filters.GreaterThan(("timestamp",), moment))
+
+    assert found.until == MOST_MS + 1
 
 
 def test_types_are_compared_again_by_spark() -> None:

@@ -1,6 +1,7 @@
 """Data source in a session of PySpark."""
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,17 @@ def plain(rows: list[Any]) -> list[dict[str, Any]]:
     """Return rows in the form of JSON."""
     found = [row.asDict(recursive=True) for row in rows]
     for row in found:
+        if row["timestamp"] is not None:
+            row["timestamp"] = int(row["timestamp"].timestamp() * 1000 + 0.5)
         for name in ("key", "value"):
-            if row[name] is not None and row["kind"] != "user" and row[f"{name}Encoding"] is None:
-                row[name] = json.loads(row[name])
+            value = row[name]
+            if row["kind"] == "user" and value is not None:
+                is_text = value.decode("utf-8", "replace").encode() == value
+                row[name] = value.decode() if is_text else b64encode(value).decode()
+                row[f"{name}Encoding"] = None if is_text else "base64"
+            elif value is not None:
+                text = value if isinstance(value, str) else value.decode()
+                row[name] = text if row[f"{name}Encoding"] else json.loads(text)
         for header in row["headers"]:
             header["value"] = None if header["value"] is None else "…"
     return found
@@ -107,7 +116,8 @@ def test_options_choose_as_those_of_the_tool_do(
         "offset > 20 AND offset <= 40",
         "offset = 12",
         "offset < 5 OR type = 'PARTITION_RECORD'",
-        "timestamp >= 1700000000000 AND timestamp < 1900000000000 AND type IS NOT NULL",
+        "timestamp >= '2023-11-14' AND timestamp < '2030-03-17' AND type IS NOT NULL",
+        "timestamp > timestamp_millis(1700000000000)",
         "type = 'TOPIC_RECORD' AND type = 'PARTITION_RECORD'",
         "kind = 'control'",
         "NOT type = 'TOPIC_RECORD'",

@@ -36,7 +36,7 @@ def run_sql(job: SparkJob, sql: str) -> int:
         return 0
     if plan.query.output_format.has_objects:
         _refuse_equal_names(table.columns)
-    rows = rows_of(table)
+    rows = rows_of(table, times_as_text=plan.query.output_format.is_text)
     if plan.query.output_format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
         progress.erase()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -18,18 +18,29 @@ from kraftops.errors import SourceError, UsageError
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, TYPES, Row
+from kraftops.records.internal_topics import USER
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+LEAST_MS, MOST_MS = -(1 << 63) // 1000 + 1, (1 << 63) // 1000
+"""The range of times in ms that int64 has in microseconds."""
 _LARGE_BYTES = 8 << 20  # a record batch of this size is a row group of its own
 GROUP_ROWS = MAX_ROWS
 """The approximate number of rows in a row group of a Parquet file."""
 
 
-def arrow_schema() -> pa.Schema:
-    """Return the schema of the row.
+def has_bytes(decoders: Collection[str]) -> bool:
+    """Tell whether keys and values of rows by these decoders are bytes, and not JSON text.
+
+    They are bytes of user records, and in tables of several decoders: JSON is in UTF-8 there.
+    """
+    return len(decoders) != 1 or USER in decoders
+
+
+def arrow_schema(decoders: Collection[str]) -> pa.Schema:
+    """Return the schema of rows that these decoders read.
 
     Raises:
         UsageError: pyarrow is not installed.
@@ -38,6 +49,9 @@ def arrow_schema() -> pa.Schema:
     import pyarrow as pa  # heavy: 100 ms and more
 
     kinds = {column: getattr(pa, kind)() for kind, names in TYPES.items() for column in names}
+    kinds["timestamp"] = pa.timestamp("ms", "UTC")
+    if has_bytes(decoders):
+        kinds["key"] = kinds["value"] = pa.binary()
     kinds["headers"] = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
     return pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
 
@@ -60,7 +74,7 @@ def scan_batches(
 
 
 def first_batches(
-    part: ByteRange, query: Query, report: Report, most: int
+    part: ByteRange, query: Query, report: Report, most: int, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the first *most* rows of a byte range; damage after them is not reported.
 
@@ -68,7 +82,6 @@ def first_batches(
         SourceError: the file cannot be read.
         UsageError: it is no log.
     """
-    schema = arrow_schema()
     if not most:
         return
     for outcome in column_outcomes(part, query, report):
@@ -104,6 +117,9 @@ def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Arr
         None if part is None else pa.py_buffer(part)
         for part in (column.valid, column.offsets, column.data)
     )
+    if pa.types.is_timestamp(kind) and kind.unit == "us":
+        ms = pa.timestamp("ms", kind.tz)
+        return _microseconds(pa.Array.from_buffers(ms, count, [valid, data]), kind)
     if name != HEADERS:
         buffers = [valid, data] if offsets is None else [valid, offsets, data]
         return pa.Array.from_buffers(kind, count, buffers)
@@ -117,19 +133,34 @@ def _array(columns: Columns, name: str, count: int, kind: pa.DataType) -> pa.Arr
     return pa.Array.from_buffers(kind, count, [valid, offsets], children=[pairs])
 
 
+def _microseconds(times: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return times in microseconds, as Spark has them; null if one is beyond their range."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return times.cast(kind)
+    except pa.ArrowInvalid:
+        numbers = times.cast(pa.int64())
+        is_in_range = pc.and_(pc.greater_equal(numbers, LEAST_MS), pc.less_equal(numbers, MOST_MS))
+        kept = pc.if_else(is_in_range, numbers, pa.scalar(None, pa.int64()))
+        return kept.cast(times.type).cast(kind)
+
+
 class ArrowReader:
     """A task of `kraftops.parallel.ordered`: emits the record batches of byte ranges as results."""
 
-    def __init__(self, query_of: Callable[[str], Query]) -> None:
+    def __init__(self, query_of: Callable[[str], Query], schema: pa.Schema) -> None:
         """Read each path by the query that *query_of* returns."""
         self._query_of = query_of
+        self._schema = schema
 
     def __call__(self, part: ByteRange, emit: Callable[[Any], None]) -> tuple[()]:
         """Emit the record batches of a byte range, and then its report."""
         report = Report()
         try:
             query = self._query_of(part.path)
-            for batch in scan_batches(part, query, report, arrow_schema()):
+            for batch in scan_batches(part, query, report, self._schema):
                 emit(batch)
         except (SourceError, UsageError) as error:
             report.refusal(error)
@@ -139,19 +170,11 @@ class ArrowReader:
 
 
 class ParquetFile:
-    """A Parquet file of rows, as a context manager; its target is not closed.
+    """A Parquet file of rows, as a context manager; its target is not closed."""
 
-    pyarrow is loaded with the first batch.
-    """
-
-    def __init__(self, target: int | BinaryIO) -> None:
-        """Begin a file in *target*.
-
-        Raises:
-            UsageError: pyarrow is not installed.
-        """
-        _require_pyarrow()
-        self._target = target
+    def __init__(self, target: int | BinaryIO, schema: pa.Schema) -> None:
+        """Begin a file with these columns in *target*."""
+        self._target, self._schema = target, schema
         self._opened = ExitStack()
         self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []  # to be written together
@@ -190,14 +213,14 @@ class ParquetFile:
         file = self._target
         if isinstance(file, int):
             file = self._opened.enter_context(os.fdopen(file, "wb", closefd=False))
-        writer = pq.ParquetWriter(file, arrow_schema(), compression="zstd")
+        writer = pq.ParquetWriter(file, self._schema, compression="zstd")
         self._writer = self._opened.enter_context(writer)
         return self._writer
 
 
-def write_parquet(batches: Iterable[pa.RecordBatch], fd: int) -> None:
+def write_parquet(batches: Iterable[pa.RecordBatch], fd: int, schema: pa.Schema) -> None:
     """Write a Parquet file of record batches; it raises the errors of `ParquetFile`."""
-    with ParquetFile(fd) as file:
+    with ParquetFile(fd, schema) as file:
         for batch in batches:
             file.add(batch)
 

@@ -129,8 +129,7 @@ class FramedDecoder:
                 frame = framing.read_frame(record.value or b"")
             except DecodeError:
                 return Meaning(kind)
-            message = framing.messages.get(frame.type)
-            return Meaning(kind, type_name(message) if message else str(frame.type), frame.version)
+            return Meaning(kind, *self.label_of(frame.type, frame.version))
 
         return bounded_meaning(kind, meaning)
 

@@ -29,7 +29,7 @@ from kraftops.records.decoder import (
     unread_meaning,
 )
 from kraftops.records.dialects import snake_case
-from kraftops.records.meaning import Decoded, Label, Meaning, Unknown, unknown_label
+from kraftops.records.meaning import Decoded, Label, Meaning, Unknown, unknown_label, unknown_name
 from kraftops.schema.codegen.values import base64_text
 from kraftops.schema.compile import MALFORMED, CompiledMessage, compiled
 from kraftops.schema.message import Message
@@ -126,19 +126,14 @@ class KeyedDecoder:
 
     def head_reader(self) -> ReadMeaning:
         """Return a function to kind, type and version of a record."""
-        kind, messages = self.name, self.messages()
+        kind = self.name
         types = Memo(self._key_type)  # most records have one of a few keys
 
         def meaning(record: Record) -> Meaning:
             if record.key is None:
                 return Meaning(kind)
-            name, number = types[record.key]
-            if number is None or record.value is None:
-                return Meaning(kind, name)
-            try:
-                return Meaning(kind, name, _version(record.value, messages[number][1], number))
-            except DecodeError:
-                return Meaning(kind, name)
+            name = types[record.key]
+            return Meaning(kind, name, None if name is None else _head(record.value))
 
         return bounded_meaning(kind, meaning)
 
@@ -152,11 +147,13 @@ class KeyedDecoder:
                 return unread_meaning(kind, record, "a record without a key")
             found_key, found_value = self.decode(key, value)
             if isinstance(found_key, Unknown):
-                return unread_meaning(kind, record, found_key.reason, found_key.type)
+                version = None if found_key.type is None else _head(value)
+                return unread_meaning(kind, record, found_key.reason, found_key.type, version)
             name = snake_case(found_key.type)
             if isinstance(found_value, Unknown):
-                reason, version = found_value.reason, found_value.version
-                return unread_meaning(kind, record, reason, None, version)._replace(type=name)
+                unread = unread_meaning(kind, record, found_value.reason, None, _head(value))
+                key_text, _ = self._field_texts(key, None)
+                return unread._replace(type=name, key=key_text, key_encoding=None)
             key_text, value_text = self._field_texts(key, value)
             version = found_value.version if isinstance(found_value, Decoded) else None
             return Meaning(kind, name, version, key_text, value_text)
@@ -253,12 +250,12 @@ class KeyedDecoder:
         version = int.from_bytes(head[2:], signed=True) if len(head) == 4 else None
         return self.label_of(int.from_bytes(head[:2], signed=True), version)
 
-    def _key_type(self, key: bytes) -> tuple[str | None, int | None]:
-        """Return the name of the record type in a key, and its number if it is known."""
+    def _key_type(self, key: bytes) -> str | None:
+        """Return the name of the record type in a key."""
         found = self.decode(key, None)[0]
         if isinstance(found, Unknown):
-            return None if found.type is None else str(found.type), None
-        return snake_case(found.type), _int16(key, "key")
+            return None if found.type is None else unknown_name(found.type)
+        return snake_case(found.type)
 
     def _field_texts(self, key: bytes, value: bytes | None) -> tuple[str, str | None]:
         """Return the fields of key and value as JSON; a value of None stands for a tombstone.
@@ -347,6 +344,11 @@ def _version(value: bytes, message: Message, number: int) -> int:
     if not message.versions.has(version):
         raise DecodeError(f"Found an unknown record version {version} for {number} type")
     return version
+
+
+def _head(value: bytes | None) -> int | None:
+    """Return the version at the begin of a value, known or not."""
+    return None if value is None or len(value) < 2 else int.from_bytes(value[:2], signed=True)
 
 
 def _int16(raw: bytes, name: str) -> int:

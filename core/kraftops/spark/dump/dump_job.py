@@ -75,7 +75,8 @@ def _written(
 ) -> list[WrittenPart]:
     context = session.context
     counters = Counters(context.accumulator(0), context.accumulator(0))
-    work = DumpWork(query, target, len(splits), session.settings.tries, counters)
+    decoders = query.decoders(labelled.decoder for split in splits for labelled in split.ranges)
+    work = DumpWork(query, target, len(splits), session.settings.tries, counters, decoders)
     return run_by_range(session, splits, work, show, lambda: (counters[0].value, counters[1].value))
 
 

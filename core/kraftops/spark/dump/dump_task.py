@@ -65,6 +65,8 @@ class DumpWork:
     tries: int
     """Number of tries of a split; the last one reports instead of reading."""
     counters: Counters
+    decoders: frozenset[str] = frozenset()
+    """Names of the decoders of all splits, which choose the types of columns."""
 
     def __call__(self, splits: Iterable[Split]) -> Iterator[WrittenPart]:
         """Write the parts of splits; yield a description of each."""
@@ -148,7 +150,7 @@ class DumpWork:
     ) -> int:
         """Write a Parquet file; return the number of rows."""
         records = 0
-        with ParquetFile(file) as parquet:
+        with ParquetFile(file, arrow_schema(self.decoders)) as parquet:
             for batch in self._batches(split, findings, is_last=is_last):
                 parquet.add(batch)
                 records += batch.num_rows
@@ -157,7 +159,7 @@ class DumpWork:
     def _batches(
         self, split: Split, findings: _SplitFindings, *, is_last: bool
     ) -> Iterator[pa.RecordBatch]:
-        schema = arrow_schema()
+        schema = arrow_schema(self.decoders)
         for part, decoder, *_ in split.ranges:
             query = self.query.for_source(decoder, part.path)
             report = Report()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import BinaryIO
 
-from kraftops.dump.scan.arrow import arrow_schema
 from kraftops.fileio.output import open_output
 from kraftops.log.remote import filesystem
 from kraftops.query.formats import FORMATS
@@ -55,10 +55,15 @@ def _join(target: Target, names: Sequence[str], form: str, file: BinaryIO) -> No
 def _join_parquet(target: Target, names: Sequence[str], file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(file, arrow_schema(), compression="zstd") as writer:
+    with ExitStack() as opened:
+        writer = None
         for name in names:
             with target.reading(name) as part:
                 table = pq.ParquetFile(part)
+                if writer is None:
+                    writer = opened.enter_context(
+                        pq.ParquetWriter(file, table.schema_arrow, compression="zstd")
+                    )
                 for number in range(table.num_row_groups):
                     writer.write_table(table.read_row_group(number))
 

@@ -76,6 +76,15 @@ class SourceOptions:
         """
         return [*self.given, *expand(self.names, from_start=self.from_start, raw=self.raw)]
 
+    def decoders(self) -> frozenset[str]:
+        """Return the names of the decoders that read the sources.
+
+        Raises:
+            UsageError, SourceError: as `sources`, if no option names a decoder.
+        """
+        of_sources = [None] if self.query.decoder else [one.decoder for one in self.sources()]
+        return self.query.decoders(of_sources)
+
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
     """Return parsed options; their names may be in any case.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kraftops.dump.scan.arrow import LEAST_MS, MOST_MS
 from kraftops.query.filters import Filter, normal_type
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter as SparkFilter
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RANGES = {
     "EqualTo": (0, 0),
     "GreaterThan": (1, None),
@@ -37,13 +40,32 @@ def pushed(known: Filter, one: SparkFilter) -> tuple[Filter, bool]:
         return (replace(known, types=both), False) if both else (known, False)
     if name == "IsNotNull":
         return known, False
-    if column not in ("offset", "timestamp") or name not in _RANGES or not isinstance(value, int):
+    if column == "timestamp" and isinstance(value, datetime):
+        return _pushed_time(known, name, value)
+    if column != "offset" or name not in _RANGES or not isinstance(value, int):
         return known, False
     first, last = _RANGES[name]
-    if column == "offset":
-        low = known.first_offset if first is None else max(known.first_offset, value + first)
-        high = known.last_offset if last is None else min(known.last_offset, value + last)
-        return replace(known, first_offset=low, last_offset=high), True
-    low = known.since if first is None else max(known.since, value + first)
-    high = known.until if last is None else min(known.until, value + last + 1)
-    return replace(known, since=low, until=high), True
+    low = known.first_offset if first is None else max(known.first_offset, value + first)
+    high = known.last_offset if last is None else min(known.last_offset, value + last)
+    return replace(known, first_offset=low, last_offset=high), True
+
+
+def _pushed_time(known: Filter, name: str, value: datetime) -> tuple[Filter, bool]:
+    """Return *known* narrowed by a condition on the time; Spark's times have microseconds.
+
+    Times beyond Spark's range are null there, which no condition matches.
+    """
+    moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+    ms, rest = divmod((moment - _EPOCH) // timedelta(microseconds=1), 1000)
+    next_ms = ms + (rest > 0)
+    since, until = {
+        "EqualTo": (next_ms, ms + 1),
+        "GreaterThan": (ms + 1, MOST_MS + 1),
+        "GreaterThanOrEqual": (next_ms, MOST_MS + 1),
+        "LessThan": (LEAST_MS, next_ms),
+        "LessThanOrEqual": (LEAST_MS, ms + 1),
+    }.get(name, (None, None))
+    if since is None or until is None:
+        return known, False
+    since, until = max(known.since, since), min(known.until, until)
+    return replace(known, since=since, until=until), True

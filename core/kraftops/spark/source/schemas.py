@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from kraftops.dump.scan.arrow import has_bytes
 from kraftops.errors import UsageError
 from kraftops.query.row import COLUMNS, TYPES
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql.types import DataType, StructType
 
 
-def row_schema() -> StructType:
-    """Return the schema of the row; every column may be null."""
+def row_schema(decoders: Collection[str]) -> StructType:
+    """Return the schema of rows that these decoders read; every column may be null."""
     from pyspark.sql import types
 
     kinds: dict[str, DataType] = {
@@ -28,19 +31,39 @@ def row_schema() -> StructType:
             types.StructField("value", types.BinaryType()),
         ]
     )
+    by_column["timestamp"] = types.TimestampType()
+    if has_bytes(decoders):
+        by_column["key"] = by_column["value"] = types.BinaryType()
     by_column["headers"] = types.ArrayType(header)
     return types.StructType(
         [types.StructField(name, by_column.get(name, types.StringType())) for name in COLUMNS]
     )
 
 
-def checked_schema(asked: StructType) -> StructType:
-    """Return the requested schema, if it has only columns of the row.
+def arrow_columns(schema: StructType) -> pa.Schema:
+    """Return a schema of Spark's as one of Arrow's; times are in UTC in every release of Spark."""
+    import pyarrow as pa
+    from pyspark.sql import types
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    without_zone = types.StructType()
+    for field in schema.fields:
+        is_time = isinstance(field.dataType, types.TimestampType)
+        without_zone.add(field.name, types.TimestampNTZType() if is_time else field.dataType)
+    found = to_arrow_schema(without_zone)
+    for at, field in enumerate(schema.fields):
+        if isinstance(field.dataType, types.TimestampType):
+            found = found.set(at, pa.field(field.name, pa.timestamp("us", "UTC")))
+    return found
+
+
+def checked_schema(asked: StructType, whole: StructType) -> StructType:
+    """Return the requested schema, if it has only columns of the *whole* one.
 
     Raises:
         UsageError: it has an unknown column, one of another type, twice or NOT NULL.
     """
-    known = {field.name: field.dataType for field in row_schema().fields}
+    known = {field.name: field.dataType for field in whole.fields}
     for field in asked.fields:
         if field.name not in known:
             raise UsageError(

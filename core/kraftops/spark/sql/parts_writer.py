@@ -13,6 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 
 from kraftops.query.formats import FORMATS
 from kraftops.spark.dump.targets import ENDINGS, Target, commit, part_name
+from kraftops.spark.source.schemas import arrow_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,10 +126,9 @@ class PartsWriter(DataSourceArrowWriter):
 
     def _parquet(self, file: BinaryIO, batches: Iterable[pa.RecordBatch]) -> None:
         import pyarrow.parquet as pq
-        from pyspark.sql.pandas.types import to_arrow_schema
 
         first = next(iter(batches := iter(batches)), None)
-        schema = to_arrow_schema(self._schema) if first is None else first.schema
+        schema = arrow_columns(self._schema) if first is None else first.schema
         with pq.ParquetWriter(file, schema, compression="zstd") as writer:
             if first is not None:
                 writer.write_batch(first)

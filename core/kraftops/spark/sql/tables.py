@@ -12,6 +12,7 @@ from kraftops.dump.sources.names import Source
 from kraftops.query.formats import FORMATS
 from kraftops.query.query import Query
 from kraftops.query.row import DAMAGE
+from kraftops.records.meaning import BASE64
 from kraftops.spark.dump.targets import Target
 from kraftops.spark.jobs.run import check_workers
 from kraftops.spark.session.failures import job_errors
@@ -76,14 +77,17 @@ def answer(session: Session, sql: str) -> DataFrame:
         return session.spark.sql(sql)
 
 
-def rows_of(table: DataFrame) -> Iterator[list[Any]]:
+def rows_of(table: DataFrame, *, times_as_text: bool = False) -> Iterator[list[Any]]:
     """Yield the rows of a table, in order, as lists of plain values.
+
+    Times are in ms since the epoch, as in rows, unless *times_as_text* is set.
 
     Raises:
         SparkError: the job failed.
     """
     with job_errors():
-        numbered = table.toDF(*map(str, range(len(table.columns))))  # names may come twice
+        plain = _plain(table, times_as_text=times_as_text)
+        numbered = plain.toDF(*map(str, range(len(table.columns))))
         for row in numbered.toLocalIterator():
             yield list(row.asDict(recursive=True).values())
 
@@ -139,6 +143,8 @@ def write_table(
     with job_errors():
         if partition_by:
             table = _with_partition(table, partition_by)
+        if not FORMATS[form].is_columns:
+            table = _plain(table)
         has_head = bool(FORMATS[form].head)
         if has_head:
             table = _flat(table)
@@ -189,15 +195,40 @@ def _with_partition(table: DataFrame, by: str) -> DataFrame:
     from pyspark.sql import functions as f
 
     if by == "date":
-        moment = f.timestamp_millis(f.col("timestamp"))
-        return table.withColumn("date", f.date_format(moment, "yyyy-MM-dd"))
+        return table.withColumn("date", f.date_format(f.col("timestamp"), "yyyy-MM-dd"))
     if by == "topic":
         return table.withColumn("topic", f.coalesce(f.col("topicId"), f.col("topic")))
     return table.withColumn("type", f.coalesce(f.col("type"), f.col("kind")))
 
 
+def _plain(table: DataFrame, *, times_as_text: bool = False) -> DataFrame:
+    """Return a table for JSON, CSV and screens: times in ms, and bytes as text.
+
+    Bytes that are no text are in base64, as the column of their encoding says, if there is one.
+    """
+    from pyspark.sql import functions as f
+    from pyspark.sql import types
+
+    names = table.columns
+    numbered = table.toDF(*map(str, range(len(names))))  # names may come twice
+    is_bytes = {}
+    columns = []
+    for at, field in enumerate(table.schema.fields):
+        column = f.col(str(at))
+        if isinstance(field.dataType, types.TimestampType):
+            column = column.cast("string") if times_as_text else f.unix_millis(column)
+        elif isinstance(field.dataType, types.BinaryType):
+            text = column.cast("string")
+            is_bytes[f"{field.name}Encoding"] = ~f.is_valid_utf8(text)
+            column = f.when(f.is_valid_utf8(text), text).otherwise(f.base64(column))
+        elif field.name in is_bytes:  # it comes after its key or value
+            column = f.when(is_bytes[field.name], BASE64).otherwise(column)
+        columns.append(column.alias(str(at)))
+    return numbered.select(*columns).toDF(*names)
+
+
 def _flat(table: DataFrame) -> DataFrame:
-    """Return a table for CSV: nested values as JSON, bytes as base64."""
+    """Return a table for CSV: nested values as JSON."""
     from pyspark.sql import functions as f
     from pyspark.sql import types
 
@@ -206,6 +237,4 @@ def _flat(table: DataFrame) -> DataFrame:
         if isinstance(kind, types.ArrayType | types.StructType | types.MapType):
             found = f.col(field.name)
             table = table.withColumn(field.name, f.when(f.size(found) > 0, f.to_json(found)))
-        elif isinstance(kind, types.BinaryType):
-            table = table.withColumn(field.name, f.base64(f.col(field.name)))
     return table

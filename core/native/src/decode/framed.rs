@@ -168,7 +168,7 @@ impl Framed {
         };
         let name = self.type_of(frame.number);
         Meaning {
-            type_name: name.map_or(TypeName::Number(frame.number), |one| {
+            type_name: name.map_or(TypeName::Unknown(frame.number), |one| {
                 TypeName::Name(&one.name)
             }),
             version: Some(frame.version),

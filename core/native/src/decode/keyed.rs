@@ -229,7 +229,7 @@ impl Keyed {
             let unknown = Unknown {
                 reason,
                 number: Some(number),
-                version: None,
+                version: record.value.and_then(int16),
             };
             return self.unknown(record, unknown, deep);
         };
@@ -246,12 +246,11 @@ impl Keyed {
             meaning.key = if deep { Shown::Json } else { Shown::Null };
             return meaning;
         };
-        let version = Keyed::version(found, number, raw);
-        meaning.version = version.as_ref().ok().copied();
+        meaning.version = int16(raw);
         if !deep {
             return meaning;
         }
-        let version_found = meaning.version;
+        let version = Keyed::version(found, number, raw);
         match version.and_then(|version| Keyed::value_json(found, version, raw, &mut scratch.value))
         {
             Ok(()) => {
@@ -263,11 +262,13 @@ impl Keyed {
                 let unknown = Unknown {
                     reason,
                     number: None,
-                    version: version_found,
+                    version: meaning.version,
                 };
-                let mut odd = self.unknown(record, unknown, deep);
-                odd.type_name = TypeName::Name(&found.name);
-                odd
+                Meaning {
+                    type_name: meaning.type_name,
+                    key: Shown::Json,
+                    ..self.unknown(record, unknown, deep)
+                }
             }
         }
     }
@@ -279,6 +280,7 @@ impl Keyed {
         }
         Meaning {
             type_name: found.type_name,
+            version: found.version,
             ..Meaning::of(&self.kind)
         }
     }

@@ -31,7 +31,12 @@ pub enum Decoder {
 pub enum TypeName<'a> {
     None,
     Name(&'a str),
-    Number(i32),
+    Unknown(i32),
+}
+
+/// The name of an unknown type, as Kafka has it for control records.
+pub fn unknown_name(number: i32) -> String {
+    format!("UNKNOWN({number})")
 }
 
 /// A key or value as a row shows it; JSON is in the scratch of its column.
@@ -126,7 +131,7 @@ impl<'a> Meaning<'a> {
 
     fn unknown(kind: &'a str, record: &Record<'a>, found: Unknown) -> Self {
         Meaning {
-            type_name: found.number.map_or(TypeName::None, TypeName::Number),
+            type_name: found.number.map_or(TypeName::None, TypeName::Unknown),
             version: found.version,
             key: record.key.map_or(Shown::Null, Shown::Base64),
             value: record.value.map_or(Shown::Null, Shown::Base64),

@@ -5,7 +5,7 @@ mod sources;
 mod value;
 
 use crate::batch::Header;
-use crate::decode::{Decoder, TypeName, item};
+use crate::decode::{Decoder, TypeName, item, unknown_name};
 use crate::json::{Json, parse};
 use crate::row::{Cell, Column, Row};
 use condition::{Condition, Source};
@@ -144,7 +144,9 @@ impl Select {
             let is_one = match row.meaning.type_name {
                 TypeName::None => false,
                 TypeName::Name(name) => self.types.contains(&normal_type(name)),
-                TypeName::Number(number) => self.types.contains(&normal_type(&number.to_string())),
+                TypeName::Unknown(number) => {
+                    self.types.contains(&normal_type(&unknown_name(number)))
+                }
             };
             if !is_one {
                 return false;

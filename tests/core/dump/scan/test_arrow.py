@@ -1,6 +1,5 @@
 """Rows as Arrow and Parquet."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import pytest
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import (
     GROUP_ROWS,
+    LEAST_MS,
+    MOST_MS,
     arrow_batches,
     arrow_schema,
     last_rows,
@@ -27,18 +28,20 @@ from tests.helpers.logs.corpus_rows import query_of, rows
 from tests.helpers.logs.segments import IN
 
 LOG = IN / "meta/00000000000000000000.log"
+METADATA, USERS = arrow_schema({"metadata"}), arrow_schema({"user"})
 
 
 def test_types_of_the_columns_are_those_of_the_design() -> None:
-    schema = arrow_schema()
+    schema = arrow_schema({"metadata"})
 
     assert schema.names == list(COLUMNS)
     for kind, columns in {
-        pa.int64(): "position baseOffset offset timestamp producerId",
-        pa.int32(): "leaderEpoch sequence keySize valueSize partitionId brokerId",
+        pa.int64(): "position baseOffset offset producerId",
+        pa.int32(): "partition leaderEpoch sequence keySize valueSize partitionId brokerId",
         pa.int16(): "producerEpoch version",
-        pa.bool_(): "transactional control",
-        pa.string(): "file timestampType codec kind type key value topicId error",
+        pa.bool_(): "crcValid transactional control",
+        pa.timestamp("ms", "UTC"): "timestamp",
+        pa.string(): "file topic timestampType codec kind type key value topicId error",
     }.items():
         assert {schema.field(name).type for name in columns.split()} == {kind}
     assert schema.field("headers").type == pa.list_(
@@ -46,25 +49,85 @@ def test_types_of_the_columns_are_those_of_the_design() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("decoders", "kind"),
+    [
+        ({"metadata"}, pa.string()),
+        ({"offsets"}, pa.string()),
+        ({"user"}, pa.binary()),
+        ({"offsets", "user"}, pa.binary()),
+        ({"offsets", "metadata"}, pa.binary()),
+    ],
+)
+def test_decoders_choose_the_type_of_keys_and_values(decoders: set[str], kind: pa.DataType) -> None:
+    schema = arrow_schema(decoders)
+
+    assert {schema.field(name).type for name in ("key", "value")} == {kind}
+    assert schema.field("headers").type == arrow_schema({"user"}).field("headers").type
+
+
 def test_parquet_file_is_read_by_duckdb(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     asked = query_of(LOG)
     with path.open("wb") as file:
-        write_parquet(
-            scan_batches(ByteRange(str(LOG)), asked, Report(), arrow_schema()), file.fileno()
-        )
+        found = scan_batches(ByteRange(str(LOG)), asked, Report(), METADATA)
+        write_parquet(found, file.fileno(), METADATA)
 
     counts = duckdb.sql(f"select type, count(*) from '{path}' group by type").fetchall()
 
     types = [row.type for row in rows(LOG, asked)]
     assert dict(counts) == {name: types.count(name) for name in types}
     assert pq.read_table(path).num_rows == len(types)
+    kind, last = duckdb.sql(
+        f"select typeof(max(timestamp)), epoch_ms(max(timestamp)) from '{path}'"
+    ).fetchall()[0]
+    times = [row.timestamp for row in rows(LOG, asked) if row.timestamp is not None]
+    assert (kind, last) == ("TIMESTAMP WITH TIME ZONE", max(times))
+    names = duckdb.sql(f"select value->>'$.name' from '{path}' where type = 'TOPIC_RECORD'")
+    assert "a.manual" in {name for (name,) in names.fetchall()}
+
+
+def test_bytes_of_users_come_back_by_duckdb_and_pyarrow(tmp_path: Path) -> None:
+    log, path = tmp_path / "0.log", tmp_path / "rows.parquet"
+    pairs = [(b"k", "é".encode()), (b"\xff\0", b"\xfe" * 300), (None, b""), (b"", None)]
+    log.write_bytes(batch_bytes([Record(at, at, *pair) for at, pair in enumerate(pairs)]))
+    with path.open("wb") as file:
+        found = scan_batches(ByteRange(str(log)), Query(decoder="user"), Report(), USERS)
+        write_parquet(found, file.fileno(), USERS)
+
+    by_arrow = pq.read_table(path).select(["key", "value", "keyEncoding"]).to_pylist()
+    by_duckdb = duckdb.sql(f"select key, value from '{path}' order by \"offset\"").fetchall()
+
+    assert [(row["key"], row["value"]) for row in by_arrow] == pairs
+    assert by_duckdb == pairs
+    assert {row["keyEncoding"] for row in by_arrow} == {None}
+
+
+def test_several_decoders_give_json_in_utf8(tmp_path: Path) -> None:
+    schema = arrow_schema({"metadata", "user"})
+
+    found = scan_batches(ByteRange(str(LOG)), query_of(LOG), Report(), schema)
+
+    values = [row["value"] for batch in found for row in batch.to_pylist()]
+    assert [None if value is None else value.decode() for value in values] == [
+        row.value for row in rows(LOG, query_of(LOG))
+    ]
+
+
+def test_times_beyond_microseconds_are_null() -> None:
+    times = [0, MOST_MS, MOST_MS + 1, LEAST_MS, LEAST_MS - 1, None]
+    schema = pa.schema([("timestamp", pa.timestamp("us", "UTC"))])
+
+    (batch,) = arrow_batches([Row("f", 0, timestamp=time) for time in times], schema)
+
+    found = batch.column("timestamp").cast(pa.int64()).to_pylist()
+    assert found == [0, MOST_MS * 1000, None, LEAST_MS * 1000, None, None]
 
 
 def test_headers_keep_their_bytes() -> None:
     row = Row("f", 0, kind="user", headers=(("a", b"\xff"), ("b", None)))
 
-    (batch,) = arrow_batches([row], arrow_schema())
+    (batch,) = arrow_batches([row], USERS)
 
     assert batch.to_pylist()[0]["headers"] == [
         {"key": "a", "value": b"\xff"},
@@ -75,7 +138,7 @@ def test_headers_keep_their_bytes() -> None:
 def test_no_rows_make_an_empty_table(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     with path.open("wb") as file:
-        write_parquet([], file.fileno())
+        write_parquet([], file.fileno(), USERS)
 
     table = pq.read_table(path)
 
@@ -88,16 +151,16 @@ def test_rows_come_in_batches_of_a_bounded_size(tmp_path: Path) -> None:
     path = tmp_path / "0.log"
     path.write_bytes(batch_bytes(large, attributes=1))
 
-    found = scan_batches(ByteRange(str(path)), Query(decoder="user"), Report(), arrow_schema())
+    found = scan_batches(ByteRange(str(path)), Query(decoder="user"), Report(), USERS)
 
-    assert [batch.num_rows for batch in arrow_batches(small, arrow_schema())] == [GROUP_ROWS, 1]
+    assert [batch.num_rows for batch in arrow_batches(small, USERS)] == [GROUP_ROWS, 1]
     assert [batch.num_rows for batch in found] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("most", [0, 1, 3, 4, 6, 9])
 def test_last_rows_are_those_of_several_batches(most: int) -> None:
     batches = [
-        next(arrow_batches([Row("f", n) for n in some], arrow_schema()))
+        next(arrow_batches([Row("f", n) for n in some], USERS))
         for some in (range(3), range(3, 4), range(4, 6))
     ]
 
@@ -110,7 +173,7 @@ def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
     with pytest.raises(UsageError) as caught:
-        write_parquet([], os.open(os.devnull, os.O_WRONLY))
+        arrow_schema({"user"})
 
     assert "pyarrow" in caught.value.message
     assert caught.value.hint == "pip install 'kraftops[arrow]'"
