@@ -118,7 +118,7 @@ def test_batch_is_left_out(flipped: Flipped, form: str) -> None:
 def test_filters_know_it(flipped: Flipped) -> None:
     bad = flipped.dumped("--format", "json", "--where", "crcValid=false")
     text = flipped.dumped("--where", "crcValid=false")
-    none = flipped.dumped("--format", "json", "--where", "topic=orders")
+    none = flipped.dumped("--format", "json", "--where", "topic = 'orders'")
     beyond = flipped.dumped("--format", "json", "--offset", f"{flipped.offset + 1000}..")
 
     assert len(parsed(bad.text)) == flipped.count

@@ -45,6 +45,7 @@ def numbered(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _loaded(text: str | bytes) -> Any:
+    text = text if isinstance(text, str) else text.decode()
     try:
         return json.loads(text)
     except ValueError:

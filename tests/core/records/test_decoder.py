@@ -54,7 +54,7 @@ def test_unreadable_record_keeps_its_bytes_and_the_reason() -> None:
 
     assert (meaning.kind, meaning.type, meaning.error) == (
         "offsets",
-        "3",
+        "UNKNOWN(3)",
         "a short key at offset 7",
     )
     assert (meaning.key, meaning.key_encoding) == ("AA==", "base64")

@@ -75,7 +75,7 @@ def test_directory_of_the_topic_chooses_the_decoder(directory: Path, engine: str
         ("queue", "QUEUE_DEPTH", 0),
         ("queue", "QUEUE_DEPTH", 1),
         ("queue", "QUEUE_DEPTH", None),
-        ("queue", "7", None),
+        ("queue", "UNKNOWN(7)", 0),
     ]
     assert rows[1]["value"] == {"depth": 12, "owner": "me"}
 
@@ -107,7 +107,7 @@ def test_rows_are_written_as_parquet(directory: Path, tmp_path: Path, engine: st
 
     assert done.returncode == 0, done.stderr
     rows = pq.read_table(file).to_pylist()
-    assert [row["type"] for row in rows] == ["QUEUE_DEPTH"] * 3 + ["7"]
+    assert [row["type"] for row in rows] == ["QUEUE_DEPTH"] * 3 + ["UNKNOWN(7)"]
     assert json.loads(rows[0]["key"]) == {"queue": "orders"}
 
 
