@@ -45,7 +45,9 @@ class TestFrames:
             pytest.param(
                 UNREADABLE, "TOPIC_RECORD", Label("TOPIC_RECORD", 0), ("TOPIC_RECORD", 0), id="cut"
             ),
-            pytest.param(UNKNOWN_TYPE, None, Label("UNKNOWN(99)", 2), ("UNKNOWN(99)", 2), id="unknown-type"),
+            pytest.param(
+                UNKNOWN_TYPE, None, Label("UNKNOWN(99)", 2), ("UNKNOWN(99)", 2), id="unknown-type"
+            ),
             pytest.param(NEVER_ENDS, None, Label("UNKNOWN", None), (None, None), id="no-frame"),
             pytest.param(None, None, Label("UNKNOWN", None), (None, None), id="null"),
         ],
