@@ -21,11 +21,15 @@ class TopicPartition(NamedTuple):
 
 
 class BrokerPlace(NamedTuple):
-    """A registered broker; new replicas go only to one that *takes_replicas*."""
+    """A registered broker; new replicas go only to one that *takes_replicas*.
+
+    One that *is_stopping* is in its controlled shutdown, and not fenced yet.
+    """
 
     rack: str | None
     is_fenced: bool
     takes_replicas: bool
+    is_stopping: bool = False
 
 
 class Replicas(NamedTuple):
@@ -92,8 +96,9 @@ def placement_of(image: MetadataImage) -> Placement:
         state = image.broker_state(entry, whole=False)
         cordoned = state["cordonedLogDirs"]
         is_cordoned = bool(cordoned) and {*state["logDirs"]} <= {*(cordoned or ())}
-        takes = not (state["fenced"] or state["inControlledShutdown"] or is_cordoned)
-        brokers[broker_id] = BrokerPlace(state["rack"], state["fenced"], takes)
+        is_stopping = state["inControlledShutdown"]
+        takes = not (state["fenced"] or is_stopping or is_cordoned)
+        brokers[broker_id] = BrokerPlace(state["rack"], state["fenced"], takes, is_stopping)
     partitions = {}
     for topic, topic_id in sorted(image.topic_ids.items()):
         for number, found in image.fold.partitions(topic_id):

@@ -318,10 +318,12 @@ def _voters(access: ClusterAccess) -> frozenset[int]:
 
 
 def _may_wait(placement: Placement, partition: TopicPartition, request: Decommission) -> bool:
-    """Tell whether brokers that are down now could take the replicas of a partition."""
+    """Tell whether brokers that are down now, or going down, could take replicas later."""
     everybody = Placement(
         {
-            broker: place._replace(takes_replicas=place.takes_replicas or place.is_fenced)
+            broker: place._replace(
+                takes_replicas=place.takes_replicas or place.is_fenced or place.is_stopping
+            )
             for broker, place in placement.brokers.items()
         },
         {},

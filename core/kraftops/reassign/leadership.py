@@ -10,6 +10,7 @@ from kraftops.placement.leaders import misled
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 from kraftops.reassign.access import ClusterAccess
+from kraftops.wire.admin.configs import UNKNOWN_TOPIC_OR_PARTITION
 from kraftops.wire.admin.replicas import alter_reassignments, elect_preferred
 from kraftops.wire.net.deadline import Deadline
 
@@ -35,7 +36,8 @@ def change_leaders(access: ClusterAccess, moves: Sequence[Move]) -> list[TopicPa
             )
         )
         for partition, (code, message) in sorted(refused.items()):
-            raise AnswerError(f"{partition}: {message}", error_code=code)
+            if code != UNKNOWN_TOPIC_OR_PARTITION:  # deleted meanwhile
+                raise AnswerError(f"{partition}: {message}", error_code=code)
     return _elect(access, moves)
 
 

@@ -1,15 +1,18 @@
 """Options and output of the subcommands that move replicas."""
 
 import json
+import os
 import re
 from pathlib import Path
 
+import click
 import pytest
 
-from kraftops.errors import KraftopsError
+from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.plan import Limits, plan_removal
 from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.events import Event
+from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.events_output import EventPrinter
 from kraftops_cli.cluster.moving.plan_input import checked_plan
 from kraftops_cli.terminal.streams import Terminal
@@ -76,6 +79,26 @@ def test_plan_that_does_not_fit_is_refused(
 
     with pytest.raises(KraftopsError, match=re.escape(message)):
         checked_plan(str(path), found, {1})
+
+
+def test_person_agrees_by_typing_the_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["103, 104", "yes", ""])
+    monkeypatch.setattr(os, "isatty", lambda _: True)
+    monkeypatch.setattr(click, "prompt", lambda *_, **__: next(answers))
+
+    confirm("103,104", "go on", yes=False)
+    for _ in range(2):
+        with pytest.raises(RefusedError, match="nothing is changed") as raised:
+            confirm("103,104", "go on", yes=False)
+        assert (raised.value.code, raised.value.exit_code) == ("not-confirmed", 3)
+
+
+def test_nobody_can_be_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "isatty", lambda _: False)
+
+    confirm("1", "go on", yes=True)
+    with pytest.raises(RefusedError, match="nobody can be asked here whether to go on"):
+        confirm("1", "go on", yes=False)
 
 
 def test_progress_has_rate_and_time_left(capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from kraftops.errors import RefusedError
-from kraftops.placement.placement import Replicas, TopicPartition
+from kraftops.placement.placement import BrokerPlace, Replicas, TopicPartition
 from kraftops.placement.plan import Limits
 from kraftops.reassign import access as access_module
 from kraftops.reassign.decommission import Decommission, check_decommission, decommission
@@ -195,6 +195,21 @@ def test_throttles_of_others_are_not_changed() -> None:
 
     assert found.configs[4, "102"] == {"leader.replication.throttled.rate": "7"}
     assert found.configs[2, "t"] == {"leader.replication.throttled.replicas": "*"}
+
+
+@pytest.mark.parametrize("is_fenced", [True, False], ids=["fenced", "stopping"])
+def test_broker_that_is_down_for_a_while_is_waited_for(is_fenced: bool) -> None:
+    found = MovingCluster(range(103, 106), {TopicPartition("t", 0): (104, 105)}, is_old=False)
+    down = BrokerPlace(None, is_fenced, takes_replicas=False, is_stopping=not is_fenced)
+    asked = Decommission(frozenset({105}), Limits(), MoveOptions(1, None))
+
+    with found.reached() as access:
+        place = access.placement()
+        place.brokers[103] = down
+        check_decommission(access, place, asked)
+        place.brokers[103] = down._replace(is_fenced=False, is_stopping=False)
+        with pytest.raises(RefusedError, match="too few brokers"):
+            check_decommission(access, place, asked)
 
 
 def test_cordon_of_others_stays_and_takes_no_replicas() -> None:
