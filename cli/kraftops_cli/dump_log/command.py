@@ -85,9 +85,11 @@ Files of --files and all other arguments: logs, snapshots, indexes, transaction 
 snapshots; compressed segments (.gz, .zst, .xz); - is standard input. The directory of a partition
 stands for its segments in the order of their offsets; the directory of __cluster_metadata for its
 newest snapshot and the segments after it (--from-start: for all segments); a log directory for all
-its partitions. The name of the topic chooses the decoder, unless --raw is given. A name with *, ?
-or [ is a pattern, if there is no file of this name. With --salvage, standard input and archives are
-first copied to a temporary file without a name.
+its partitions. So does the directory of a tier, with segments as LocalTieredStorage or Aiven's
+plugin name them, unless the plugin compresses or encrypts them. The name of the topic chooses the
+decoder, unless --raw is given. A name with *, ? or [ is a pattern, if there is no file of this
+name. With --salvage, standard input and archives are first copied to a temporary file without a
+name.
 
 With --format json the small files of a log directory (quorum-state, partition.metadata,
 leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",

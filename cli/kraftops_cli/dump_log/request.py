@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from kraftops.dump.sources.missing import refuse_missing
-from kraftops.dump.sources.names import Source, expand
+from kraftops.dump.sources.names import OnUnreadable, Source, expand
+from kraftops.errors import SourceError
 from kraftops.java.text import path_text
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -56,12 +57,18 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
             refuse_missing(names)
         if _is_walk(query, options):
             return _run_check(names, query, options, terminal)
-    plan = _plan(_sources(names, options), query, options)
     if on_spark:
         from kraftops_cli.dump_log.on_spark.run import run_spark
 
-        return run_spark(plan, on_spark, terminal)
-    return run_dump(plan, terminal)
+        return run_spark(_plan(_sources(names, options), query, options), on_spark, terminal)
+    unreadable: list[SourceError] = []
+    sources = _sources(names, options, unreadable.append)
+    if unreadable and not sources:
+        raise unreadable[0]
+    for error in unreadable:
+        terminal.error(error.message)
+    code = run_dump(_plan(sources, query, options), terminal)
+    return max(code, 1) if unreadable else code
 
 
 def _is_walk(query: Query, options: dict[str, object]) -> bool:
@@ -73,8 +80,15 @@ def _is_walk(query: Query, options: dict[str, object]) -> bool:
     return query.check and (form.is_text or form.has_objects) and not is_chosen
 
 
-def _sources(names: list[str], options: dict[str, object]) -> list[Source]:
-    return expand(names, from_start=bool(options["from_start"]), raw=bool(options["raw"]))
+def _sources(
+    names: list[str], options: dict[str, object], on_unreadable: OnUnreadable | None = None
+) -> list[Source]:
+    return expand(
+        names,
+        from_start=bool(options["from_start"]),
+        raw=bool(options["raw"]),
+        on_unreadable=on_unreadable,
+    )
 
 
 def _run_check(

@@ -47,6 +47,8 @@ _TIERED_DIRECTORIES = (
     re.compile(rf"(?:.*/)?([^/]+)-{_ID}/([0-9]{{1,10}})"),
 )
 """Directories of tiered segments: of Kafka's `LocalTieredStorage`, of Aiven's plugin."""
+TIERED_TOPIC = re.compile(rf".+-{_ID}")
+"""Directory of a topic in Aiven's layout, with a directory for each partition."""
 
 
 class FileName(NamedTuple):
@@ -78,12 +80,18 @@ class FileName(NamedTuple):
 
     @property
     def base_offset(self) -> int:
-        """The offset in the name, before its first dot.
+        """The offset in the name, before its first dot or the id of a tiered segment.
 
         Raises:
             UsageError: there is none.
         """
-        return _number(self.proper_name.partition(".")[0], _INT64)
+        name = self.proper_name
+        return _number(name[:20] if self.is_tiered else name.partition(".")[0], _INT64)
+
+    @property
+    def is_tiered(self) -> bool:
+        """Whether it is a file of a tiered segment, which has an id in its name."""
+        return _TIERED_NAME.match(self.proper_name) is not None
 
     @property
     def is_bootstrap(self) -> bool:

@@ -15,9 +15,9 @@ from kraftops.dump.check.partition_files import TOPIC_ID
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.small_files import small_file
-from kraftops.dump.sources.partition_directory import METADATA_TOPIC, partition_log
+from kraftops.dump.sources.partition_directory import METADATA_TOPIC, no_log, partition_log
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import PARTITION_NAME
+from kraftops.log.files import PARTITION_NAME, TIERED_TOPIC
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -76,11 +76,25 @@ def partition_folders(path: str) -> list[str]:
         match = PARTITION_NAME.fullmatch(name)
         if match and not match[3] and os.path.isdir(folder):
             found.append((match[1], int(match[2]), folder))
+        elif not match and os.path.isdir(folder):
+            found += [(name, 0, inner) for inner in _tiered_folders(folder)]
     if not found:
-        raise UsageError(
-            f"{path} holds no log", "name the directory of a partition, or a log directory"
-        )
+        raise no_log(path, names)
     return [folder for _, _, folder in sorted(found)]
+
+
+def _tiered_folders(path: str) -> list[str]:
+    """Return the directories with tiered segments in a directory: itself, or one each partition."""
+    try:
+        names = _names(path)
+        if partition_log(path, names, from_start=True):
+            return [path]
+        if not TIERED_TOPIC.fullmatch(os.path.basename(path)):
+            return []
+        inner = [os.path.join(path, name) for name in names if name.isdecimal()]
+        return [one for one in inner if partition_log(one, _names(one), from_start=True)]
+    except SourceError:
+        return []
 
 
 def _is_partition(names: list[str]) -> bool:

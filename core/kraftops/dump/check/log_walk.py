@@ -195,7 +195,10 @@ class LogWalk:
 
     def _txn_check(self, segment: SegmentFiles, effect: Effect) -> TxnIndexCheck:
         path = segment.indexes.get(FileKind.TXN_INDEX)
-        return TxnIndexCheck(path, segment.base_offset, segment.log, self._findings, effect)
+        check = TxnIndexCheck(path, segment.base_offset, segment.log, self._findings, effect)
+        if self._files.is_bare:
+            check.stop()
+        return check
 
     def _missing_indexes(self, segment: SegmentFiles, effect: Effect, *, has_time: bool) -> None:
         if self._files.is_bare:

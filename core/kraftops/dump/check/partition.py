@@ -89,7 +89,7 @@ class _PartitionLook:
         # A server that runs, or was killed, writes the log start a minute later.
         log_start = (self._offset(LOG_START) or 0) if self._is_stopped else None
         epochs = EpochCheck(files.path, findings, exists=files.has_epochs, log_start=log_start)
-        if files.is_bare:
+        if files.is_bare or files.is_tiered:
             epochs.ignore()
         is_compacted = files.topic in _COMPACTED or self._offset(CLEANER) is not None
         walk = LogWalk(files, self._recovery(), epochs, findings, is_compacted=is_compacted)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import PARTITION_NAME, FileKind, FileName, file_name
+from kraftops.log.files import FileKind, FileName, file_name, partition_of
 
 EPOCHS = "leader-epoch-checkpoint"
 TOPIC_ID = "partition.metadata"
@@ -42,6 +42,7 @@ class PartitionFiles:
         swaps: logs that a start would rename.
         has_epochs: whether there is a leader-epoch-checkpoint.
         has_topic_id: whether there is a partition.metadata.
+        is_tiered: whether these are segments in a tier, without what is beside a log.
     """
 
     path: str
@@ -54,6 +55,7 @@ class PartitionFiles:
     swaps: tuple[str, ...]
     has_epochs: bool
     has_topic_id: bool
+    is_tiered: bool
 
     @property
     def is_metadata(self) -> bool:
@@ -74,22 +76,29 @@ def partition_files(path: str) -> PartitionFiles:
         SourceError: it cannot be read.
     """
     names = _names(path)
-    match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(path)))
     files = [file for name in names if (file := _with_offset(os.path.join(path, name)))]
     plain = [file for file in files if not file.renamed]
     swaps = _swaps(files)
     segments, orphans = _segments(plain, swaps)
+    first = segments[0].log if segments else os.path.join(path, "")
+    topic, partition = partition_of(first) or (None, None)
     return PartitionFiles(
         path,
-        match[1] if match else None,
-        int(match[2]) if match else None,
+        topic,
+        partition,
         segments,
         orphans,
-        {f.base_offset: f.path for f in plain if f.kind is FileKind.PRODUCER_SNAPSHOT},
+        # That of a tiered segment covers the segment itself.
+        {
+            f.base_offset: f.path
+            for f in plain
+            if f.kind is FileKind.PRODUCER_SNAPSHOT and not f.is_tiered
+        },
         tuple(f for f in plain if f.kind is FileKind.CHECKPOINT and not f.is_bootstrap),
         tuple(f.path for f in swaps if f.kind is FileKind.LOG),
         EPOCHS in names,
         TOPIC_ID in names,
+        any(file.is_tiered for file in plain),
     )
 
 

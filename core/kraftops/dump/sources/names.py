@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from kraftops.dump.sources.partition_directory import Log, partition_log
+from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
 from kraftops.dump.sources.remote import WILD, remote_logs
-from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT, file_name
+from kraftops.errors import SourceError
+from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT, TIERED_TOPIC, file_name
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.uris import is_remote, local_path
+
+OnUnreadable = Callable[[SourceError], None]
+"""Takes the error of a partition that cannot be read, while the others are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,13 @@ class Source:
     group: int
 
 
-def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False) -> list[Source]:
+def expand(
+    names: Iterable[str],
+    *,
+    from_start: bool = False,
+    raw: bool = False,
+    on_unreadable: OnUnreadable | None = None,
+) -> list[Source]:
     """Return the sources that *names* stand for, in their order.
 
     A partition's directory stands for its segments; the metadata log's directory for its newest
@@ -41,12 +51,15 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
             `**`; URIs of all these; or `-`.
         from_start: of a metadata log, take all segments and no snapshot.
         raw: choose no decoder.
+        on_unreadable: takes the error of each partition in a directory that cannot be read; by
+            default it is raised.
 
     Raises:
         UsageError: a directory holds no log.
         SourceError: a directory cannot be read, or a pattern matches nothing.
     """
-    logs = [log for name in names for log in _logs(name, from_start=from_start)]
+    look = _Look(from_start, on_unreadable)
+    logs = [log for name in names for log in _logs(name, look)]
     return [
         Source(
             path,
@@ -60,35 +73,40 @@ def expand(names: Iterable[str], *, from_start: bool = False, raw: bool = False)
     ]
 
 
-def _logs(name: str, *, from_start: bool) -> list[Log]:
+class _Look(NamedTuple):
+    """How directories are looked at; see `expand`."""
+
+    from_start: bool
+    on_unreadable: OnUnreadable | None = None
+
+
+def _logs(name: str, look: _Look) -> list[Log]:
     if name == STANDARD_INPUT:
         return [Log([name])]
     if "://" in name:
         name = local_path(name)
         if is_remote(name):
-            return remote_logs(name, from_start=from_start)
+            return remote_logs(name, from_start=look.from_start)
     if os.path.isdir(name):
-        found = _in_directory(name, _names(name), from_start=from_start)
+        found = _in_directory(name, _names(name), look)
         if not found and file_name(name):
             return [Log([name])]  # refused like any file that cannot be read
         if not found:
-            raise UsageError(
-                f"{name} holds no log", "name the directory of a partition, or a log directory"
-            )
+            raise no_log(name, _names(name))
         return found
     if os.path.lexists(name) or not WILD.search(name):
         return [Log([name])]
-    found = list(_matching(name, from_start=from_start))
+    found = list(_matching(name, look))
     if not found:
         raise SourceError(f"nothing matches {name}", code="not-found")
     return found
 
 
-def _matching(pattern: str, *, from_start: bool) -> Iterator[Log]:
+def _matching(pattern: str, look: _Look) -> Iterator[Log]:
     """Yield the logs that a pattern matches: logs of directories, and single files."""
     for path in matching_paths(pattern):
         if os.path.isdir(path):
-            yield from _in_directory(path, _readable_names(path), from_start=from_start)
+            yield from _in_directory(path, _readable_names(path, look), look)
         else:
             yield Log([path])
 
@@ -103,6 +121,7 @@ def matching_paths(name: str) -> Iterator[str]:
     if os.path.lexists(name):
         yield name
         return
+    look = _Look(from_start=True)
     done: set[str] = set()
     for path in sorted(iglob(name, recursive=True)):
         normal = os.path.normpath(path)
@@ -110,7 +129,7 @@ def matching_paths(name: str) -> Iterator[str]:
             continue
         if not os.path.isdir(path):
             yield path
-        elif _in_directory(path, _readable_names(path), from_start=True):
+        elif _in_directory(path, _readable_names(path, look), look):
             done.add(normal)
             yield path
 
@@ -122,9 +141,9 @@ def _with_parents(path: str) -> Iterator[str]:
         path = parent if parent != path else ""
 
 
-def _in_directory(path: str, names: list[str], *, from_start: bool) -> list[Log]:
+def _in_directory(path: str, names: list[str], look: _Look) -> list[Log]:
     """Return the log in a partition's directory, or the logs in a log directory."""
-    log = partition_log(path, names, from_start=from_start)
+    log = partition_log(path, names, from_start=look.from_start)
     if log:
         return [log]
     found = []
@@ -133,9 +152,13 @@ def _in_directory(path: str, names: list[str], *, from_start: bool) -> list[Log]
         match = PARTITION_NAME.fullmatch(name)
         if (match and match[3]) or not os.path.isdir(directory):
             continue
-        log = partition_log(directory, _readable_names(directory), from_start=from_start)
-        if log:
-            found.append((log.topic or name, log.partition or 0, log))
+        inner = _readable_names(directory, look)
+        if TIERED_TOPIC.fullmatch(name) and not any(map(file_name, inner)):
+            logs = _in_directory(directory, inner, look)
+        else:
+            log = partition_log(directory, inner, from_start=look.from_start)
+            logs = [log] if log else []
+        found += [(log.topic or name, log.partition or 0, log) for log in logs]
     found.sort(key=lambda entry: entry[:2])
     return [log for _, _, log in found]
 
@@ -147,19 +170,21 @@ def _names(directory: str) -> list[str]:
         raise SourceError.of(directory, error) from None
 
 
-def _readable_names(directory: str) -> list[str]:
+def _readable_names(directory: str, look: _Look) -> list[str]:
     """Return the names in a directory that was found, and not named by the user.
 
     The list is empty if a server has just deleted it, or if it is unreadable and not named as a
     partition, such as `lost+found`.
 
     Raises:
-        SourceError: the directory of a partition cannot be read.
+        SourceError: the directory of a partition cannot be read, and nobody takes the error.
     """
     try:
         return _names(directory)
-    except SourceError:
+    except SourceError as error:
         name = os.path.basename(os.path.normpath(directory))
         if PARTITION_NAME.fullmatch(name) and os.path.isdir(directory):
-            raise
+            if look.on_unreadable is None:
+                raise
+            look.on_unreadable(error)
         return []

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
 from kraftops.errors import DecodeError, SourceError, UsageError
 from kraftops.log.batch import is_valid, records
 from kraftops.log.files import FileKind, FileName, file_name, partition_of
+from kraftops.log.log_file import LogFile
 from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
 
 METADATA_TOPIC = "__cluster_metadata"
+_MANIFEST = ".rsm-manifest"
+_MOST_MANIFEST_BYTES = 16 << 20
 _SNAPSHOT_FOOTER = 4  # the type of the control record that a snapshot ends with
 
 
@@ -27,17 +31,57 @@ class Log(NamedTuple):
 
 def partition_log(path: str, names: list[str], *, from_start: bool) -> Log | None:
     """Return the log in the directory of a partition; None if it holds none."""
-    topic, partition = partition_of(os.path.join(path, "")) or (None, None)
     files = [
         file for name in names if (file := file_name(os.path.join(path, name))) and not file.renamed
     ]
     chosen = segments = _segments(files)
+    _refuse_transformed(segments, frozenset(names))
+    first = segments[0].path if segments else os.path.join(path, "")
+    topic, partition = partition_of(first) or (None, None)
     snapshots = _snapshots(files)
     if snapshots and topic != METADATA_TOPIC:  # no other log has snapshots
         topic, partition = METADATA_TOPIC, None
     if not from_start:
         chosen = _after_snapshot(snapshots, segments)
     return Log([file.path for file in chosen], topic, partition) if chosen else None
+
+
+def no_log(path: str, names: Iterable[str]) -> UsageError:
+    """Return the error of a directory that holds no log."""
+    other = next((name for name in names if name.endswith(".log")), None)
+    if other is None:
+        hint = "name the directory of a partition, or a log directory"
+        return UsageError(f"{path} holds no log", hint)
+    return UsageError(
+        f"{path} holds no log: {other} is no name of a segment",
+        "tiered segments are read as LocalTieredStorage or Aiven's plugin name them",
+    )
+
+
+def _refuse_transformed(segments: list[FileName], names: frozenset[str]) -> None:
+    """Refuse segments that Aiven's plugin has compressed or encrypted, by its manifests.
+
+    The first and the last segment stand for all, which one configuration has made.
+
+    Raises:
+        UsageError: they are.
+        SourceError: a manifest cannot be read.
+    """
+    import json
+
+    for segment in dict.fromkeys([*segments[:1], *segments[-1:]]):
+        manifest = os.path.splitext(segment.path)[0] + _MANIFEST
+        if not segment.is_tiered or os.path.basename(manifest) not in names:
+            continue
+        with LogFile(manifest) as file:
+            try:
+                found = json.loads(file.read_at(0, _MOST_MANIFEST_BYTES))
+            except ValueError:
+                raise SourceError(f"cannot read {manifest}: it is no JSON") from None
+        is_object = isinstance(found, dict)
+        if is_object and (found.get("compression") or found.get("encryption")):
+            way = "encrypted" if found.get("encryption") else "compressed in chunks"
+            raise UsageError(f"{segment.path} is {way} by the plugin, as {manifest} says")
 
 
 def _segments(files: list[FileName]) -> list[FileName]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kraftops.dump.sources.partition_directory import Log, partition_log
-from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import PARTITION_NAME
+from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
+from kraftops.errors import SourceError
+from kraftops.log.files import PARTITION_NAME, TIERED_TOPIC
 from kraftops.log.remote import Entry, list_directory
 
 WILD = re.compile(r"[*?[]")
@@ -32,9 +32,7 @@ def remote_logs(uri: str, *, from_start: bool) -> list[Log]:
         return [Log([uri])]
     found = _in_directory(uri, entries, from_start=from_start)
     if not found:
-        raise UsageError(
-            f"{uri} holds no log", "name the directory of a partition, or a log directory"
-        )
+        raise no_log(uri, [entry.name for entry in entries])
     return found
 
 
@@ -49,9 +47,12 @@ def _in_directory(uri: str, entries: list[Entry], *, from_start: bool) -> list[L
         if entry.size is not None or (match and match[3]):
             continue
         inner = list_directory(entry.uri) or []
-        log = _partition_log(entry.uri, inner, from_start=from_start)
-        if log:
-            found.append((log.topic or entry.name, log.partition or 0, log))
+        if TIERED_TOPIC.fullmatch(entry.name) and not any(one.size is not None for one in inner):
+            logs = _in_directory(entry.uri, inner, from_start=from_start)
+        else:
+            log = _partition_log(entry.uri, inner, from_start=from_start)
+            logs = [log] if log else []
+        found += [(log.topic or entry.name, log.partition or 0, log) for log in logs]
     found.sort(key=lambda entry: entry[:2])
     return [log for _, _, log in found]
 

@@ -11,6 +11,7 @@ from kraftops.log.remote import Entry
 
 SEGMENT, NEXT = "00000000000000000000.log", "00000000000000000100.log"
 SNAPSHOT = "00000000000000000100-0000000001.checkpoint"
+ID = "LEFzPNdpQ3iPGVFX1yLGRQ"
 OBJECTS = (
     f"s3://lake/east/orders-0/{SEGMENT}",
     f"s3://lake/east/orders-0/{NEXT}",
@@ -22,6 +23,10 @@ OBJECTS = (
     f"s3://lake/meta/__cluster_metadata-0/{NEXT}",
     "s3://lake/notes/readme.txt",
     "s3://lake/odd/a[1].log",
+    f"s3://lake/tier/bills-2-{ID}/00000000000000000007-{ID}.log",
+    f"s3://lake/tier/orders-{ID}/7/00000000000000000000-{ID}.log",
+    f"s3://lake/tier/orders-{ID}/7/00000000000000000009-{ID}.log",
+    f"s3://lake/tier/orders-{ID}/7/00000000000000000009-{ID}.indexes",
 )
 
 
@@ -54,6 +59,13 @@ def test_partition_directory_is_its_segments(logs: Callable[..., list[Log]]) -> 
     (log,) = logs("s3://lake/east/orders-0/")
 
     assert log == Log([OBJECTS[0], OBJECTS[1]], "orders", 0)
+
+
+def test_tiered_segments_are_found_in_both_layouts(logs: Callable[..., list[Log]]) -> None:
+    assert logs("s3://lake/tier") == [
+        Log([OBJECTS[10]], "bills", 2),
+        Log([OBJECTS[11], OBJECTS[12]], "orders", 7),
+    ]
 
 
 def test_metadata_directory_from_its_start_is_all_segments(
