@@ -142,15 +142,16 @@ fn fixed(text: &str) -> Cell<'_> {
 impl<'a> Row<'a> {
     /// The cell of a table: keys and values of users are bytes, without an encoding.
     pub fn table_cell(&self, column: Column) -> Cell<'a> {
-        let meaning = self.meaning;
-        if meaning.kind != "user" {
-            return self.cell(column);
-        }
-        match (column, &meaning.key, &meaning.value) {
-            (C::Key, Shown::Base64(raw), _) | (C::Value, _, Shown::Base64(raw)) => {
-                Cell::Text(Cow::Borrowed(raw))
-            }
-            (C::KeyEncoding | C::ValueEncoding, _, _) => Cell::Null,
+        let shown = match column {
+            C::Key | C::KeyEncoding => &self.meaning.key,
+            C::Value | C::ValueEncoding => &self.meaning.value,
+            _ => return self.cell(column),
+        };
+        match shown {
+            Shown::Base64(raw) if self.meaning.kind == "user" => match column {
+                C::Key | C::Value => Cell::Text(Cow::Borrowed(raw)),
+                _ => Cell::Null,
+            },
             _ => self.cell(column),
         }
     }
