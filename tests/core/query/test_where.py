@@ -81,7 +81,7 @@ def test_text_has_the_records_of_which_a_condition_is_true(path: Path) -> None:
         (["timestamp > 5 and timestamp <= 9"], Filter(since=6, until=10)),
         (["type = 'TOPIC_RECORD'"], Filter(types=frozenset({"topic"}))),
         (["type in ('TOPIC_RECORD', 'NO_OP_RECORD')"], Filter(types=frozenset({"topic", "noop"}))),
-        (["type = '99'"], Filter(where="type = '99'")),
+        (["type = 'UNKNOWN(99)'"], Filter(where="type = 'UNKNOWN(99)'")),
         (["offset != 5"], Filter(where="offset != 5")),
         (["offset > 5.5"], Filter(where="offset > 5.5")),
         ([f"offset > {(1 << 63) - 1}"], Filter(where=f"offset > {(1 << 63) - 1}")),

@@ -25,6 +25,7 @@ from kraftops.query.conditions.syntax import (
     path_text,
 )
 from kraftops.query.times import parse_time
+from kraftops.records.meaning import UNKNOWN
 
 NUMBER, TEXT, BOOLEAN, TIME, LIST, OBJECT = "number", "text", "boolean", "time", "list", "object"
 _ARTICLES = {kind: f"a {kind}" for kind in (NUMBER, BOOLEAN, TIME, LIST)} | {
@@ -172,8 +173,7 @@ class _Check:
 
     def _refuse_unknown(self, literal: Literal, values: frozenset[str]) -> None:
         text = str(literal.value)
-        is_number = text.removeprefix("-").isdecimal()  # of an unknown type
-        if text not in values and not is_number:
+        if text not in values and not text.startswith(UNKNOWN):
             hint = _nearest(text, values)
             raise self._refusal(literal.at, f"{text!r} is none of the values", hint)
 

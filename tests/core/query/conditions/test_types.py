@@ -41,7 +41,7 @@ def check(text: str, decoders: frozenset[Decoder] = frozenset({METADATA})) -> st
         "headers.anything ~ '^a' and len(headers) > 0",
         "topicId = 'FtsZDiFGTVq7Uw6noLjD7g' or value.topicId is null",
         "control and not transactional",
-        "type = '99' or kind = 'damage'",
+        "type = 'UNKNOWN(99)' or kind = 'damage'",
         "value ~ 'x' and key != ''",
         "timestamp = offset",
     ],
