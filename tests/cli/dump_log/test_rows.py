@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from kraftops.engine.choice import ENGINES
 from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.codecs import CODECS, compress
 from kraftops.query.formats import CSV
@@ -625,3 +626,24 @@ def test_pipe_and_archive_are_salvaged_too(arguments: list[str], tmp_path: Path)
         assert "300 bytes could not be salvaged, 4 offsets are missing" in line
     for line in piped.text.splitlines():
         assert line == "Dumping -" or line.replace('"file":"-"', '"file":"0.log"') in plain.text
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_key_finds_a_record_whose_value_has_an_unknown_version(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KRAFTOPS_ENGINE", engine)
+    group = b"\0\2\0\3grp"  # the key of GROUP_METADATA
+    batch = batch_bytes([Record(0, 0, group, b"\0\x63"), Record(1, 0, b"\0\x63", b"\0\7")])
+    (tmp_path / "0.log").write_bytes(batch)
+    asked = ("--files", "0.log", "--offsets-decoder", "--format", "json")
+
+    (row,) = parsed(run_here(*asked, "--key", "grp", cwd=tmp_path).text)
+    unknown = parsed(run_here(*asked, cwd=tmp_path).text)[1]
+    summary = run_here("--files", "0.log", "--offsets-decoder", "--summary", cwd=tmp_path).text
+
+    assert (row["type"], row["version"], row["key"]) == ("GROUP_METADATA", 99, {"group": "grp"})
+    assert (row["keyEncoding"], row["valueEncoding"]) == (None, "base64")
+    assert "unknown record version 99" in row["error"]
+    assert (unknown["type"], unknown["version"]) == ("UNKNOWN(99)", 7)
+    assert "UNKNOWN(99)" in summary
