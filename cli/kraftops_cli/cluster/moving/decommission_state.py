@@ -95,11 +95,11 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
     else:
         work.terminal.write(f"cancelled in flight: {len(ended)}, moved back: {len(back)}\n")
     if planned is None and begun:
-        _refuse_moved(placement, before, brokers)
+        _refuse_moved(work, before, brokers)
     return 0
 
 
-def _refuse_moved(now: Placement, before: Placement | None, brokers: frozenset[int]) -> None:
+def _refuse_moved(work: Work, before: Placement | None, brokers: frozenset[int]) -> None:
     """Refuse to end as if all was undone, if replicas have been moved away from brokers.
 
     Raises:
@@ -110,6 +110,7 @@ def _refuse_moved(now: Placement, before: Placement | None, brokers: frozenset[i
             "replicas that have been moved stay where they are; it is not known which these are",
             hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
         )
+    now = work.access.patiently(work.access.settled)
     moved = [
         partition
         for partition, found in before.on(brokers)
@@ -118,11 +119,15 @@ def _refuse_moved(now: Placement, before: Placement | None, brokers: frozenset[i
         and not brokers.isdisjoint(found.target)
         and not there.is_moving
     ]
-    if moved:
-        raise RefusedError(
-            f"these have been moved, and stay where they are: {', '.join(map(str, moved))}",
-            hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
-        )
+    if not moved:
+        return
+    if not work.is_json:
+        work.terminal.write("".join(f"{partition}: stays where it is\n" for partition in moved))
+    raise RefusedError(
+        f"these have been moved, and stay where they are: {shown(moved)}",
+        hint="cancel --plan FILE moves them back, if --plan-only had printed that plan",
+        moved=[*map(str, moved)],
+    )
 
 
 def _cancel_moving(
