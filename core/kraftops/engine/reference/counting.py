@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from heapq import nsmallest
 
@@ -93,17 +94,21 @@ class ReferenceCounter:
     def _count(
         self, selected: _Selected, position: int, total: int, window: Window, *, is_control: bool
     ) -> Counted:
-        counted: list[tuple[int, int, int]] = []  # number, offset, time
+        numbers = array("I")
+        offsets: tuple[int, int] | None = None
+        times: tuple[int, int] | None = None
         amounts: dict[Label, list[int]] = {}
         errors: list[tuple[int, int, str]] = []
         skipped = size_of_all = 0
         for number, record, size in selected:
-            if len(counted) >= window.most:
+            if len(numbers) >= window.most:
                 break
             if skipped < window.skip:
                 skipped += 1
                 continue
-            counted.append((number, record.offset, record.timestamp))
+            numbers.append(number)
+            offsets = _widened(offsets, record.offset)
+            times = _widened(times, record.timestamp)
             size_of_all += size
             error = self._error(record, is_control=is_control)
             if error is not None:
@@ -116,15 +121,14 @@ class ReferenceCounter:
             amount[1] += size
             if self._has_tops:
                 self._add_tops(record, size, position, label)
-        numbers, offsets, times = zip(*counted, strict=True) if counted else ((), (), ())
         return Counted(
-            len(counted),
+            len(numbers),
             size_of_all,
             skipped,
-            _ends(offsets),
-            _ends(times),
+            offsets,
+            times,
             [(label, count, size) for label, (count, size) in amounts.items()],
-            None if len(counted) == total else list(numbers),
+            None if len(numbers) == total else list(numbers),
             errors,
         )
 
@@ -162,8 +166,9 @@ def _counted_key(key: bytes) -> bytes:
     return key[:LONGEST_KEY] + len(key).to_bytes(8) + crc.to_bytes(4)
 
 
-def _ends(numbers: tuple[int, ...]) -> tuple[int, int] | None:
-    return (min(numbers), max(numbers)) if numbers else None
+def _widened(ends: tuple[int, int] | None, number: int) -> tuple[int, int]:
+    """Return the least and the highest of numbers, with one more."""
+    return (number, number) if ends is None else (min(ends[0], number), max(ends[1], number))
 
 
 def _legacy_size(message: legacy.LegacyRecord) -> int:
