@@ -202,3 +202,21 @@ def test_sql_has_the_table(spark: Any) -> None:
     found = spark.sql("SELECT count(*) AS n FROM records").collect()
 
     assert found[0].n == len(local(FLAGS["metadata"], METADATA))
+
+
+def test_flipped_bit_shows_in_each_row_of_its_batch(spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    path = folder / "00000000000000000000.log"
+    data = bytearray(Path(METADATA).read_bytes())
+    data[data.rindex(b"a.manual")] ^= 1
+    path.write_bytes(data)
+
+    found = read(spark, str(folder))
+    bad = found.where("NOT crcValid").collect()
+    kept = read(spark, str(folder), skipInvalid="true")
+
+    assert plain(found.collect()) == local(FLAGS["metadata"], str(path))
+    assert len({row.baseOffset for row in bad}) == 1
+    assert {(row.topic, row.partition) for row in bad} == {("__cluster_metadata", 0)}
+    assert kept.count() == found.count() - len(bad)
