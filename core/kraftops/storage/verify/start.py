@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, has_metadata_log
 from kraftops.storage.logdirs.inspector import DirectoryState, Finding, findings
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.logdirs.proposals import (
@@ -83,6 +83,9 @@ def _formatted(node: Node, cluster_id: str | None) -> Iterator[Finding]:
         elif state.directory.problem:
             problem = f"its meta.properties cannot be read: {state.directory.problem}"
             yield Finding(state.path, problem, _restore(node, state, cluster_id), code="bad-meta")
+        elif meta is None and state.directory.is_metadata and has_metadata_log(state.path):
+            what = "it has a metadata log, and no meta.properties"
+            yield Finding(state.path, what, _restore(node, state, cluster_id), code="not-formatted")
         elif meta is None:
             what = "it is not formatted" if state.status else "it does not exist"
             yield Finding(state.path, what, _format(node, state, cluster_id), code="not-formatted")

@@ -13,6 +13,7 @@ from kraftops.storage.logdirs.inspector import findings, inspect
 from kraftops.uuids import to_text
 from tests.helpers.logs.metadata_logs import (
     no_ops,
+    write_log,
 )
 from tests.helpers.nodes.node_directories import (
     CLUSTER_ID,
@@ -113,6 +114,20 @@ def test_lost_metadata_directory_is_to_be_restored(static: Path) -> None:
 
     assert str(finding) == "d1: it does not exist"
     assert "restore it: the metadata is in there" in finding.cure
+
+
+def test_lost_meta_properties_beside_a_metadata_log_is_to_be_written(standalone: Path) -> None:
+    write_log(standalone / "d1", {0: [no_ops(0, 1)]})
+    (standalone / "d1" / META).unlink()
+
+    finding = next(each for each in verified(standalone) if each.path == "d1")
+
+    assert (finding.code, finding.problem) == (
+        "not-formatted",
+        "it has a metadata log, and no meta.properties",
+    )
+    assert finding.cure.startswith("restore it from a copy, or write version=1, node.id=1")
+    assert "directory.id=" in finding.cure
 
 
 def test_new_node_is_to_be_formatted(tmp_path: Path) -> None:
