@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -61,6 +60,7 @@ class LogCopy:
         tail: the bytes behind it.
         damage: why it is not chosen; None if it can be.
         is_cut: whether only its end is damaged: the batches before could go on.
+        has_bad_state: whether there is a quorum-state without a valid epoch.
         is_unpacked: whether the directory is temporary, made from an archive.
     """
 
@@ -79,6 +79,7 @@ class LogCopy:
     tail: LogTail | None = None
     damage: str | None = None
     is_cut: bool = False
+    has_bad_state: bool = False
     is_unpacked: bool = False
 
     @property
@@ -192,6 +193,7 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         highest_epoch = max(highest_epoch, batches.tail.epoch)
         is_cut = not damage
         damage.append(_tail_damage(log, batches.tail))
+    elected_epoch = quorum_state.leader_epoch(os.path.join(folder, quorum_state.FILE_NAME))
     copy = LogCopy(name, folder, owner, log.segments, snapshot, last=last, tail=batches.tail)
     quorum = control_records.quorum
     if snapshot and copy.is_snapshot_newer:
@@ -205,11 +207,12 @@ def _read(name: str, folder: str, owner: MetaProperties, log: MetadataLog) -> Lo
         start=start,
         end=end,
         epoch=epoch,
-        highest_epoch=max(highest_epoch, epoch, _elected_epoch(folder)),
+        highest_epoch=max(highest_epoch, epoch, elected_epoch or 0),
         time=control_records.time,
         quorum=quorum,
         damage="; ".join(damage) or None,
         is_cut=is_cut,
+        has_bad_state=elected_epoch is None,
     )
 
 
@@ -263,12 +266,3 @@ class _ControlRecords:
             elif decoded.type == "KRAFT_VOTERS":
                 self.quorum = QuorumRecords(self.quorum.kraft_version, decoded.data)
         return is_end
-
-
-def _elected_epoch(folder: str) -> int:
-    """Return the leader epoch in the quorum-state of a log; 0 where there is none."""
-    path = os.path.join(folder, quorum_state.FILE_NAME)
-    if quorum_state.problem(path) or not os.path.exists(path):
-        return 0
-    state, _ = json.JSONDecoder().raw_decode(read_file(path).decode().strip())
-    return int(state["leaderEpoch"])

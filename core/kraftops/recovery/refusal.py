@@ -8,6 +8,7 @@ CODES = {
     "changed": "the log has changed since it was looked at",
     "damaged": "whole batches lie behind damage, a snapshot is not whole, or offsets are missing",
     "empty-voter": "a directory without a log would vote, or get the id back that a voter had",
+    "in-log-directory": "a backup in a log directory would stop a broker",
     "last-epoch": "there is no epoch above the known ones",
     "minority": "several voters go on, and most of the logs that they had are not given",
     "no-archive": "a file is no tar or zip archive, or is damaged",
@@ -38,6 +39,7 @@ CODES = {
 """Meanings of the codes of refusals."""
 
 NOTES = {
+    "bad-quorum-state": "a quorum-state cannot be read, and with it the epoch of the last election",
     "brokers-not-given": "how far some brokers have read is not known",
     "damaged": "a log is damaged, and not chosen, or chosen by name",
     "no-host": "the new voter is at localhost, since its listener has no host",

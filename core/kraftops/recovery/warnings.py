@@ -12,6 +12,7 @@ from kraftops.recovery.log_copy import LogCopy
 from kraftops.recovery.refusal import NOTES
 from kraftops.storage.bootstrap.voters import Voter
 from kraftops.storage.config.server_config import ServerConfig
+from kraftops.storage.logdirs import quorum_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,12 @@ def _log_warnings(log: LogCopy, chosen: LogCopy) -> Iterator[RecoveryWarning]:
     if log.tail and not log.tail.batches:
         text = f"{log.name}: {log.tail.rest} bytes at its end are no whole batch"
         yield RecoveryWarning("unfinished-end", text, "a server cuts them off, and so does this")
+    if log.has_bad_state:
+        text = f"{log.name}: its {quorum_state.FILE_NAME} has no epoch that can be read"
+        hint = (
+            "remove it, or the server does not start; its epoch may be higher than all known ones"
+        )
+        yield RecoveryWarning("bad-quorum-state", text, hint)
     if log.owner.cluster_id is None:
         text = f"{log.name} has no meta.properties beside it that names its cluster"
         yield RecoveryWarning("unknown-cluster", text, "make sure that it is this one")

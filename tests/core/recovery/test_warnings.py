@@ -41,6 +41,13 @@ def test_damage_and_unfinished_end_of_another_log(tmp_path: Path, plan: Planner)
     assert codes(plan, node, "c2", "c3") == ["damaged", "unfinished-end"]
 
 
+def test_quorum_state_that_cannot_be_read(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node")
+    (node / "meta/__cluster_metadata-0/quorum-state").write_text("{")
+
+    assert codes(plan, node) == ["bad-quorum-state"]
+
+
 def test_log_without_meta_properties_is_of_an_unknown_cluster(
     tmp_path: Path, plan: Planner
 ) -> None:

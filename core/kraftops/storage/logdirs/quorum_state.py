@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from kraftops.errors import DecodeError
 from kraftops.storage.logdirs.directories import read_file
@@ -24,18 +25,33 @@ def problem(path: str) -> str | None:
     A file that does not exist is not refused.
     """
     try:
-        lines = read_file(path).decode().splitlines()
-        # Kafka reads the first value in the first line.
-        state, _ = json.JSONDecoder().raw_decode(lines[0].strip() if lines else "")
+        state = _state(path)
     except FileNotFoundError:
         return None
     except OSError as error:
         return f"cannot read it: {error.strerror}"
-    except ValueError:
+    except (ValueError, RecursionError):
         return "it is no JSON"
     if not isinstance(state, dict) or "data_version" not in state:
         return "it is no JSON object with a data_version"
     return _field_problem(state)
+
+
+def leader_epoch(path: str) -> int | None:
+    """Return the epoch in a file, 0 where there is no file; None if it has no valid epoch."""
+    if problem(path):
+        return None
+    try:
+        epoch = _state(path)["leaderEpoch"]
+    except FileNotFoundError:
+        return 0
+    return epoch if type(epoch) is int and epoch <= _LAST_EPOCH else None
+
+
+def _state(path: str) -> Any:
+    """Return the first value in the first line, as Kafka reads it."""
+    lines = read_file(path).decode().splitlines()
+    return json.JSONDecoder().raw_decode(lines[0].strip() if lines else "")[0]
 
 
 def _field_problem(state: dict[str, object]) -> str | None:

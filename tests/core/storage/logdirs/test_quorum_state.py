@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.storage.logdirs.quorum_state import problem
+from kraftops.storage.logdirs.quorum_state import leader_epoch, problem
 
 STATIC = {
     "clusterId": "",
@@ -57,6 +57,7 @@ def test_missing_file_is_not_refused(path: Path) -> None:
         (b"", "it is no JSON"),
         (b"\n{}", "it is no JSON"),
         (b"hello", "it is no JSON"),
+        (b"[" * 100_000, "it is no JSON"),
         (b"\xff", "it is no JSON"),
         (b"[]", "it is no JSON object with a data_version"),
         (b"{}", "it is no JSON object with a data_version"),
@@ -89,3 +90,21 @@ def test_directory_in_its_place(path: Path) -> None:
     path.mkdir()
 
     assert problem(str(path)) == "cannot read it: Is a directory"
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (json.dumps({**DYNAMIC, "leaderEpoch": 7}), 7),
+        (json.dumps({**DYNAMIC, "leaderEpoch": 7}) + "\n{}", 7),
+        (json.dumps({**DYNAMIC, "leaderEpoch": 99_999_999_999}), None),
+        (json.dumps({**DYNAMIC, "leaderEpoch": None}), None),
+        ("{", None),
+    ],
+)
+def test_leader_epoch(path: Path, data: str, expected: int | None) -> None:
+    assert leader_epoch(str(path)) == 0
+
+    path.write_text(data)
+
+    assert leader_epoch(str(path)) == expected
