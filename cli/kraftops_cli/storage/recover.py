@@ -129,7 +129,13 @@ with the log of the first. Then their logs are equal, byte by byte. A static quo
                 "form",
             }
         ),
-        exclusive=(("backup", "no_backup"), ("undo", "no_backup")),
+        exclusive=(
+            ("backup", "no_backup"),
+            ("undo", "no_backup"),
+            ("undo", "sources"),
+            ("undo", "choice"),
+            ("undo", "log_dirs"),
+        ),
         one_of=(("voters", "host_changes", "undo"),),
     ),
     name="recover",
@@ -202,14 +208,14 @@ def recover(
 
     loaded = load_config(config, overrides, os.environ)
     if options["undo"]:
-        return _undo(terminal, loaded, options["backup"], form)
+        return _undo(terminal, loaded, _Options.of(form, options))
     changes = options["host_changes"]
     with unpacked(options["sources"]) as sources:
         request = RecoveryRequest(
             sources=sources,
             choice=options["choice"],
             voters=options["voters"],
-            host_changes=parse_host_changes(changes) if changes else {},
+            host_changes={} if changes is None else parse_host_changes(changes),
             log_dirs=[path for path in options["log_dirs"].split(",") if path],
         )
         return _recover(terminal, loaded, request, _Options.of(form, options))
@@ -235,6 +241,7 @@ def _recover(
     terminal: Terminal, config: ServerConfig, request: RecoveryRequest, options: _Options
 ) -> int:
     from kraftops.recovery.advice import advice
+    from kraftops.recovery.backup import backup_folder
     from kraftops.recovery.describe import describe_plan
     from kraftops.recovery.execute import execute
     from kraftops.recovery.plan import plan_recovery
@@ -244,12 +251,13 @@ def _recover(
     plan = plan_recovery(config, request, now)
     if options.form == "text":
         terminal.write(plan_text(plan))
-    backup = None
+    path = backup_folder(plan.own.folder, options.backup, now) if options.has_backup else None
     changes = bool(plan.steps) and not options.is_dry
+    backup = path if changes else None
     if changes:
         if not (options.is_confirmed or _is_confirmed(terminal, plan)):
             raise _not_confirmed(plan)
-        backup = execute(plan, parent=options.backup, has_backup=options.has_backup, now=now)
+        execute(plan, backup)
     steps = advice(plan, _arguments(request))
     print_answer(
         terminal,
@@ -306,19 +314,16 @@ def _not_confirmed(plan: RecoveryPlan) -> RecoveryRefused:
     )
 
 
-def _undo(terminal: Terminal, config: ServerConfig, backup: str | None, form: str) -> int:
+def _undo(terminal: Terminal, config: ServerConfig, options: _Options) -> int:
     from kraftops.recovery.execute import undo
+    from kraftops_cli.storage.recover_text import undone_text
 
-    folder, changed = undo(config, backup)
+    folder, changed = undo(config, options.backup, is_dry=options.is_dry)
     print_answer(
         terminal,
-        form,
+        options.form,
         "recover",
-        lambda: {"changed": changed, "backup": folder},
-        lambda: (
-            f"the metadata log is as it was before; the copy stays in {folder}\n"
-            if changed
-            else f"nothing to undo: the metadata log is as in {folder}\n"
-        ),
+        lambda: {"changed": changed and not options.is_dry, "backup": folder},
+        lambda: undone_text(folder, changed=changed, is_dry=options.is_dry),
     )
     return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 
@@ -39,8 +41,25 @@ def done_text(plan: RecoveryPlan, backup: str | None, *, is_dry: bool) -> str:
     if is_dry:
         return "Nothing was written.\n"
     kept = f"; the copy of what was there is in {backup}" if backup else ""
-    undo = ["before a server is started, recover --undo puts it back"] if backup else []
+    undo = ["Before a server is started, this puts it back:"] if backup else []
+    if backup:
+        undo.append(f"       {_undo_command(plan, backup)}")
     return _text([f"Written{kept}.", *undo])
+
+
+def _undo_command(plan: RecoveryPlan, backup: str) -> str:
+    command = ["kafka-storage", "recover", "-c", plan.config.path, "--undo"]
+    parent = os.path.dirname(backup)
+    return shlex.join([*command, "--backup", parent] if parent != plan.own.folder else command)
+
+
+def undone_text(backup: str, *, changed: bool, is_dry: bool) -> str:
+    """Return the outcome of undoing a recovery with a backup."""
+    if not changed:
+        return _text([f"nothing to undo: the metadata log is as in {backup}"])
+    if is_dry:
+        return _text([f"Would restore the metadata log from {backup}. Nothing was written."])
+    return _text([f"the metadata log is as it was before; the copy stays in {backup}"])
 
 
 def next_text(steps: Sequence[Advice]) -> str:

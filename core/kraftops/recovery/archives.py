@@ -53,6 +53,9 @@ def _source(name: str, stack: ExitStack) -> LogSource:
         return LogSource(name, name)
     if not os.path.lexists(name):
         raise NotFound("not-there", f"{name} does not exist")
+    if not os.path.isfile(os.path.realpath(name)) and os.path.exists(name):  # a pipe would hang
+        hint = "write the archive to a file first"
+        raise RecoveryRefused("no-archive", f"{name} is no regular file", hint)
     scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="kraftops-"))
     try:
         _unpack(name, scratch)
@@ -60,8 +63,10 @@ def _source(name: str, stack: ExitStack) -> LogSource:
         reason = error.strerror or error
         raise RecoveryRefused("unreadable", f"cannot read {name}: {reason}") from None
     except _damages() as error:
+        # tarfile has a line for each compression that it tried.
+        reason = str(error).partition("\n")[0].rstrip(":")
         hint = "name a directory, or a tar or zip archive of it"
-        raise RecoveryRefused("no-archive", f"cannot read {name}: {error}", hint) from None
+        raise RecoveryRefused("no-archive", f"cannot read {name}: {reason}", hint) from None
     return LogSource(name, scratch, is_unpacked=True)
 
 

@@ -13,14 +13,13 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from kraftops.fileio.directories import Owner, make_directories, sync_directory
 from kraftops.recovery.file_steps import FileStep, WriteFile
 from kraftops.recovery.log_files import TEMPORARY, FileStates, file_states, whole_file, write_parts
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import LogDirectory, read_file
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory, read_file
 from kraftops.uuids import to_text
 
 PREFIX = "before-recover-"
@@ -49,9 +48,31 @@ class Backup:
 
 
 def backup_folder(folder: str, parent: str | None, now: int) -> str:
-    """Return the path of a new backup, in *parent* or in the folder of the log; *now* is in ms."""
+    """Return the path of a new backup, in *parent* or in the folder of the log; *now* is in ms.
+
+    Raises:
+        RecoveryRefused: *parent* is in a log directory.
+    """
+    if parent and (found := _log_directory(os.path.realpath(parent))):
+        raise RecoveryRefused(
+            "in-log-directory",
+            f"--backup {parent} is in the log directory {found}: a broker does not start beside a "
+            "directory that is no partition",
+            "name a directory elsewhere, or leave it out",
+        )
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1000))
     return os.path.join(parent or folder, f"{PREFIX}{stamp}.{now % 1000:03}Z")
+
+
+def _log_directory(path: str) -> str | None:
+    """Return the log directory that holds, or is, *path*; None if it is in a metadata log."""
+    while os.path.basename(path) != METADATA_PARTITION:
+        if os.path.isfile(os.path.join(path, meta_properties.FILE_NAME)):
+            return path
+        if path == os.path.dirname(path):
+            break
+        path = os.path.dirname(path)
+    return None
 
 
 def make_backup(
@@ -122,17 +143,17 @@ def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Back
         names = sorted(os.listdir(parent), reverse=True)
         paths += [os.path.join(parent, name) for name in names if name.startswith(PREFIX)]
     for path in paths:
-        content = _read(os.path.join(path, STEPS_FILE))
-        if content is None:
+        found = _read(path)
+        if found is None:
             continue
-        if content["directory"] != _identity(directory):
+        identity, backup = found
+        if identity != _identity(directory):
             raise RecoveryRefused(
                 "other-backup",
-                f"{path} is the copy of another directory: {content['directory']}",
+                f"{path} is the copy of another directory: {identity}",
                 "name the one of this node with --backup",
             )
-        files = {name: (size, changed) for name, (size, changed) in content["files"].items()}
-        return Backup(path, files, [(name, size) for name, size in content["steps"]])
+        return backup
     raise RecoveryRefused(
         "no-backup",
         f"{parent} has no copy of a log that was recovered",
@@ -140,16 +161,23 @@ def find_backup(directory: LogDirectory, folder: str, named: str | None) -> Back
     )
 
 
-def _read(path: str) -> Any:
+def _read(folder: str) -> tuple[str, Backup] | None:
+    """Return a backup, and the identity of the directory that it is of; None if it is none."""
+    path = os.path.join(folder, STEPS_FILE)
     try:
         content = json.loads(read_file(path))
-    except FileNotFoundError:
+        version, identity = content["version"], content["directory"]
+        files = {name: (size, changed) for name, (size, changed) in content["files"].items()}
+        steps = [(name, size) for name, size in content["steps"]]
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
-        raise RecoveryRefused("unreadable", f"cannot read {path}: {error}") from None
-    if not isinstance(content, dict) or content.get("version") != _VERSION:
+    except OSError as error:
+        raise RecoveryRefused("unreadable", f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        version = None
+    if version != _VERSION:
         raise RecoveryRefused("unreadable", f"{path} is not what this version writes")
-    return content
+    return identity, Backup(folder, files, steps)
 
 
 def _identity(directory: LogDirectory) -> str:

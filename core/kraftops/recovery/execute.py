@@ -10,7 +10,6 @@ from kraftops.errors import StorageError
 from kraftops.fileio.directories import Owner, make_directories, owner_of
 from kraftops.recovery.backup import (
     Backup,
-    backup_folder,
     find_backup,
     make_backup,
     remove_unfinished,
@@ -27,18 +26,12 @@ from kraftops.recovery.log_selection import own_directory
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
 from kraftops.storage.config.server_config import ServerConfig
-from kraftops.storage.logdirs.directories import METADATA_PARTITION
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, LogDirectory
 from kraftops.storage.logdirs.locks import hold_lock
 
 
-def execute(plan: RecoveryPlan, *, parent: str | None, has_backup: bool, now: int) -> str | None:
-    """Execute the steps of a plan; return the path of the backup, if there is one.
-
-    Args:
-        plan: the plan.
-        parent: the directory for the backup; if None, the folder of the log.
-        has_backup: whether a backup is made.
-        now: the time in ms since the epoch.
+def execute(plan: RecoveryPlan, backup_path: str | None) -> None:
+    """Execute the steps of a plan, after a backup at *backup_path*; None makes none.
 
     Raises:
         RecoveryRefused: the log has changed since the plan was made.
@@ -52,9 +45,8 @@ def execute(plan: RecoveryPlan, *, parent: str | None, has_backup: bool, now: in
         remove_unfinished(folder)
         make_directories(folder, owner, [])
         backup = None
-        if has_backup:
-            path = backup_folder(folder, parent, now)
-            backup = make_backup(plan.directory, folder, plan.steps, owner, path)
+        if backup_path:
+            backup = make_backup(plan.directory, folder, plan.steps, owner, backup_path)
         try:
             for step in plan.steps:
                 path = os.path.join(folder, step.name)
@@ -66,7 +58,6 @@ def execute(plan: RecoveryPlan, *, parent: str | None, has_backup: bool, now: in
             if backup:
                 _roll_back(folder, backup, owner, error)
             raise
-    return backup.folder if backup else None
 
 
 def _roll_back(folder: str, backup: Backup, owner: Owner | None, error: BaseException) -> None:
@@ -84,8 +75,13 @@ def _roll_back(folder: str, backup: Backup, owner: Owner | None, error: BaseExce
         ) from None
 
 
-def undo(config: ServerConfig, parent: str | None) -> tuple[str, bool]:
+def undo(config: ServerConfig, parent: str | None, *, is_dry: bool = False) -> tuple[str, bool]:
     """Undo a recovery; return the path of the backup, and whether a file was changed.
+
+    Args:
+        config: the configuration of the node.
+        parent: the directory of the backup; if None, the folder of the log.
+        is_dry: whether nothing is written: the answer is then whether a file would be changed.
 
     Raises:
         RecoveryRefused: there is no backup, or a server has been started since.
@@ -93,20 +89,35 @@ def undo(config: ServerConfig, parent: str | None) -> tuple[str, bool]:
     """
     directory = own_directory(config)
     folder = os.path.join(directory.path, METADATA_PARTITION)
-    with _locked(directory.path, "undo") as owner:
-        backup = find_backup(directory, folder, parent)
-        states = file_states(folder)
-        for name in sorted({*states, *backup.files}):
-            if not _is_of_recovery(backup, states, name):
-                raise RecoveryRefused(
-                    "started",
-                    f"{os.path.join(folder, name)} is neither as it was nor as the recovery made "
-                    "it: a server has been started since",
-                    f"what was there before is in {backup.folder}",
-                )
-        remove_unfinished(folder)
-        _restore(folder, backup, owner)
+    if is_dry:
+        backup, states = _undoable(directory, folder, parent)
+    else:
+        with _locked(directory.path, "undo") as owner:
+            backup, states = _undoable(directory, folder, parent)
+            remove_unfinished(folder)
+            _restore(folder, backup, owner)
     return backup.folder, states != backup.files
+
+
+def _undoable(
+    directory: LogDirectory, folder: str, parent: str | None
+) -> tuple[Backup, FileStates]:
+    """Return the backup of a log, and the states of the files that it replaces.
+
+    Raises:
+        RecoveryRefused: there is no backup, or a server has been started since.
+    """
+    backup = find_backup(directory, folder, parent)
+    states = file_states(folder)
+    for name in sorted({*states, *backup.files}):
+        if not _is_of_recovery(backup, states, name):
+            raise RecoveryRefused(
+                "started",
+                f"{os.path.join(folder, name)} is neither as it was nor as the recovery made it: "
+                "a server has been started since",
+                f"what was there before is in {backup.folder}",
+            )
+    return backup, states
 
 
 def _is_of_recovery(backup: Backup, states: FileStates, name: str) -> bool:

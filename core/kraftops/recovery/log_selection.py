@@ -78,13 +78,15 @@ def read_logs(directory: LogDirectory, sources: Sequence[LogSource]) -> list[Log
     logs = [
         read_log(directory.path, os.path.join(directory.path, METADATA_PARTITION), directory.meta)
     ]
-    for name, place, is_unpacked in dict.fromkeys(sources):
+    read = {os.path.realpath(logs[0].folder)}
+    for name, place, is_unpacked in sources:
         folder = partition_folder(place)
         if os.path.basename(os.path.realpath(folder)) == METADATA_PARTITION:
             _refuse_running(os.path.dirname(os.path.realpath(folder)))
-        log = replace(read_log(name, folder), is_unpacked=is_unpacked)
-        if os.path.realpath(folder) == os.path.realpath(logs[0].folder):
+        if os.path.realpath(folder) in read:
             continue
+        read.add(os.path.realpath(folder))
+        log = replace(read_log(name, folder), is_unpacked=is_unpacked)
         cluster_id = log.owner.cluster_id
         if cluster_id not in (None, directory.meta.cluster_id):
             raise RecoveryRefused(

@@ -85,7 +85,7 @@ def target_record(
         host = host_text(_own_host(config, quorum))
         alone = Voter(config.node_id, directory_id, host, listener.port)
         return voters_record([alone], listener.name)
-    if named:
+    if named is not None:
         return voters_record(parse_initial_controllers(named), listener.name)
     if quorum.voters is None:
         raise RecoveryRefused(

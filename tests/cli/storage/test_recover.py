@@ -574,6 +574,11 @@ class TestRefusals:
             ["--listener-hosts", "a"],
             [],
             ["--voters", "self", "--undo"],
+            ["--voters", ""],
+            ["--listener-hosts", ""],
+            ["--undo", "--choose", "meta"],
+            ["--undo", "--from", "meta"],
+            ["--undo", "--log-dirs", "meta"],
         ):
             done = recover(node, *args)
             assert done.code == 1, args
@@ -610,6 +615,41 @@ class TestUndo:
         assert refusal(node, "--undo")["error"] == "no-backup"
         assert recovery_data(node, "--undo", "--backup", place)["changed"] is True
         assert log_files(node) == before
+
+    def test_command_that_undoes_it_is_printed_for_a_shell(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        before = log_files(node)
+        for place in ([], ["--backup", str(tmp_path / "a safe place")]):
+            done = recover(node, "--voters", "self", *place)
+            command = next(line for line in done.text.splitlines() if " --undo" in line)
+
+            assert recover(node, *shlex.split(command)[4:]).code == 0
+            assert log_files(node) == before
+
+    def test_dry_undo_writes_nothing(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        recovery_data(node, "--voters", "self")
+        recovered = log_files(node)
+
+        assert recovery_data(node, "--undo", "--dry-run")["changed"] is False
+        assert "Nothing was written" in recover(node, "--undo", "--dry-run").text
+        assert log_files(node) == recovered
+
+    def test_backup_in_a_log_directory_is_refused(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+
+        found = refusal(node, "--voters", "self", "--backup", "meta", "--dry-run")
+
+        assert found["error"] == "in-log-directory"
+
+    def test_log_under_two_names_is_read_once(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path)
+        other_node(node / "c2", 2)
+        names = ["--from", "c2", "--from", "./c2/__cluster_metadata-0"]
+
+        found = recovery_data(node, "--voters", "self", *names, "--dry-run")
+
+        assert [log["name"] for log in found["logs"]] == ["meta", "c2"]
 
     def test_undo_without_a_backup_is_refused(self, tmp_path: Path) -> None:
         node = survivor(tmp_path)

@@ -1,6 +1,7 @@
 """Metadata logs in archives are unpacked for a while."""
 
 import io
+import os
 import random
 import tarfile
 import zipfile
@@ -170,6 +171,15 @@ def test_encrypted_archive_is_refused(tmp_path: Path) -> None:
 
 def test_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"no archive")
+
+    with pytest.raises(RecoveryRefused) as error, unpacked([str(tmp_path / "x")]):
+        pass
+    assert error.value.message == f"cannot read {tmp_path}/x: file could not be opened successfully"
+    assert error.value.code == "no-archive"
+
+
+def test_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x")
 
     assert refused(tmp_path / "x") == "no-archive"
 

@@ -57,10 +57,43 @@ def test_backup_of_another_directory_is_refused(tmp_path: Path, plan: Planner) -
     assert refused.value.code == "other-backup"
 
 
-def test_backup_of_another_version_is_refused(tmp_path: Path, plan: Planner) -> None:
+def test_path_in_a_log_directory_is_refused(tmp_path: Path) -> None:
+    node = survivor(tmp_path / "node")
+    log = node / "meta/__cluster_metadata-0"
+
+    for parent in (node / "meta", node / "meta/new/folder"):
+        with pytest.raises(RecoveryRefused) as refused:
+            backup_folder(str(log), str(parent), NOW)
+        assert refused.value.code == "in-log-directory"
+    assert backup_folder(str(log), str(log), NOW) == backup_folder(str(log), None, NOW)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"version": 99}, id="version"),
+        pytest.param({"files": ["x"]}, id="files"),
+        pytest.param({"steps": [1]}, id="steps"),
+        pytest.param({"files": {"x": 1}}, id="state"),
+    ],
+)
+def test_backup_of_another_form_is_refused(
+    tmp_path: Path, plan: Planner, changes: dict[str, object]
+) -> None:
     planned = plan(survivor(tmp_path / "node"))
     path = Path(make(planned).folder, STEPS_FILE)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 99}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    with pytest.raises(RecoveryRefused) as refused:
+        find_backup(planned.directory, planned.own.folder, None)
+
+    assert refused.value.code == "unreadable"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', "[" * 100_000])
+def test_damaged_backup_is_refused(tmp_path: Path, plan: Planner, text: str) -> None:
+    planned = plan(survivor(tmp_path / "node"))
+    Path(make(planned).folder, STEPS_FILE).write_text(text)
 
     with pytest.raises(RecoveryRefused) as refused:
         find_backup(planned.directory, planned.own.folder, None)

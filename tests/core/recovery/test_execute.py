@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kraftops.errors import StorageError
+from kraftops.recovery.backup import backup_folder
 from kraftops.recovery.execute import execute, undo
 from kraftops.recovery.plan import RecoveryPlan
 from kraftops.recovery.refusal import RecoveryRefused
@@ -19,9 +20,9 @@ NOW = 1_763_720_000_123
 
 
 def run(plan: RecoveryPlan) -> str:
-    folder = execute(plan, parent=None, has_backup=True, now=NOW)
-    assert folder
-    return folder
+    path = backup_folder(plan.own.folder, None, NOW)
+    execute(plan, path)
+    return path
 
 
 def test_steps_are_executed_and_undone(tmp_path: Path, plan: Planner) -> None:
@@ -40,6 +41,20 @@ def test_steps_are_executed_and_undone(tmp_path: Path, plan: Planner) -> None:
     assert undo(planned.config, None) == (folder, True)
     assert log_files(node) == before
     assert undo(planned.config, None) == (folder, False)
+
+
+def test_dry_undo_tells_whether_it_could_and_writes_nothing(tmp_path: Path, plan: Planner) -> None:
+    node = survivor(tmp_path / "node", *MORE)
+    planned = plan(node)
+    folder = run(planned)
+    recovered = log_files(node)
+
+    assert undo(planned.config, None, is_dry=True) == (folder, True)
+    assert log_files(node) == recovered
+    (node / "meta/__cluster_metadata-0/quorum-state").write_text("{}")
+    with pytest.raises(RecoveryRefused) as refused:
+        undo(planned.config, None, is_dry=True)
+    assert refused.value.code == "started"
 
 
 def test_log_that_changed_after_the_plan_is_refused(tmp_path: Path, plan: Planner) -> None:
