@@ -6,7 +6,7 @@ The rules are those of Kafka 4.3.1's `KafkaRaftLog`, `KafkaRaftClient` and `Quor
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kraftops.storage.bootstrap.releases import (
     FEATURES,
@@ -146,15 +146,24 @@ def _registration(node: Node) -> Iterator[Finding]:
             yield Finding(
                 state.path,
                 f"the cluster knows it as of broker {other}, and refuses it of broker {own}",
-                "give the node its id again"
-                + (
-                    f": node.id={other}, and kafka-storage rewrite --node-id {other}"
-                    if other >= 0
-                    else ""
-                ),
+                _registered_again(node, owners, other),
                 code="registered-elsewhere",
             )
             return
+
+
+def _registered_again(node: Node, owners: Mapping[bytes, int], other: int) -> str:
+    """Return the cure of a directory of broker *other*; some directories may be of this node."""
+    own = node.config.node_id
+    metas = [state.meta for state in node.states if state.meta]
+    has_own = any(owners.get(meta.directory_id or b"") == own for meta in metas)
+    if has_own or {own, other} <= {meta.node_id for meta in metas}:
+        return f"take it out of log.dirs, and give it back to broker {other}"
+    if other < 0:
+        return "give the node its id again"
+    return (
+        f"give the node its id again: node.id={other}, and kafka-storage rewrite --node-id {other}"
+    )
 
 
 def _quorum(node: Node) -> Iterator[Finding]:

@@ -102,6 +102,8 @@ def _format(node: Node, state: DirectoryState, cluster_id: str | None) -> str:
     """Return the cure of an unformatted directory, where others may be formatted."""
     if node.metadata.meta is None:
         cure = "kafka-storage format formats it"
+        if node.is_controller and not node.config.voters:
+            cure += ", with -N if other controllers have the metadata"
         if any(other.meta for other in node.states):
             cure = (
                 "restore it: the metadata is in there; or, if other controllers have the "

@@ -108,9 +108,9 @@ def test_lost_metadata_log(static: Path) -> None:
     assert notes(static) == expected
 
 
-def test_directories_that_the_cluster_knows_of_another_broker(static: Path) -> None:
-    registration = {
-        "brokerId": 5,
+def registration(node: Path, broker_id: int, directory: str) -> tuple[str, dict[str, object]]:
+    return "RegisterBrokerRecord", {
+        "brokerId": broker_id,
         "incarnationId": OTHER,
         "brokerEpoch": 1,
         "endPoints": [],
@@ -119,13 +119,27 @@ def test_directories_that_the_cluster_knows_of_another_broker(static: Path) -> N
         "fenced": True,
         "isMigratingZkBroker": False,
         "inControlledShutdown": False,
-        "logDirs": [identity(static, "d2")],
+        "logDirs": [identity(node, directory)],
     }
-    used(static, records_batch(2, ("RegisterBrokerRecord", registration), version=3))
+
+
+def test_directories_that_the_cluster_knows_of_another_broker(static: Path) -> None:
+    used(static, records_batch(2, registration(static, 5, "d2"), version=3))
 
     assert stopping(static) == [
         "d2: the cluster knows it as of broker 5, and refuses it of broker 1"
     ]
+
+
+def test_directory_of_another_broker_beside_own_ones_is_given_back(static: Path) -> None:
+    """A rewrite would give the own directories away, too."""
+    records = [registration(static, 5, "d2"), registration(static, 1, "d1")]
+    used(static, records_batch(2, *records, version=3))
+
+    (finding,) = verified(static)
+
+    assert finding.code == "registered-elsewhere"
+    assert finding.cure == "take it out of log.dirs, and give it back to broker 5"
 
 
 def test_damaged_quorum_state(static: Path) -> None:

@@ -138,6 +138,15 @@ def test_new_node_is_to_be_formatted(tmp_path: Path) -> None:
     }
 
 
+def test_new_controller_may_join_a_quorum_that_has_metadata(tmp_path: Path) -> None:
+    node = make_node(tmp_path / "node", DYNAMIC)
+
+    cures = {finding.cure for finding in verified(node) if finding.code == "not-formatted"}
+
+    (cure,) = cures
+    assert cure.endswith("format formats it, with -N if other controllers have the metadata")
+
+
 def test_file_in_the_place_of_a_directory(static: Path) -> None:
     shutil.rmtree(static / "d2")
     (static / "d2").touch()
