@@ -111,7 +111,7 @@ def _brokers_ahead(plan: RecoveryPlan) -> Iterator[Advice]:
             continue
         yield Advice(
             f"broker {log.owner.node_id} has applied lost records: before it starts, move its "
-            f"{METADATA_PARTITION} away; it fetches a new one",
+            f"{METADATA_PARTITION} away, on its own disk if this is a copy; it fetches a new one",
             None if log.is_unpacked else _move_away(log),
             log.owner.node_id,
         )
@@ -172,7 +172,9 @@ def _rejoin(plan: RecoveryPlan, node_id: int) -> Iterator[Advice]:
     assert plan.directory.meta
     cluster_id = plan.directory.meta.cluster_id or ""
     form = ["kafka-storage", "format", f"--cluster-id={cluster_id}", "-c", plan.config.path]
-    form += ["--no-initial-controllers", "--ignore-formatted"]
+    form += ["--no-initial-controllers"]
+    if {*plan.config.log_dirs, plan.config.metadata_log_dir} != {plan.config.metadata_log_dir}:
+        form += ["--ignore-formatted"]  # where it need not be, it would hide a disk not wiped
     # A server cannot read what a later release would begin with.
     form += ["--release-version", plan.release] if plan.release else []
     form += ["--force"] if node_id in plan.brokers else []

@@ -29,6 +29,7 @@ CODES = {
     "other-identity": "the directories are of another node or cluster, or two have one id",
     "other-log": "two logs were never equal",
     "running": "a server holds the lock of a directory",
+    "same-address": "two voters that had different addresses are to have one",
     "several-logs": "an archive holds the logs of several nodes",
     "started": "a server has been started since the recovery that is to be undone",
     "static-quorum": "there are no addresses in the log that could change",

@@ -158,6 +158,7 @@ def check_target_voters(
             f"node {config.node_id} is none of the voters that there are to be",
             "run it on one of them",
         )
+    _check_addresses(old_voters, new_voters)
     if own.is_empty and own.owner.directory_id in known:
         raise _empty(own, own_voter)
     if len(new_voters) == 1:
@@ -179,6 +180,22 @@ def check_target_voters(
         if log.is_empty:
             raise _empty(log, voter)
     _check_majority(config, by_node, old_voters)
+
+
+def _check_addresses(old_voters: Sequence[Voter], new_voters: Sequence[Voter]) -> None:
+    """Refuse two voters at one address, unless they were at one before."""
+    before = {voter.node_id: (voter.host, voter.port) for voter in old_voters}
+    found: dict[tuple[str, int], Voter] = {}
+    for voter in new_voters:
+        first = found.setdefault((voter.host, voter.port), voter)
+        old = {before.get(each.node_id) for each in (first, voter)}
+        if first is not voter and None not in old and len(old) > 1:
+            raise RecoveryRefused(
+                "same-address",
+                f"voters {first.node_id} and {voter.node_id} are both to be at "
+                f"{HostPort(voter.host, voter.port)}",
+                "give each voter an address of its own",
+            )
 
 
 def _check_id(log: LogCopy, voter: Voter) -> None:

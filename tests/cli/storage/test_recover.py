@@ -448,6 +448,18 @@ class TestSeveralVoters:
 
         assert refusal(first, "--listener-hosts", "elsewhere=other")["error"] == "unknown-host"
 
+    def test_two_voters_at_one_address_are_refused(self, tmp_path: Path) -> None:
+        node = survivor(tmp_path / "n1")
+        other_node(node / "c2", 2)
+        hosts = {1: "a", 2: "b", 3: "c"}
+        named = ",".join(f"{each}@{host}:1:{to_text(IDS[each])}" for each, host in hosts.items())
+        recovery_data(node, "--voters", named, "--from", "c2")
+
+        error = refusal(node, "--listener-hosts", "b=c", "--from", "c2")
+
+        assert error["error"] == "same-address"
+        assert "voters 2 and 3 are both to be at c:1" in error["message"]
+
 
 def flip(node: Path, position: int) -> None:
     path = node / "meta/__cluster_metadata-0" / SEGMENT
@@ -696,7 +708,6 @@ class TestText:
             "-c",
             "server.properties",
             "--no-initial-controllers",
-            "--ignore-formatted",
             "--release-version",
             "4.3-IV0",
         ]
