@@ -117,8 +117,9 @@ read, the snapshot that replaces it follows, with a note on standard error.""",
         """\
 Of several options all must hold; of one that is repeated, any, but all of --where. --topic chooses
 the records about a topic in logs of metadata and of coordinators, and all records of the topic's
-own logs. --type, --topic, --key and --where show records, as with --deep-iteration; the other
-filters choose batches where only batches are printed.""",
+own logs. --group chooses those whose key names a group: offsets that were committed, the group, its
+members, and states of share groups. --type, --topic, --key, --group and --where show records, as
+with --deep-iteration; the other filters choose batches where only batches are printed.""",
     ),
     (
         "Conditions",

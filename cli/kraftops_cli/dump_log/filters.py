@@ -30,8 +30,15 @@ _OPTIONS = (
         "keys",
         metavar="TEXT",
         multiple=True,
-        help="Only records with this key, or with it in a field of the key: a group, or a "
+        help="Only records with this key, or with it in a field of the key: a member, or a "
         "transactional id.",
+    ),
+    click.option(
+        "--group",
+        "groups",
+        metavar="NAME",
+        multiple=True,
+        help="Only records about this group, in the logs of the coordinators of groups.",
     ),
     click.option("--offset", "offsets", metavar="A..B", help="Only these offsets, both included."),
     click.option(
@@ -47,7 +54,7 @@ _OPTIONS = (
         help='Only records of which this is true, as "value.leader = 3 and offset > 100".',
     ),
 )
-FILTERS = frozenset({"types", "topics", "keys", "offsets", "since", "until", "where"})
+FILTERS = frozenset({"types", "topics", "keys", "groups", "offsets", "since", "until", "where"})
 """The names of the parameters."""
 
 

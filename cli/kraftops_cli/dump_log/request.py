@@ -24,7 +24,10 @@ from kraftops_cli.live.request import is_live, live_source
 from kraftops_cli.spark.options import spark_request
 from kraftops_cli.terminal.streams import Terminal
 
-_NO_WALK = ("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes")
+_NO_WALK = (
+    *("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes"),
+    *("groups", "where"),  # which are no part of the filter before the sources are known
+)
 """Options by which `--check` of a directory is one of the records that are chosen or dumped."""
 _OF_SUMMARY = ("logs", "sort", "top")
 _PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", *_OF_SUMMARY)
@@ -75,7 +78,7 @@ def _is_walk(query: Query, options: dict[str, object]) -> bool:
     """Tell whether directories are checked as a whole."""
     form = query.output_format
     is_chosen = query.filter != Filter() or any(
-        options[name] not in (None, False) for name in _NO_WALK
+        options[name] not in (None, False, ()) for name in _NO_WALK
     )
     return query.check and (form.is_text or form.has_objects) and not is_chosen
 
@@ -137,19 +140,21 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
 
 def _plan(sources: list[Source], query: Query, options: dict[str, object]) -> Plan:
     refuse_unknown_types(query.filter, {query.decoder or source.decoder for source in sources})
-    if where := options["where"]:
-        query = _with_conditions(query, where, sources)
+    if options["where"] or options["groups"]:
+        query = _with_conditions(query, options, sources)
     shown = tuple(replace(source, path=path_text(source.path)) for source in sources)
     values: dict[str, Any] = {name: options[name] for name in _PLAN_OPTIONS}
     values["sort"] = values["sort"] or BY_NAME
     return Plan(sources=shown, query=query, **values)
 
 
-def _with_conditions(query: Query, where: object, sources: list[Source]) -> Query:
-    from kraftops.query.where import with_conditions
+def _with_conditions(query: Query, options: dict[str, Any], sources: list[Source]) -> Query:
+    from kraftops.query.where import about_groups, with_conditions
 
-    texts = map(str, where) if isinstance(where, tuple) else ()
     decoders = {query.for_source(source.decoder).record_decoder for source in sources}
+    texts = [*options["where"]]
+    if options["groups"]:
+        texts.append(about_groups(options["groups"], decoders))
     now = int(time.time() * 1000)
     return replace(query, filter=with_conditions(query.filter, texts, decoders, now))
 
@@ -200,7 +205,8 @@ def _query(ctx: click.Context, options: dict[str, object]) -> Query:
     values: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     values["filter"] = filter_ = parsed_filter(options, decoders[0] if decoders else None)
     # A filter on the contents of records shows records, not batches.
-    is_deep = options["deep_iteration"] or decoders or options["types"] or options["where"]
+    of_records = ("deep_iteration", "types", "groups", "where")
+    is_deep = decoders or any(options[name] for name in of_records)
     values["deep_iteration"] = bool(is_deep or filter_.needs_rows)
     return Query(
         decoder=decoders[0] if decoders else None,

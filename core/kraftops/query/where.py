@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kraftops.errors import UsageError
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.conditions.row_types import row_types
 from kraftops.query.conditions.syntax import (
@@ -12,6 +13,7 @@ from kraftops.query.conditions.syntax import (
     Condition,
     Literal,
     OneOf,
+    Or,
     Path,
     all_of,
     conjuncts,
@@ -25,6 +27,8 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 _RANGES = {"=": (0, 0), ">": (1, None), ">=": (0, None), "<": (None, -1), "<=": (None, 0)}
 """The distances of the first and the last value that a comparison selects from its number."""
+_GROUP_FIELDS = frozenset({"group", "groupId"})
+"""The fields of keys that name a group, in the tables of the coordinators."""
 _SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -56,6 +60,28 @@ def with_conditions(
             known = narrowed
     left = all_of(rest)
     return replace(known, where=text_of(left) if left else "")
+
+
+def about_groups(groups: Iterable[str], decoders: Iterable[Decoder]) -> str:
+    """Return the condition that the key of a record names one of some groups.
+
+    Args:
+        groups: the names of the groups, at least one.
+        decoders: the decoders of all sources.
+
+    Raises:
+        UsageError: none of the decoders knows keys with groups.
+    """
+    keys = [key for decoder in decoders for key in decoder.shown_messages().keys]
+    fields = _GROUP_FIELDS.intersection(field.name for key in keys for field in key.fields)
+    if not fields:
+        raise UsageError(
+            "none of these logs has records about groups",
+            hint="those of __consumer_offsets and __share_group_state have: their directories, or"
+            " decoders, choose them",
+        )
+    names = tuple(map(Literal, groups))
+    return text_of(Or(tuple(OneOf(Path(("key", field)), names) for field in sorted(fields))))
 
 
 def _narrowed(known: Filter, condition: Condition, types: frozenset[str]) -> Filter | None:

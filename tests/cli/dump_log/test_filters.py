@@ -171,6 +171,95 @@ def test_key_of_a_transactional_id() -> None:
     assert {row["key"]["transactionalId"] for row in rows} == {"a.tx-1"}
 
 
+# Groups
+
+OFFSETS = str(IN / "craft/offsets-all" / LOG_NAME)
+SHARES = str(IN / "share_group_state" / LOG_NAME)
+
+
+def groups_of(path: str, decoder: str) -> list[tuple[int, str | None]]:
+    rows = parsed(run_here("--files", path, decoder, "--format", "json").text)
+    keys = [(row["offset"], row["key"]) for row in rows]
+    return [
+        (offset, key.get("group", key.get("groupId")))
+        for offset, key in keys
+        if isinstance(key, dict)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "decoder"),
+    [
+        (OFFSETS, "--offsets-decoder"),
+        (str(IN / "consumer_offsets" / LOG_NAME), "--offsets-decoder"),
+        (SHARES, "--share-group-state-decoder"),
+    ],
+)
+def test_group_chooses_the_records_whose_key_names_it(path: str, decoder: str) -> None:
+    every = groups_of(path, decoder)
+    names = sorted({name for _, name in every if name})
+    assert names
+
+    for name in names:
+        found = offsets("--files", path, decoder, "--group", name)
+        assert found == [offset for offset, group in every if group == name]
+
+    several = [f"--group={name}" for name in names[:2]]
+    found = offsets("--files", path, decoder, *several)
+    assert found == [offset for offset, group in every if group in names[:2]]
+
+
+def test_group_is_chosen_in_all_forms_and_besides_other_filters() -> None:
+    asked = ["--files", str(IN / "consumer_offsets" / LOG_NAME), "--offsets-decoder"]
+    asked += ["--group", "a.newg", "--where", "value is not null", "--type", "offsetcommit"]
+    found = offsets(*asked)
+
+    text = run_here(*asked).text
+    csv = run_here(*asked, "--format", "csv").text
+    (counted,) = parsed(run_here(*asked, "--format", "json", "--summary").text)
+
+    assert found
+    lines = [line for line in text.splitlines() if line.startswith("| offset: ")]
+    assert [int(line.split()[2]) for line in lines] == found
+    assert all('"group":"a.newg"' in line for line in lines)
+    assert len(csv.splitlines()) == 1 + len(found)
+    assert counted["records"]["count"] == len(found)
+
+
+def test_group_is_found_in_all_logs_of_coordinators(tmp_path: Path) -> None:
+    """A user's topic beside them, with such a key, has no records about groups."""
+    for source, name in (
+        ("consumer_offsets", "__consumer_offsets-0"),
+        ("share_group_state", "__share_group_state-0"),
+    ):
+        shutil.copytree(IN / source, tmp_path / name)
+    user = tmp_path / "orders-0"
+    user.mkdir()
+    record = Record(0, 0, b'{"group":"a.share"}', b"v")
+    (user / LOG_NAME).write_bytes(batch_bytes([record]))
+
+    done = run_here(str(tmp_path), "--group", "a.share", "--format", "json")
+
+    assert {row["kind"] for row in parsed(done.text)} == {"offsets", "share"}
+
+
+def test_group_is_refused_where_no_log_has_groups(metadata: Path) -> None:
+    done = run_here("--group", "g", str(metadata))
+
+    assert (done.code, done.text) == (1, "")
+    assert done.errors[0] == "kafka-dump-log: none of these logs has records about groups"
+
+
+@pytest.mark.parametrize("option", ["--group=a.classic", "--where=key.group='a.classic'"])
+def test_check_of_chosen_records_is_no_check_of_the_directory(tmp_path: Path, option: str) -> None:
+    shutil.copytree(IN / "consumer_offsets", tmp_path / "__consumer_offsets-0")
+
+    done = run_here("--check", option, str(tmp_path))
+
+    assert (done.code, done.errors) == (0, [])
+    assert done.text.count("\n| offset: ") == 40
+
+
 # Times
 
 

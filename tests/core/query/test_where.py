@@ -13,7 +13,7 @@ from kraftops.log.ranges import ByteRange
 from kraftops.query.conditions.parser import parse_condition
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
-from kraftops.query.where import with_conditions
+from kraftops.query.where import about_groups, with_conditions
 from kraftops.records.decoders import decoder_named
 from kraftops.records.internal_topics import decoder_names
 from tests.helpers.engine.random_conditions import condition_text, truth
@@ -120,6 +120,29 @@ def test_limits_select_the_same_rows(path: Path, text: str) -> None:
 
     found = parsed(engine_json(path, replace(query_of(path), filter=asked)))
     assert found == [row for row in every if truth(parse_condition(text), row)]
+
+
+@pytest.mark.parametrize(
+    ("decoders", "expected"),
+    [
+        (["share"], "key.groupId in ('a', 'it''s')"),
+        (["offsets", "user"], "key.group in ('a', 'it''s') or key.groupId in ('a', 'it''s')"),
+    ],
+)
+def test_groups_are_named_by_the_keys_of_coordinators(decoders: list[str], expected: str) -> None:
+    readers = [decoder_named(name) for name in decoders]
+
+    text = about_groups(["a", "it's"], readers)
+
+    assert text == expected
+    assert with_conditions(Filter(), [text], readers, 0) == Filter(where=text)
+
+
+def test_groups_are_refused_without_a_coordinator() -> None:
+    others = map(decoder_named, ("metadata", "transaction", "remote", "user"))
+
+    with pytest.raises(UsageError, match="none of these logs has records about groups"):
+        about_groups(["a"], others)
 
 
 def test_unknown_names_are_refused() -> None:

@@ -33,6 +33,7 @@ def test_query_survives_its_text() -> None:
         ({}, "no path is given"),
         ({"path": "a", "nonsense": "1"}, "no option 'nonsense'"),
         ({"path": "a", "raw": "yes"}, "raw is true or false, not 'yes'"),
+        ({"path": "a", "groups": "g", "decoder": "metadata"}, "has records about groups"),
         ({"path": "a", "cores": "-1"}, "cores is a number, not '-1'"),
     ],
 )

@@ -110,6 +110,16 @@ def test_options_choose_as_those_of_the_tool_do(
     assert plain(found.collect()) == local(FLAGS["metadata"], *arguments, METADATA)
 
 
+def test_groups_are_chosen_as_by_the_tool(spark: Any) -> None:
+    path = str(IN / "consumer_offsets/00000000000000000000.log")
+
+    found = read(spark, path, decoder="offsets", groups="a.classic,a.newg")
+
+    expected = local("--offsets-decoder", "--group=a.classic", "--group=a.newg", path)
+    assert len(expected) > 40
+    assert plain(found.collect()) == expected
+
+
 @pytest.mark.parametrize(
     "condition",
     [

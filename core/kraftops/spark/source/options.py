@@ -6,7 +6,7 @@
 | `decoder` | a name of `records.internal_topics`, as `metadata`, or `user`; else by directory |
 | `dialect`, `raw`, `fromStart`, `showSecrets` | as `dump-log` has them |
 | `salvage`, `skipInvalid` | as `dump-log` has them |
-| `types`, `topics`, `keys` | lists, separated by commas |
+| `types`, `topics`, `keys`, `groups` | lists, separated by commas |
 | `offsets`, `since`, `until` | `A..B`; times in ISO 8601, or as 2h |
 | `where` | a condition (`query.conditions`); several, which must all hold, as a JSON list |
 | `pushdown` | `true`: take over Spark's filters (needs its setting, see the README) |
@@ -28,7 +28,7 @@ from kraftops.errors import UsageError
 from kraftops.query.filters import Filter, parse_offsets, parse_types
 from kraftops.query.query import Query
 from kraftops.query.times import parse_time
-from kraftops.query.where import with_conditions
+from kraftops.query.where import about_groups, with_conditions
 from kraftops.records.decoder import DecoderOptions
 from kraftops.records.decoders import decoder_named, record_types
 from kraftops.records.dialects import DIALECTS, KAFKA_DIALECT
@@ -42,6 +42,7 @@ _KNOWN = (
         "types",
         "topics",
         "keys",
+        "groups",
         "offsets",
         "since",
         "until",
@@ -174,11 +175,14 @@ def _filter(given: Mapping[str, str], decoder: str | None, dialect: str) -> Filt
         limits["types"] = parse_types([given["types"]], record_types(decoder, dialect))
     for name in ("topics", "keys"):
         limits[name] = frozenset(_list(given.get(name, "")))
-    where = _list(given.get("where", ""), commas=False)
-    if not where:
+    where = [*_list(given.get("where", ""), commas=False)]
+    groups = _list(given.get("groups", ""))
+    if not (where or groups):
         return Filter(**limits)
     names = (decoder,) if decoder else decoder_names()
     decoders = [decoder_named(name, DecoderOptions(dialect)) for name in names]
+    if groups:
+        where.append(about_groups(groups, decoders))
     return with_conditions(Filter(**limits), where, decoders, now)
 
 
