@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from reprlib import repr as short
 from typing import NamedTuple
 
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.placement.placement import TopicPartition
 from kraftops.placement.plan import Move
 
@@ -47,13 +48,14 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
     """Return the plan in a file.
 
     Raises:
-        UsageError: the file cannot be read, or has no plan; it names the place.
+        SourceError: the file cannot be read.
+        UsageError: it has no plan; the message names the place.
     """
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        raise SourceError.of(path, error) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path}: no JSON: {error}", hint="--plan-only --format json prints a plan"
@@ -64,7 +66,7 @@ def read_plan(path: str) -> dict[TopicPartition, PlannedReplicas]:
             hint="a plan is JSON as kafka-reassign-partitions takes it",
         )
     if data.get("version", _VERSION) != _VERSION:
-        raise UsageError(f"{path}: version {data['version']!r} of plans is unknown")
+        raise UsageError(f"{path}: version {short(data['version'])} of plans is unknown")
     planned: dict[TopicPartition, PlannedReplicas] = {}
     for number, each in enumerate(data["partitions"]):
         partition, found = _planned(each, f"{path}: partitions[{number}]")
@@ -79,10 +81,13 @@ def _planned(each: object, place: str) -> tuple[TopicPartition, PlannedReplicas]
         raise UsageError(f"{place}: no object")
     topic, number = each.get("topic"), each.get("partition")
     if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
-        raise UsageError(f"{place}: topic {topic!r} is no name of a topic")
+        raise UsageError(f"{place}: topic {short(topic)} is no name of a topic")
     if not isinstance(number, int) or not _is_id(number):
-        raise UsageError(f"{place}: partition {number!r} is no number of a partition")
-    if any(each_dir != "any" for each_dir in each.get("log_dirs") or ()):
+        raise UsageError(f"{place}: partition {short(number)} is no number of a partition")
+    directories = each.get("log_dirs")
+    if directories is not None and not isinstance(directories, list):
+        raise UsageError(f"{place}: log_dirs: {short(directories)} is no list")
+    if any(directory != "any" for directory in directories or ()):
         raise UsageError(
             f"{place}: log_dirs: replicas cannot be put into a named directory here",
             hint='"any" lets the broker choose',
@@ -95,9 +100,9 @@ def _planned(each: object, place: str) -> tuple[TopicPartition, PlannedReplicas]
 
 def _replicas(found: object, place: str) -> tuple[int, ...]:
     if not isinstance(found, list) or not found or not all(map(_is_id, found)):
-        raise UsageError(f"{place}: {found!r} is no list of broker ids")
+        raise UsageError(f"{place}: {short(found)} is no list of broker ids")
     if len(set(found)) < len(found):
-        raise UsageError(f"{place}: {found!r} has a broker twice")
+        raise UsageError(f"{place}: {short(found)} has a broker twice")
     return tuple(found)
 
 

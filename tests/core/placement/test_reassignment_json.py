@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.errors import UsageError
+from kraftops.errors import SourceError, UsageError
 from kraftops.placement.placement import TopicPartition
 from kraftops.placement.plan import Limits, plan_removal
 from kraftops.placement.reassignment_json import plan_json, read_plan
@@ -49,6 +49,7 @@ def test_plan_of_kafkas_tool_is_read(tmp_path: Path) -> None:
         ({"partitions": [{**PARTITION, "replicas": [1, -1]}]}, "no list of broker ids"),
         ({"partitions": [{**PARTITION, "replicas": [1, 1]}]}, "has a broker twice"),
         ({"partitions": [{**PARTITION, "log_dirs": ["/d", "any"]}]}, "named directory"),
+        ({"partitions": [{**PARTITION, "log_dirs": 5}]}, "log_dirs: 5 is no list"),
         ({"partitions": [PARTITION, PARTITION]}, "partitions[1]: t-0 is there twice"),
     ],
 )
@@ -62,6 +63,18 @@ def test_bad_plan_is_refused_with_its_place(data: object, message: str, tmp_path
     assert message in raised.value.message
 
 
-def test_missing_plan_is_named() -> None:
-    with pytest.raises(UsageError, match=r"nowhere\.json: No such file"):
+def test_missing_plan_is_not_found() -> None:
+    with pytest.raises(SourceError, match=r"nowhere\.json: No such file") as raised:
         read_plan("nowhere.json")
+
+    assert (raised.value.code, raised.value.exit_code) == ("not-found", 4)
+
+
+@pytest.mark.parametrize("replicas", ["[" * 900 + "]" * 900, "[" + "1," * 100_000 + '"x"]'])
+def test_message_about_a_plan_stays_short(replicas: str, tmp_path: Path) -> None:
+    text = '{"partitions": [{"topic": "t", "partition": 0, "replicas": %s}]}'
+
+    with pytest.raises(UsageError) as raised:
+        read_plan(written(tmp_path, text % replicas))
+
+    assert len(raised.value.message) < len(str(tmp_path)) + 200
