@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.display.text_table import plain_table
 from kraftops.errors import WireError
 from kraftops_cli.cluster.description_output import feature_json, feature_text
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.tables import printable_table
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
@@ -130,7 +130,7 @@ def _node_names(nodes: Mapping[int, NodeApiVersions]) -> str:
 
 def _table(names: str, versions: NodeApiVersions) -> str:
     apis = [(key, api_name(key), *served) for key, served in sorted(versions.apis.items())]
-    text = f"{names}\n" + plain_table([("KEY", "API", "MIN", "MAX"), *apis])
+    text = f"{names}\n" + printable_table([("KEY", "API", "MIN", "MAX"), *apis])
     if versions.features:
         text += feature_text(versions.features)
     return text
@@ -148,7 +148,7 @@ def _comparison(nodes: Mapping[int, NodeApiVersions]) -> str:
         levels = [_feature_levels(each.get(name)) for each in features]
         if len(set(levels)) > 1:
             rows.append((name, *levels))
-    return plain_table(rows)
+    return printable_table(rows)
 
 
 def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:

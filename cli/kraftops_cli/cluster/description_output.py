@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kraftops.display.text_table import NO_VALUE, plain_table
+from kraftops.display.text_table import NO_VALUE
 from kraftops.display.times import span_text
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
 from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
+from kraftops_cli.terminal.tables import printable_table
 
 if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address
@@ -47,7 +48,7 @@ def _summary_text(description: ClusterDescription) -> str:
         leader = f"{quorum.leader}, epoch {quorum.epoch}, high watermark {quorum.high_watermark}"
     elif nodes and nodes.leader is not None:
         leader = str(nodes.leader)
-    return plain_table(
+    return printable_table(
         [
             ("cluster id", nodes.cluster_id if nodes else None),
             ("quorum leader", leader),
@@ -87,7 +88,7 @@ def _broker_text(brokers: Sequence[BrokerDescription] | None) -> str:
         )
         for each in brokers
     ]
-    return plain_table([_BROKER_HEADER, *rows])
+    return printable_table([_BROKER_HEADER, *rows])
 
 
 def _listener_text(listeners: Sequence[tuple[str, Address]]) -> str | None:
@@ -112,7 +113,7 @@ def _quorum_text(description: ClusterDescription) -> str:
         )
         for role, each in description.replicas()
     ]
-    return plain_table([_REPLICA_HEADER, *rows])
+    return printable_table([_REPLICA_HEADER, *rows])
 
 
 def feature_text(features: Sequence[Feature]) -> str:
@@ -125,7 +126,7 @@ def feature_text(features: Sequence[Feature]) -> str:
         )
         for each in features
     ]
-    return plain_table([("FEATURE", "FINALIZED", "SUPPORTED"), *rows])
+    return printable_table([("FEATURE", "FINALIZED", "SUPPORTED"), *rows])
 
 
 def _level_text(feature: str, level: int) -> str:

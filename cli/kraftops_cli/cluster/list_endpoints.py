@@ -12,7 +12,7 @@ from kraftops.java.text import utf16_length
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
-from kraftops_cli.terminal.streams import Terminal
+from kraftops_cli.terminal.streams import Terminal, printable
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import ClusterNode
@@ -79,20 +79,22 @@ def _kind(node: ClusterNode) -> str:
 
 def _table(nodes: Sequence[ClusterNode], *, is_of_controllers: bool) -> str:
     """Return Kafka's table; headers and `null` do not count for the widths of its columns."""
-    host = max((utf16_length(node.address.host) for node in nodes), default=_NO_HOST)
-    rack = max((utf16_length(node.rack) for node in nodes if node.rack), default=_NO_RACK)
+    hosts = [printable(node.address.host) for node in nodes]
+    racks = [printable(node.rack or "") for node in nodes]
+    host = max(map(utf16_length, hosts), default=_NO_HOST)
+    rack = max(map(utf16_length, filter(None, racks)), default=_NO_RACK)
     widths = [10, host, 10, rack, 10, 15]
     rows = [["ID", "HOST", "PORT", "RACK", "STATE", "ENDPOINT_TYPE"]]
     rows += [
         [
             str(node.node_id),
-            node.address.host,
+            host_name,
             str(node.address.port),
-            node.rack or "null",
+            rack_name or "null",
             "fenced" if node.is_fenced else "unfenced",
             _kind(node),
         ]
-        for node in nodes
+        for node, host_name, rack_name in zip(nodes, hosts, racks, strict=True)
     ]
     shown = (0, 1, 2, 3, 5) if is_of_controllers else range(6)
     lines = [" ".join(_padded(row[column], widths[column]) for column in shown) for row in rows]

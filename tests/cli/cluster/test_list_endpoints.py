@@ -1,9 +1,11 @@
 """`kafka-cluster list-endpoints`: its table and its errors."""
 
+import socket
+
+import pytest
+
 from tests.helpers.tools.fake_cluster import NODES, cluster, serving
-from tests.helpers.wire.peers import (
-    APIS,
-)
+from tests.helpers.wire.peers import APIS, Peer, api_versions, described, read_request
 
 
 def test_column_widths_count_utf16_units() -> None:
@@ -34,3 +36,28 @@ def test_server_that_cannot_list_fenced_brokers_is_an_error() -> None:
 
     assert (done.code, done.text) == (1, "")
     assert "DescribeCluster (60) version 2, only 0 to 1" in done.errors[0]
+
+
+@pytest.mark.parametrize("command", ["list-endpoints", "describe"])
+def test_control_characters_of_a_server_are_escaped(command: str) -> None:
+    """A rack or host with them could draw on the terminal, or look like another row."""
+    odd = {**NODES[0], "host": "h\x1b[31m", "rack": "r\n2\u202e"}
+    with serving([odd]) as peer:
+        done = cluster(command, "-b", str(peer.address))
+
+    assert "h\\x1b[31m" in done.text
+    assert "r\\n2\\u202e" in done.text
+    assert not {"\x1b", "\u202e"} & {*done.text}
+
+
+def test_control_characters_of_a_cluster_id_are_escaped() -> None:
+    def handle(connection: socket.socket) -> None:
+        while True:
+            key, version, correlation, _ = read_request(connection)
+            reply = described(correlation, version, cluster_id="x\x1b[31m")
+            connection.sendall(api_versions(correlation) if key == 18 else reply)
+
+    with Peer(handle) as peer:
+        done = cluster("cluster-id", "-b", str(peer.address))
+
+    assert done.text == "Cluster ID: x\\x1b[31m\n"

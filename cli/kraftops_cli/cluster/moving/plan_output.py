@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from kraftops.display.text_table import plain_table
 from kraftops.placement.placement import Placement
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.decommission import shown
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_cli.terminal.streams import printable
+from kraftops_cli.terminal.tables import printable_table
 
 _HEADER = ("BROKER", "RACK", "STATE", "REPLICAS", "AFTER")
 
@@ -37,25 +37,25 @@ def _summary_lines(placement: Placement, moves: Sequence[Move]) -> Iterator[str]
     rows = [
         [
             broker,
-            None if place.rack is None else printable(place.rack),
+            place.rack,
             "fenced" if place.is_fenced else "unfenced",
             before[broker],
             after[broker],
         ]
         for broker, place in placement.brokers.items()
     ]
-    yield plain_table([_HEADER, *rows])
+    yield printable_table([_HEADER, *rows])
     copies = sum(len(move.added) for move in moves)
     yield f"partitions to move: {len(moves)}, replicas to copy: {copies}\n"
     worse = fewer_racks(placement, moves)
     if worse:
-        yield f"in fewer racks than now: {shown(worse)}\n"
+        yield f"in fewer racks than now: {printable(shown(worse))}\n"
 
 
 def _move_lines(moves: Collection[Move]) -> Iterator[str]:
     """Yield a line for each partition."""
     for partition, before, after in moves:
-        yield f"{partition}: {_ids(before)} -> {_ids(after)}\n"
+        yield f"{printable(str(partition))}: {_ids(before)} -> {_ids(after)}\n"
 
 
 def _ids(brokers: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ import click
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.streams import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,6 +108,6 @@ def _lines(brokers: frozenset[int], found: Sequence[Danger]) -> Iterator[str]:
     for danger in found[:_SHOWN]:
         needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
         state = "offline" if danger.is_offline else f"in sync {len(danger.left)} of {needed}"
-        yield f"{danger.partition}: {state}\n"
+        yield f"{printable(str(danger.partition))}: {state}\n"
     if found[_SHOWN:]:
         yield f"and {len(found) - _SHOWN} more\n"
