@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from kraftops.errors import AnswerError, KraftopsError, UnknownOutcomeError, WireError
+from kraftops.errors import (
+    AnswerError,
+    KraftopsError,
+    RefusedError,
+    UnknownOutcomeError,
+    WireError,
+)
 
 K = TypeVar("K")
 
@@ -69,6 +75,8 @@ def _worked_on(key: K, act: Callable[[K], bool], look: Callable[[K], bool | None
         if look(key):
             return Result(key, Outcome.DONE)
         return Result(key, Outcome.UNKNOWN, error)
+    except RefusedError as error:
+        return Result(key, Outcome.REFUSED, error)
     except KraftopsError as error:
         return Result(key, Outcome.FAILED, error)
 

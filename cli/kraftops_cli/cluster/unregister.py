@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kraftops.wire.rpc.connection import Connection
     from kraftops.wire.rpc.leader import LeaderClient
     from kraftops_cli.cluster.target import Target
-    from kraftops_cli.cluster.unregister_check import Registrations
+    from kraftops_cli.cluster.unregister_check import Fencing, Registrations
 
 EXAMPLES = (
     ("a broker that is gone", "kafka-cluster unregister -b localhost:9092 --id 3"),
@@ -42,9 +42,10 @@ SECTIONS = (
         """\
 Each broker has an outcome, which is printed as soon as it is known: done; already (it was not
 registered, with --if-registered); refused; failed; unknown (sent, without an answer); untried.
-All brokers are checked first, and one that is refused keeps all. --timeout is the time for each
-broker. After a request without an answer the brokers of the cluster are read again; if the broker
-is still there, the outcome is unknown, the exit status is 6, and the other brokers are untried.
+All brokers are checked first, and one that is refused keeps all. A broker that has come back
+before its turn is refused alone. --timeout is the time for each broker. After a request without an
+answer the brokers of the cluster are read again; if the broker is still there, the outcome is
+unknown, the exit status is 6, and the other brokers are untried.
 With --format json each outcome is a line, and the last line is the answer, or the failure.""",
     ),
 )
@@ -118,15 +119,16 @@ def unregister(
     """Run the subcommand; return its exit code."""
     del form  # the terminal knows it
     from kraftops_cli.cluster.target import target_of
-    from kraftops_cli.cluster.unregister_check import ask_registrations
+    from kraftops_cli.cluster.unregister_check import Fencing, ask_registrations
 
     flags = _Flags(**{each.name: options.pop(each.name) for each in fields(_Flags)})
     target = target_of(terminal, **options)
     _check_flags(flags, ids, is_of_controllers=target.is_of_controllers)
+    fencing = Fencing()
     with target.connect() as connection:
-        registrations = ask_registrations(target, connection, is_forced=flags.force)
+        registrations = ask_registrations(target, connection, fencing.kept, is_forced=flags.force)
         chosen = _chosen(registrations, flattened(ids), flags)
-        work = _Work(target, connection, registrations, flags, chosen)
+        work = _Work(target, connection, registrations, flags, chosen, fencing)
         report = OutcomeReport(terminal, "broker", work.sentence, [each.key for each in chosen])
         work.run(report.add)
     return report.finish(_answer(registrations, flags, report.results))
@@ -220,6 +222,7 @@ class _Work:
     registrations: Registrations
     flags: _Flags
     chosen: list[Result[int]]
+    fencing: Fencing
     wanted: dict[int, Result[int]] = field(default_factory=dict)
     leader: LeaderClient | None = None
 
@@ -267,13 +270,19 @@ class _Work:
         return self.target.connect_to(address)  # by the deadline of the present broker
 
     def _unregister(self, broker: int) -> bool:
-        """Unregister a broker; tell whether it was registered."""
+        """Unregister a broker; tell whether it was registered.
+
+        Raises:
+            RefusedError: it has come back.
+        """
         from kraftops.wire.rpc.cluster import unregister_broker
         from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED
 
         assert self.leader
         self.target = self.target.restarted()
         self.connection.deadline = self.target.deadline
+        if not self.flags.force:
+            self.fencing.check(self.target, self.connection, self.registrations, broker)
         try:
             self.leader.ask(lambda node: unregister_broker(node, broker))
         except AnswerError as error:

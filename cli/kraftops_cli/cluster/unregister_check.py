@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, RefusedError
 from kraftops.image.state.image import MetadataImage
+from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc import cluster
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
 from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.broker_states import broker_states, replica_counts
-from kraftops_cli.cluster.target import Target
+from kraftops_cli.cluster.target import KeptImage, Target
 
 _MAX_TOPICS = 5  # in a message
+FRESH_SECONDS = 1.0
+"""Time for which the answer of a broker about all brokers is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,20 @@ class Registrations:
             broker=broker,
         )
 
+    def running(self, broker: int) -> RefusedError:
+        """Return the refusal of a broker that runs."""
+        return RefusedError(
+            f"{self.address}: broker {broker} is running: it is not fenced, and would go on"
+            " outside the cluster",
+            "stop it first; --force unregisters it nevertheless",
+            code="broker-running",
+            broker=broker,
+        )
+
     def refusal(self, broker: int) -> RefusedError | None:
         """Return the reason why a broker must not be unregistered without --force."""
         if self.fenced is not None and self.fenced.get(broker) is False:
-            return RefusedError(
-                f"{self.address}: broker {broker} is running: it is not fenced, and would go on"
-                " outside the cluster",
-                "stop it first; --force unregisters it nevertheless",
-                code="broker-running",
-                broker=broker,
-            )
+            return self.running(broker)
         if self.missing:
             return RefusedError(
                 f"{self.address}: it cannot be seen whether broker {broker} is still needed:"
@@ -118,15 +125,50 @@ class Registrations:
         )
 
 
-def ask_registrations(target: Target, connection: Connection, *, is_forced: bool) -> Registrations:
-    """Return the registrations, as far as they may be seen.
+class Fencing:
+    """Later looks at brokers that were fenced: before the turn of one, minutes may pass.
+
+    The metadata that is *kept* is followed; a broker is asked anew when its answer is too old.
+    """
+
+    def __init__(self) -> None:
+        self.kept = KeptImage()
+        self._fenced: dict[int, bool] = {}
+        self._fresh = Deadline(FRESH_SECONDS)
+
+    def check(
+        self, target: Target, connection: Connection, known: Registrations, broker: int
+    ) -> None:
+        """Check that a broker is still as it was *known*, fenced.
+
+        Raises:
+            RefusedError: it runs.
+            WireError: nobody answers.
+        """
+        if target.is_of_controllers:
+            image = self.kept.of(target).image
+            found = image.brokers.get(broker)
+            if found is not None:
+                self._fenced[broker] = image.broker_state(found)["fenced"]
+        elif self._fresh.is_over:
+            nodes = target.nodes(connection, with_fenced=known.is_complete).nodes
+            self._fresh = Deadline(FRESH_SECONDS)
+            self._fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
+        if self._fenced.get(broker) is False:
+            raise known.running(broker)
+
+
+def ask_registrations(
+    target: Target, connection: Connection, kept: KeptImage | None = None, *, is_forced: bool
+) -> Registrations:
+    """Return the registrations, as far as they may be seen; metadata is loaded to be *kept*.
 
     Raises:
         AnswerError: a request fails; with *is_forced*, not that of the metadata log.
     """
     address, cluster_id = str(connection.address), _cluster_id(target, connection)
     if target.is_of_controllers:
-        return _from_metadata_log(target, address, cluster_id, is_forced=is_forced)
+        return _from_metadata_log(target, address, cluster_id, kept, is_forced=is_forced)
     is_complete = cluster.lists_fenced(connection)
     nodes = target.nodes(connection, with_fenced=is_complete).nodes
     fenced = {node.node_id: bool(node.is_fenced) for node in nodes}
@@ -140,10 +182,15 @@ def ask_registrations(target: Target, connection: Connection, *, is_forced: bool
 
 
 def _from_metadata_log(
-    target: Target, address: str, cluster_id: str | None, *, is_forced: bool
+    target: Target,
+    address: str,
+    cluster_id: str | None,
+    kept: KeptImage | None,
+    *,
+    is_forced: bool,
 ) -> Registrations:
     try:
-        image = target.live_image().image
+        image = (kept.of(target) if kept else target.live_image()).image
     except AnswerError as error:
         if error.error_code != CLUSTER_AUTHORIZATION_FAILED and not is_forced:
             raise

@@ -4,14 +4,20 @@ import json
 import os
 import select
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kraftops.wire.net.deadline import Deadline
+from kraftops_cli.cluster import unregister_check
+from tests.helpers.nodes.lost_quorums import broker as registration
 from tests.helpers.tools.console import CLUSTER, ENVIRONMENT, Done
 from tests.helpers.tools.fake_cluster import NODES, cluster, serving
-from tests.helpers.wire.peers import Peer
+from tests.helpers.wire.metadata_quorums import MetadataLog
+from tests.helpers.wire.peers import Peer, answer, described
+from tests.helpers.wire.quorums import quorum
 
 
 def test_hidden_state_is_refused_with_the_missing_permission() -> None:
@@ -211,3 +217,52 @@ def test_several_are_a_table_on_a_terminal() -> None:
         "1       done     Broker 1 is no longer registered.",
         "20      done     Broker 20 is no longer registered.",
     ]
+
+
+# A broker that comes back before its turn
+
+
+def test_broker_that_came_back_is_refused_by_an_answer_that_is_asked_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others are unregistered; with --force nobody looks."""
+    monkeypatch.setattr(unregister_check, "FRESH_SECONDS", 0)
+    nodes = fenced(1, 2, 3)
+    with serving(nodes, returning=2, sees_all=True) as peer:
+        done = cluster("unregister", "-b", str(peer.address), "-i", "1-3", "--format", "json")
+        forced = unregister(peer, "-i", "2")
+
+    assert outcomes(done) == {1: "done", 2: "refused", 3: "done"}
+    assert (done.code, lines(done)[1]["error"]) == (3, "broker-running")
+    assert "broker 2 is running" in done.errors[0]
+    assert (forced.code, forced.text) == (0, "Broker 2 is no longer registered.\n")
+    assert nodes == []
+
+
+def test_broker_that_came_back_is_refused_by_the_log_that_is_followed() -> None:
+    log = MetadataLog()
+    log.add(registration(1), registration(2), registration(3))
+    gone: list[int] = []
+
+    def unregistered(version: int, correlation: int, body: bytes) -> bytes:
+        gone.append(int.from_bytes(body[1:5], signed=True))
+        if gone == [1]:
+            back = {"brokerId": 2, "brokerEpoch": 2, "fenced": -1}
+            log.add(("BrokerRegistrationChangeRecord", back))
+            limit = Deadline(10)
+            while log.asked[-1] != ("fetch", (1, log.end, 1)):
+                assert not limit.is_over
+                time.sleep(0.01)
+        return answer("UnregisterBroker", version, correlation, error_code=0)
+
+    with quorum(log, 1) as controllers:
+        address = controllers.address(1)
+        node = {"broker_id": 1, "host": address.host, "port": address.port, "rack": None}
+        controllers.more = {
+            60: lambda version, correlation, _: described(correlation, version, brokers=[node]),
+            64: unregistered,
+        }
+        done = cluster("unregister", "-C", str(address), "--all-fenced", "--format", "json")
+
+    assert outcomes(done) == {1: "done", 2: "refused", 3: "done"}
+    assert (done.code, lines(done)[1]["error"], gone) == (3, "broker-running", [1, 3])

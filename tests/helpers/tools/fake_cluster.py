@@ -26,12 +26,16 @@ def serving(
     silent: Collection[int] = (),
     denied: Collection[int] = (),
     is_late: bool = False,
+    returning: int | None = None,
+    sees_all: bool = False,
 ) -> Peer:
-    """Return a broker of a cluster of *nodes*, which has no topics and refuses DESCRIBE.
+    """Return a broker of a cluster of *nodes*, which has no topics.
 
-    It unregisters nodes. For the *silent* ids it gives no answer, and does so only if *is_late*;
-    for the *denied* ids it answers that there is no permission.
+    It refuses DESCRIBE, unless one *sees_all*. It unregisters nodes. For the *silent* ids it gives
+    no answer, and does so only if *is_late*; for the *denied* ids it answers that there is no
+    permission. A *returning* node runs again after the first request.
     """
+    operations = 0xFFF if sees_all else -(1 << 31)  # those of Kafka 4.3, and not asked
 
     def unregister(version: int, correlation: int, body: bytes) -> bytes:
         broker = int.from_bytes(body[1:5], signed=True)  # after the tags of the header
@@ -39,6 +43,9 @@ def serving(
         if not code and (is_late or broker not in silent):
             code = 0 if any(node["broker_id"] == broker for node in nodes) else 102
             nodes[:] = [node for node in nodes if node["broker_id"] != broker]
+        for node in nodes:
+            if node["broker_id"] == returning:
+                node["is_fenced"] = False
         if broker in silent:
             return b""
         return answer("UnregisterBroker", version, correlation, error_code=code)
@@ -48,7 +55,9 @@ def serving(
             3: lambda: answer("Metadata", version, correlation, brokers=[], topics=[]),
             18: lambda: api_versions(correlation, apis, version=version),
             55: lambda: answer("DescribeQuorum", version, correlation, error_code=31, topics=[]),
-            60: lambda: described(correlation, version, brokers=nodes),
+            60: lambda: described(
+                correlation, version, brokers=nodes, cluster_authorized_operations=operations
+            ),
             64: lambda: unregister(version, correlation, body),
         }
         if key not in replies:

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -58,7 +58,7 @@ class Log:
 
 
 class Controllers:
-    """Controllers of one quorum, on loopback."""
+    """Controllers of one quorum, on loopback; *more* APIs by key: version, correlation id, body."""
 
     def __init__(self, log: Log, peers: dict[int, Peer]) -> None:
         self.log = log
@@ -66,6 +66,7 @@ class Controllers:
         self.hidden = False  # whether answers are without the leader's address
         self.most_snapshot = 50  # bytes of a part of a snapshot
         self.mute: set[int] = set()
+        self.more: dict[int, Callable[[int, int, bytes], bytes]] = {}
 
     def address(self, node: int) -> Address:
         return self.peers[node].address
@@ -87,6 +88,8 @@ class Controllers:
                 reply = self._snapshot(node, version, correlation, body)
             elif key == 55:  # nobody may see who votes
                 reply = answer("DescribeQuorum", version, correlation, error_code=31, topics=[])
+            elif key in self.more:
+                reply = self.more[key](version, correlation, body)
             else:
                 return
             connection.sendall(reply)
