@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.errors import AnswerError, AuthError, WireError
+from kraftops.errors import AnswerError, WireError
 from kraftops_cli.cluster.broker_ids import BrokerIds, flattened
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
@@ -65,12 +65,12 @@ a value that the node does not know, or that the user may not see.""",
 @click.pass_obj
 def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.wire.rpc.error_codes import may_pass
+    from kraftops_cli.cluster.description import Chosen
     from kraftops_cli.cluster.target import target_of
 
     ids, racks, fenced = (options.pop(name) for name in ("ids", "racks", "fenced"))
     target = target_of(terminal, **options)
-    from kraftops_cli.cluster.description import Chosen
-
     chosen = Chosen(
         frozenset(flattened(ids)) if ids else None, frozenset(racks) if racks else None, fenced
     )
@@ -82,21 +82,12 @@ def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options
         try:
             printer.describe(target)
         except WireError as error:
-            if not _may_recover(error):
+            if not may_pass(error):
                 raise
             terminal.error(error.message, error.hint)
         terminal.flush()
         time.sleep(watch)
         target = target.restarted()
-
-
-def _may_recover(error: WireError) -> bool:
-    """Tell whether a later description may succeed: a refusal stays, an election ends."""
-    from kraftops.wire.rpc.error_codes import NO_LEADER_CODES
-
-    if isinstance(error, AnswerError):
-        return error.error_code in NO_LEADER_CODES
-    return not isinstance(error, AuthError)
 
 
 class _Printer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kraftops.errors import AnswerError, AuthError, UsageError, WireError
+from kraftops.errors import UsageError, WireError
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -30,6 +30,7 @@ EXAMPLES = (
 )
 _PAUSE_SECONDS = 0.5
 _MAX_COUNT = 0x7FFFFFFF
+_TOO_LATE = 5  # the exit code
 
 
 @click.command(
@@ -120,6 +121,7 @@ def _wait(target: Target, condition: _Condition) -> dict[int, bool]:
     Raises:
         WireError: the deadline is over, or the question is not permitted.
     """
+    from kraftops.wire.rpc.error_codes import may_pass
     from kraftops_cli.cluster.target import KeptImage
 
     count = 0
@@ -129,9 +131,9 @@ def _wait(target: Target, condition: _Condition) -> dict[int, bool]:
     while True:
         try:
             fenced = _fenced_by_id(target, kept)
-        except (AnswerError, AuthError):
-            raise
         except WireError as error:
+            if not may_pass(error):
+                raise
             # An earlier result tells more than the missing time for another try.
             if not target.deadline.is_over or not (has_answer or last_error):
                 last_error = error
@@ -172,7 +174,8 @@ def _too_late(target: Target, count: int, wanted: int, last_error: WireError | N
     waited = f"{target.deadline.seconds:g} s"
     if last_error is not None:
         addition = "" if f"within {waited}" in last_error.message else f"; tried for {waited}"
-        late = WireError(f"{last_error.message}{addition}", last_error.hint, code=last_error.code)
+        code = last_error.code if last_error.exit_code == _TOO_LATE else "not-in-time"
+        late = WireError(f"{last_error.message}{addition}", last_error.hint, code=code)
         return late.with_known(last_error.known)
     return WireError(
         f"{target.bootstrap[0].address}: {_brokers_are(count)} there after {waited}, not {wanted}",

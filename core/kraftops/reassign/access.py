@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self, TypeVar
 
 from kraftops.errors import (
     AnswerError,
-    AuthError,
     KraftopsError,
     RefusedError,
     UsageError,
@@ -34,6 +33,7 @@ from kraftops.wire.quorum.quorum_target import QuorumTarget
 from kraftops.wire.rpc.bootstrap import connect
 from kraftops.wire.rpc.cluster import describe_cluster, lists_fenced, sees_everything
 from kraftops.wire.rpc.connection import Connection, NodeKind
+from kraftops.wire.rpc.error_codes import may_pass
 from kraftops.wire.rpc.leader import ask_leader
 
 T = TypeVar("T")
@@ -43,8 +43,7 @@ PATIENCE_SECONDS = 60.0
 _PAUSE, _LONG_PAUSE = 1.0, 3.0
 """Seconds between two looks at a placement that may be behind, if Kafka checks counts or not."""
 _SETTLE_SECONDS = 30.0
-_PASSING_CODES = (-1, 5, 6, 7, 8, 13, 41, 77)
-"""Errors of Kafka's that pass: no leader, no controller, a timeout, a broker that restarts."""
+_LEAST_SECONDS = 0.1
 CORDON, ALL = "cordoned.log.dirs", "*"
 """The configuration of a broker to which no new partitions come (KIP-1066), and all its disks."""
 _NONE = ConfigValue(None, is_dynamic=False)
@@ -67,7 +66,7 @@ class ClusterAccess:
 
     Brokers are asked, and changed. The metadata log of the controllers, if they are given, is
     followed instead of asking a broker again and again; it also has what brokers that are down
-    cannot tell. The *deadline* is that of all work on the cluster.
+    cannot tell. The *deadline* is that of all work on the cluster, and so of each request.
     """
 
     brokers: Endpoints | None
@@ -206,7 +205,7 @@ class ClusterAccess:
             WireError: none does, or the connection broke.
         """
         connection = self._connected()
-        connection.deadline = Deadline(self._broker_endpoints.settings.timeout)
+        connection.deadline = self._limit(self._broker_endpoints.settings)
         try:
             return request(connection)
         except AnswerError:
@@ -224,7 +223,7 @@ class ClusterAccess:
             self._disconnect()  # the next connection knows of newer brokers
             raise WireError(f"the address of broker {broker} is not known")
         try:
-            with Connection(address, settings, Deadline(settings.timeout)) as connection:
+            with Connection(address, settings, self._limit(settings)) as connection:
                 return request(connection)
         except AnswerError:
             raise
@@ -245,13 +244,8 @@ class ClusterAccess:
         while True:
             try:
                 return act()
-            except AuthError:
-                raise
             except WireError as error:
-                is_passing = (
-                    not isinstance(error, AnswerError) or error.error_code in _PASSING_CODES
-                )
-                if not is_passing or patience.is_over:
+                if not may_pass(error) or patience.is_over:
                     raise
                 if not is_noted:
                     self.note(f"{error.message}; trying again")
@@ -348,10 +342,16 @@ class ClusterAccess:
                 hint="-C with the addresses of controllers does it",
             )
         settings = self.controllers.settings
-        deadline = Deadline(settings.timeout)
+        deadline = self._limit(settings)
         bootstrap = self.controllers.bootstrap
         with connect(bootstrap, settings, deadline, NodeKind.CONTROLLER) as connection:
             ask_leader(connection, lambda address: Connection(address, settings, deadline), change)
+
+    def _limit(self, settings: Settings) -> Deadline:
+        """Return the deadline of a request that begins now."""
+        if self.deadline is None:
+            return Deadline(settings.timeout)
+        return self.deadline.within(settings.timeout)
 
     @property
     def _broker_endpoints(self) -> Endpoints:
@@ -364,7 +364,7 @@ class ClusterAccess:
             endpoints = self._broker_endpoints
             known = {each.address: each for each in endpoints.bootstrap}
             known |= {address: Bootstrap(address) for address in self._addresses.values()}
-            deadline = Deadline(endpoints.settings.timeout)
+            deadline = self._limit(endpoints.settings)
             connection = connect([*known.values()], endpoints.settings, deadline, NodeKind.BROKER)
             try:
                 self._learn(connection, endpoints)
@@ -396,9 +396,9 @@ class ClusterAccess:
         if self._image is None:
             controllers = self.controllers
             assert controllers is not None
-            target = QuorumTarget(
-                controllers.bootstrap, controllers.settings, controllers.cluster_id
-            )
+            seconds = max(round(self._limit(controllers.settings).left, 1), _LEAST_SECONDS)
+            settings = replace(controllers.settings, timeout=seconds)
+            target = QuorumTarget(controllers.bootstrap, settings, controllers.cluster_id)
             self._image = LiveImage(target, note=self.note)
         self._image.update()
         return self._image.image

@@ -18,7 +18,7 @@ from kraftops_cli.cluster.moving.plan_input import checked_plan
 from kraftops_cli.terminal.streams import Terminal
 from tests.helpers.placement import placement
 from tests.helpers.tools.fake_cluster import cluster
-from tests.helpers.wire.peers import free_port
+from tests.helpers.wire.peers import Peer, free_port, silent
 
 RACKS = dict.fromkeys(range(1, 5), None)
 
@@ -57,6 +57,15 @@ def test_nobody_answers_at_once(command: str, tmp_path: Path) -> None:
     assert done.code == 5
     assert json.loads(done.text)["error"] == "no-answer"
     assert "connection refused" in done.errors[0]
+
+
+@pytest.mark.parametrize("option", ["-b", "-C"])
+def test_timeout_is_kept_where_nobody_answers(option: str) -> None:
+    with Peer(silent) as peer:
+        done = cluster("safe-to-stop", option, str(peer.address), "--id", "1", "--timeout", "0.5")
+
+    assert done.code == 5
+    assert "gives no answer within 0.5 s" in done.errors[0]
 
 
 @pytest.mark.parametrize(

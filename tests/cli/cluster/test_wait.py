@@ -1,8 +1,18 @@
 """`kafka-cluster wait`."""
 
-from tests.helpers.tools.fake_cluster import cluster
+import json
+import socket
+import time
+
+from tests.helpers.tools.fake_cluster import NODES, cluster, serving
 from tests.helpers.wire.peers import (
+    APIS,
+    Peer,
+    answer,
+    api_versions,
+    described,
     free_port,
+    read_request,
 )
 
 
@@ -13,3 +23,42 @@ def test_timeout_names_the_cause_and_the_time_once() -> None:
     assert done.errors[0] == (
         f"kafka-cluster: localhost:{port}: connection refused; tried for 0.7 s"
     )
+
+
+def test_condition_is_waited_for_during_an_election() -> None:
+    """Without a controller, a broker answers NOT_CONTROLLER to ListPartitionReassignments."""
+    errors = [41, 41, 0]
+
+    def handle(connection: socket.socket) -> None:
+        while True:
+            key, version, correlation, _ = read_request(connection)
+            if key == 18:
+                reply = api_versions(correlation, APIS | {46: (0, 0)}, version=version)
+            elif key == 46:
+                code = errors.pop(0) if errors else 0
+                reply = answer(
+                    "ListPartitionReassignments", version, correlation, error_code=code, topics=[]
+                )
+            elif key == 3:
+                reply = answer("Metadata", version, correlation, brokers=[], topics=[])
+            else:
+                everything = {"cluster_authorized_operations": 0x1FF8}
+                reply = described(correlation, version, **everything)
+            connection.sendall(reply)
+
+    with Peer(handle) as peer:
+        done = cluster("wait", "-b", str(peer.address), "--until", "no-reassignments")
+
+    assert (done.code, done.text) == (0, "no-reassignments: true\n")
+    assert errors == []
+
+
+def test_condition_that_a_server_cannot_answer_is_not_waited_for() -> None:
+    began = time.monotonic()
+    with serving(NODES) as peer:
+        done = cluster(
+            *("wait", "-b", str(peer.address), "--until", "no-reassignments", "--format", "json")
+        )
+
+    assert (done.code, json.loads(done.text)["error"]) == (1, "not-supported")
+    assert time.monotonic() - began < 10

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from kraftops.errors import AnswerError, AuthError, KraftopsError, UsageError, WireError
+from kraftops.errors import KraftopsError, UsageError, WireError
 from kraftops.placement.conditions import Condition, parse_condition
 from kraftops.reassign.access import ClusterAccess, Endpoints
 from kraftops.reassign.decommission import refuse_hidden_topics
+from kraftops.wire.config.settings import TIMEOUT
+from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.target import Target
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
@@ -24,9 +27,15 @@ def wait_until(terminal: Terminal, form: str, texts: Sequence[str], target: Targ
         KraftopsError: the time is over, or the question is not permitted.
     """
     conditions = [parse_condition(text) for text in texts]
-    endpoints = Endpoints(target.bootstrap, target.settings, target.expected_id)
+    # The time for all may be much more than that for one question, which is asked again.
+    settings = replace(target.settings, timeout=min(target.settings.timeout, TIMEOUT))
+    endpoints = Endpoints(target.bootstrap, settings, target.expected_id)
     is_log = target.is_of_controllers
-    access = ClusterAccess(None if is_log else endpoints, endpoints if is_log else None)
+    access = ClusterAccess(
+        None if is_log else endpoints,
+        endpoints if is_log else None,
+        deadline=target.deadline,
+    )
     with access:
         _wait(access, conditions, target)
     print_answer(
@@ -48,9 +57,9 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
             if not is_checked:
                 _check_answers(access, conditions)
                 is_checked = True
-        except (AnswerError, AuthError):
-            raise
         except WireError as error:
+            if not may_pass(error):
+                raise
             reason = error.message
         else:
             missing = [text for each in conditions if (text := each.check(found)) is not None]

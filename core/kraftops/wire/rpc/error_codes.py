@@ -1,8 +1,8 @@
-"""Kafka's error codes (`Errors`), and errors with their names."""
+"""Kafka's error codes (`Errors`), errors with their names, and errors that pass."""
 
 from __future__ import annotations
 
-from kraftops.errors import AnswerError
+from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.wire.net.addresses import Address
 
 NOT_LEADER_OR_FOLLOWER, REQUEST_TIMED_OUT, BROKER_NOT_AVAILABLE = 6, 7, 8
@@ -13,6 +13,16 @@ FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH = 74, 75
 BROKER_ID_NOT_REGISTERED, INCONSISTENT_CLUSTER_ID = 102, 104
 NO_LEADER_CODES = NOT_LEADER_OR_FOLLOWER, NOT_CONTROLLER
 """Errors of a quorum that has no leader now, or another leader."""
+_PASSING_CODES = (-1, 5, *NO_LEADER_CODES, REQUEST_TIMED_OUT, BROKER_NOT_AVAILABLE, 13, 77)
+"""Also an unknown error, LEADER_NOT_AVAILABLE, NETWORK_EXCEPTION and STALE_BROKER_EPOCH."""
+_LASTING = ("not-supported", "wrong-node")
+
+
+def may_pass(error: WireError) -> bool:
+    """Tell whether the same request may succeed later, as after a restart or an election."""
+    if isinstance(error, AnswerError):
+        return error.error_code in _PASSING_CODES
+    return not isinstance(error, AuthError) and error.code not in _LASTING
 
 
 def error_name(code: int) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kraftops.errors import AuthError, UnknownOutcomeError, WireError
 from kraftops.wire.net.addresses import Address
 from kraftops.wire.rpc.error_codes import (
     BROKER_ID_NOT_REGISTERED,
@@ -15,6 +16,7 @@ from kraftops.wire.rpc.error_codes import (
     UNSUPPORTED_VERSION,
     code_error,
     error_name,
+    may_pass,
 )
 
 # kafka-python reads its definitions by a deprecated function when it is first imported.
@@ -46,3 +48,19 @@ def test_error_has_the_message_of_the_server() -> None:
     assert code_error(address, 41, None).message == "a:1: NOT_CONTROLLER"
     assert code_error(address, 41, "no").message == "a:1: no (NOT_CONTROLLER)"
     assert code_error(address, 41, "no").error_code == 41
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (code_error(Address("a", 1), NOT_CONTROLLER, None), True),
+        (code_error(Address("a", 1), CLUSTER_AUTHORIZATION_FAILED, None), False),
+        (WireError("connection refused"), True),
+        (UnknownOutcomeError("no answer"), True),
+        (WireError("does not serve it", code="not-supported"), False),
+        (WireError("a controller answers", code="wrong-node"), False),
+        (AuthError("wrong password"), False),
+    ],
+)
+def test_error_passes_or_lasts(error: WireError, passes: bool) -> None:
+    assert may_pass(error) is passes
