@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kraftops.storage.logdirs.inspector import FORMAT_ANEW, Finding
 from kraftops.storage.logdirs.node import Node
 from kraftops.storage.verify.quorum import shown_voters
+from kraftops.storage.verify.recover_command import recover_command
 from kraftops.storage.verify.voter_logs import voter_log_findings
 from kraftops.uuids import to_text
 
@@ -91,17 +92,20 @@ def _dynamic_voters(nodes: Sequence[Node]) -> Iterator[Finding]:
     controllers = [node for node in nodes if node.is_controller]
     with_voters = [node for node in controllers if node.voters]
     if not with_voters:
-        yield from _all_waiting(controllers)
+        yield from _all_waiting(controllers, nodes)
+    # The voters change in the log, of which brokers have copies.
+    with_log = [node for node in nodes if node.voters and node.log.is_used]
+    newest = max((*with_voters, *with_log), key=lambda node: node.content.rank, default=None)
+    if newest is None:
         return
-    # The voters change in the log.
-    newest = max(with_voters, key=lambda node: node.content.rank)
     for node in with_voters:
         if not node.log.is_used and _identities_of(node) != _identities_of(newest):
             yield Finding(
                 node.metadata.path,
                 f"its voters are {shown_voters(node.voters)}, and {newest.metadata.path} has "
                 f"{shown_voters(newest.voters)}",
-                f"{FORMAT_ANEW}: with the voters of the other, or with -N",
+                f"{FORMAT_ANEW} with -N"
+                + ("" if newest.log.is_used else ", or with the voters of the other"),
                 code="voters-differ",
             )
     by_id = {node.config.node_id: node for node in reversed(nodes)}
@@ -134,16 +138,20 @@ def _identities_of(node: Node) -> set[tuple[int, bytes]]:
     return {(voter.node_id, voter.directory_id) for voter in node.voters}
 
 
-def _all_waiting(controllers: Sequence[Node]) -> Iterator[Finding]:
+def _all_waiting(controllers: Sequence[Node], nodes: Sequence[Node]) -> Iterator[Finding]:
     """Yield the finding that all controllers wait for each other."""
     waiting = [node for node in controllers if not node.config.voters and not node.log.is_used]
     ports = {listener.port for node in waiting for listener in node.config.advertised_controllers}
     expected = {port for node in waiting for _, port in node.bootstrap_controllers}
     if len(waiting) > 1 and waiting == list(controllers) and expected <= ports:
+        cure = "format one with --standalone, or all with the same --initial-controllers"
+        if any(node.log.is_used for node in nodes):
+            command = recover_command(waiting[0], nodes, "--voters", "self", "--dry-run")
+            cure = f"go on from the brokers' logs: {command}"
         yield Finding(
             "",
             "no controller has voters: each would wait for the others",
-            "format one with --standalone, or all with the same --initial-controllers",
+            cure,
             code="all-wait",
         )
 

@@ -203,7 +203,10 @@ def _quorum(node: Node) -> Iterator[Finding]:
             code="not-a-voter",
         )
     elif not voters and not config.voters and is_alone and is_whole:
-        cure = f"{FORMAT_ANEW} with --standalone"
+        cure = (
+            f"{FORMAT_ANEW} with --standalone, if the cluster is new; if its controllers are lost, "
+            "kafka-storage recover with the log of a broker"
+        )
         if node.log.is_used:
             cure = "set controller.quorum.voters, as it was when this log was written"
         yield Finding(

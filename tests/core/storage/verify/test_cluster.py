@@ -22,7 +22,7 @@ from tests.helpers.nodes.node_directories import (
     format_node,
     make_node,
 )
-from tests.helpers.nodes.verified_nodes import CONTROLLER, OTHER
+from tests.helpers.nodes.verified_nodes import BROKER, CONTROLLER, OTHER
 
 
 def controller(folder: Path, number: int, **changes: str) -> Path:
@@ -155,6 +155,39 @@ def test_controllers_without_voters_wait_for_each_other(tmp_path: Path) -> None:
 
     assert conflicts(*nodes) == ["no controller has voters: each would wait for the others"]
     assert conflicts(nodes[0]) == []
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Path:
+    """A broker with the log of a quorum that is lost."""
+    servers = {"controller.quorum.bootstrap.servers": "localhost:29001"}
+    node = make_node(tmp_path / "node-9", servers, **BROKER, node_id="9", log_dirs="d1")
+    assert format_node(node).code == 0
+    write_log(node / "d1", {0: [voters_batch(0, (1, b"1" * 16)), no_ops(1, 3)]})
+    return node
+
+
+def test_new_quorum_beside_the_log_of_a_broker(tmp_path: Path, broker: Path) -> None:
+    node = controller(tmp_path, 1)
+    assert format_node(node, "--standalone").code == 0
+
+    found = conflicts(node, broker)
+
+    assert found[0].startswith("node-1/d1: its voters are 1@localhost:29001:")
+    assert "node-9/d1 has 1@localhost:29093" in found[0]
+    assert found[1].startswith("node-1/d1: its directory id is ")
+
+
+def test_waiting_controllers_go_on_from_the_log_of_a_broker(tmp_path: Path, broker: Path) -> None:
+    nodes = [controller(tmp_path, number) for number in (1, 2)]
+    for node in nodes:
+        assert format_node(node, "-N").code == 0
+    conflicts(*nodes, broker)  # makes the paths absolute
+
+    every = [read_node(load_config(str(node / PROPERTIES))) for node in (*nodes, broker)]
+    (finding,) = [each for each in verify_cluster(every) if each.code == "all-wait"]
+
+    assert f"--from {broker}/d1/__cluster_metadata-0 --voters self --dry-run" in finding.cure
 
 
 def test_newest_log_knows_the_voters(pair: list[Path]) -> None:
