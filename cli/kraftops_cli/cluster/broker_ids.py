@@ -13,7 +13,8 @@ from kraftops_cli.syntax.values import JavaInteger
 
 MOST_IDS = 10_000
 _SHORT = 3  # ids that are listed one by one
-_RANGE = re.compile(r"(\d{1,10})-(\d{1,10})")
+_RANGE = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
+_MAX_ID = 0x7FFFFFFF
 
 
 class BrokerIds(click.ParamType[tuple[int, ...]]):
@@ -31,7 +32,7 @@ class BrokerIds(click.ParamType[tuple[int, ...]]):
         for entry in str(value).split(","):
             if match := _RANGE.fullmatch(entry):
                 first, last = map(int, match.groups())
-                if not first <= last < first + MOST_IDS:
+                if not first <= last < first + MOST_IDS or last > _MAX_ID:
                     self.fail(f"{entry!r} is no range of at most {MOST_IDS} ids", param, ctx)
                 found += range(first, last + 1)
             else:

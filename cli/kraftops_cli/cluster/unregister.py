@@ -164,7 +164,8 @@ def _chosen(registrations: Registrations, ids: list[int], flags: _Flags) -> list
     """
     found: dict[int, KraftopsError | None] = dict.fromkeys(ids)
     if flags.racks or flags.all_fenced:
-        found |= _by_state(registrations, flags)
+        for broker, doubt in _by_state(registrations, flags).items():
+            found.setdefault(broker, doubt)  # no doubt about one that is named
     chosen = []
     for broker, doubt in found.items():
         error = doubt or _problem(registrations, broker, flags)
@@ -178,13 +179,21 @@ def _chosen(registrations: Registrations, ids: list[int], flags: _Flags) -> list
 
 
 def _by_state(registrations: Registrations, flags: _Flags) -> dict[int, KraftopsError | None]:
-    """Return the brokers of the racks, or all that are fenced, with doubts about their age."""
+    """Return the brokers of the racks, or all that are fenced, with doubts about their age.
+
+    Raises:
+        RefusedError: the registrations may not be seen.
+        KraftopsError: no broker of a rack is registered.
+    """
     if registrations.fenced is None or not registrations.is_complete:
         raise RefusedError(
             f"{registrations.address}: fenced brokers cannot be seen there",
             f"that needs {registrations.missing or 'Kafka 4.0, or --bootstrap-controller'}",
             code="broker-not-visible",
         )
+    unknown = sorted({*flags.racks} - {*registrations.racks.values()})
+    if unknown and not flags.if_registered:
+        raise registrations.no_rack(unknown[0])
     found: dict[int, KraftopsError | None] = {}
     for broker, is_fenced in sorted(registrations.fenced.items()):
         is_of_rack = not flags.racks or registrations.racks.get(broker) in flags.racks

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kraftops.display.times import span_text
-from kraftops.errors import AnswerError, RefusedError
+from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.image.state.image import MetadataImage
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc import cluster
@@ -68,6 +68,16 @@ class Registrations:
             "stop it first; --force unregisters it nevertheless",
             code="broker-running",
             broker=broker,
+        )
+
+    def no_rack(self, rack: str) -> KraftopsError:
+        """Return the error of a rack without a registered broker; the hint lists the others."""
+        racks = ", ".join(sorted({each for each in self.racks.values() if each is not None}))
+        return KraftopsError(
+            f"{self.address}: no broker of rack {rack} is registered",
+            f"racks are: {racks or 'none'}",
+            code="broker-not-registered",
+            rack=rack,
         )
 
     def refusal(self, broker: int) -> RefusedError | None:

@@ -21,7 +21,20 @@ def test_ids_are_single_ones_and_ranges(text: str, ids: tuple[int, ...]) -> None
     assert BrokerIds().convert(text, None, None) == ids
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1,,2", "5-3", "0-2147483647", "1-", "2147483648"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "abc",
+        "1,,2",
+        "5-3",
+        "0-2147483647",
+        "1-",
+        "2147483648",
+        "2147483647-2147483648",
+        "\u0661-\u0663",
+    ],
+)
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(click.UsageError):
         BrokerIds().convert(text, None, None)

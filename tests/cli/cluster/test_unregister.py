@@ -140,6 +140,20 @@ def test_brokers_are_chosen_by_rack_and_state() -> None:
     assert [node["broker_id"] for node in nodes] == [4]
 
 
+def test_rack_without_brokers_is_not_found() -> None:
+    """A misspelt rack must not look like work that is done."""
+    with serving(fenced(1, rack="r1")) as peer:
+        data = unregister(peer, "--rack", "r1", "--rack", "R1", "--format", "json")
+        text = unregister(peer, "--rack", "R1", "--all-fenced")
+        wanted = unregister(peer, "--rack", "R1", "--if-registered", "--format", "json")
+
+    (failure,) = lines(data)
+    assert (data.code, failure["error"], failure["rack"]) == (4, "broker-not-registered", "R1")
+    assert failure["hint"] == "racks are: r1"
+    assert (text.code, text.text) == (1, "")
+    assert (wanted.code, lines(wanted)[-1]["brokers"]) == (0, [])
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
