@@ -311,6 +311,14 @@ def test_help_of_all_tools_loads_none_of_them() -> None:
     assert "kraftops_cli.dump_log.command" not in found
 
 
+def test_connection_to_a_cluster_loads_no_storage_and_no_image() -> None:
+    found = loaded("-c", "import kraftops_cli.cluster.target") - before()
+
+    assert "kraftops.wire.rpc.connection" in found
+    others = ("kraftops.storage", "kraftops.image", "kraftops.engine", "queue")
+    assert {name for name in found if name.startswith(others)} == set()
+
+
 def test_version_of_kafka_is_a_constant() -> None:
     """The version of the distribution equals the project's."""
     project = (REPOSITORY / "pyproject.toml").read_text("utf-8")

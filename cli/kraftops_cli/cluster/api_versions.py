@@ -152,7 +152,7 @@ def _comparison(nodes: Mapping[int, NodeApiVersions]) -> str:
 
 
 def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:
-    from kraftops.wire.net.releases import release_of
+    from kraftops.wire.rpc.node_release import release_of
 
     return {
         "id": node,

@@ -13,8 +13,8 @@ from kraftops.placement.placement import Replicas, TopicPartition
 from kraftops.placement.safety import ASSUMED_MIN_ISR
 from kraftops.uuids import to_text
 from kraftops.wire.net.deadline import Deadline
-from kraftops.wire.net.releases import release_of
 from kraftops.wire.rpc.cluster import api_versions, failed_directories
+from kraftops.wire.rpc.node_release import release_of
 
 if TYPE_CHECKING:
     from kraftops.image.state.image import MetadataImage

@@ -1,14 +1,6 @@
-"""Releases of Kafka by their highest version of Fetch, which nearly every release raises.
-
-A level of metadata.version tells more: each release has one of its own.
-"""
+"""Releases of Kafka by their highest version of Fetch, which nearly every release raises."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
-from typing import Protocol
-
-from kraftops.storage.bootstrap.releases import METADATA_VERSION, METADATA_VERSIONS, by_level
 
 _FETCH_RELEASES = (
     (4, "0.11 or earlier"),
@@ -34,35 +26,3 @@ def release_range(fetch: int | None) -> str:
         if fetch <= highest:
             return f"Kafka {releases}"
     return "Kafka 4.1 or later"
-
-
-class SupportedFeature(Protocol):
-    """A feature that a node supports up to a level."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def supported(self) -> tuple[int, int] | None:
-        """The lowest and the highest level."""
-
-
-_FETCH = 1
-
-
-def release_of(
-    apis: Mapping[int, tuple[int, int]] | None, features: Iterable[SupportedFeature]
-) -> str | None:
-    """Return the release of a node by its features, else by its APIs: `4.3`, or `3.9 or 4.0`.
-
-    None if neither tells.
-    """
-    for feature in features:
-        if feature.name == METADATA_VERSION and feature.supported:
-            known = by_level(feature.supported[1])
-            newest = METADATA_VERSIONS[-1].release
-            return known.release if known else f"later than {newest}"
-    if apis is None or _FETCH not in apis:
-        return None
-    return release_range(apis[_FETCH][1]).removeprefix("Kafka ")

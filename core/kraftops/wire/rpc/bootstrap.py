@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from queue import Empty, SimpleQueue
 from threading import Event
+from typing import TYPE_CHECKING
 
 from kraftops.errors import AuthError, WireError
 from kraftops.parallel.background import BackgroundCall
@@ -12,6 +12,9 @@ from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.connection import Connection, NodeKind
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 _OTHER = {
     NodeKind.BROKER: "a controller answers there, not a broker",
@@ -79,6 +82,8 @@ class _Race:
     """Attempts to connect, each in a thread."""
 
     def __init__(self, settings: Settings, deadline: Deadline) -> None:
+        from queue import SimpleQueue  # 0.8 ms, and a single address needs none
+
         self._settings = settings
         self._deadline = deadline
         self._is_over = Event()
@@ -87,6 +92,8 @@ class _Race:
     def run(
         self, addresses: Sequence[Address], failed: dict[Address, WireError]
     ) -> Iterator[Connection]:
+        from queue import Empty
+
         waiting = list(addresses)
         running = 0
         while waiting or running:
