@@ -284,6 +284,7 @@ def _credential_lines(paths: tuple[str, ...]) -> list[str]:
 
 def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
     from kraftops.storage.config.server_config import DEFAULT_HOST
+    from kraftops.storage.logdirs.directories import has_metadata_log
 
     for directory in plan.unreadable:
         terminal.error(f"warning: passed over {directory.meta_path}: {directory.problem}")
@@ -299,20 +300,28 @@ def _warn(terminal: Terminal, plan: FormatPlan, request: FormatRequest) -> None:
             hint="name the host in listeners or advertised.listeners",
         )
     metadata = next(directory for directory in plan.directories if directory.is_metadata)
+    flags: dict[str, object] = {
+        "--release-version": request.release,
+        "--feature": request.features,
+        "--add-scram, --add-scram-file": request.credentials,
+    }
     if metadata.meta:
-        flags = {
-            "--release-version": request.release,
-            "--feature": request.features,
-            "--add-scram, --add-scram-file": request.credentials,
-        }
-        for flag in [flag for flag, value in flags.items() if value]:
-            terminal.error(f"warning: {flag} has no effect: {metadata.path} is formatted already")
+        _warn_of(terminal, flags, f"{metadata.path} is formatted already")
+    elif has_metadata_log(metadata.path):
+        flags["--standalone"] = request.standalone
+        flags["--initial-controllers"] = request.initial_controllers
+        _warn_of(terminal, flags, f"{metadata.path} has a metadata log, which counts")
     elif any(target.directory.is_metadata for target in plan.targets):
         for directory in filter(_holds_partitions, plan.formatted):
             terminal.error(
                 f"warning: {directory.path} holds partitions, but {metadata.path} is new",
                 hint="if the metadata was lost, restore it before a server starts here",
             )
+
+
+def _warn_of(terminal: Terminal, flags: Mapping[str, object], reason: str) -> None:
+    for flag in [flag for flag, value in flags.items() if value]:
+        terminal.error(f"warning: {flag} has no effect: {reason}")
 
 
 def _as_text(plan: FormatPlan, done: list[Target], *, is_dry: bool) -> Iterator[str]:

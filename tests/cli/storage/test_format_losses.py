@@ -164,6 +164,23 @@ def test_metadata_log_in_a_data_directory_counts(tmp_path: Path) -> None:
     assert found["message"].startswith("new would be an empty voter, and meta has metadata")
 
 
+def test_forced_format_beside_a_metadata_log_says_what_has_no_effect(tmp_path: Path) -> None:
+    node = controller(tmp_path / "node", log_dirs="meta,d2")
+    write_log(node / "meta", {0: [voters_batch(0, *VOTERS), no_ops(1, 3)]})
+    (node / "meta" / META).unlink()
+    (node / "d2").mkdir()
+    write_meta(node / "d2", 1, directory_id=OTHER_ID)
+    partition(node / "d2", "t-0")
+
+    done = format_node(node, "-I", LIST, "-r", "4.0", "--force", "-g")
+
+    assert done.code == 0
+    reason = "has no effect: meta has a metadata log, which counts"
+    assert f"warning: --release-version {reason}" in done.err
+    assert f"warning: --initial-controllers {reason}" in done.err
+    assert "meta is new" not in done.err
+
+
 def test_forced_format_of_all_directories_names_their_partitions(tmp_path: Path) -> None:
     node = controller(tmp_path / "node", log_dirs="meta,d2")
     (node / "meta" / META).unlink()
