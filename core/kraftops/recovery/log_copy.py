@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kraftops.errors import DecodeError, KraftopsError
-from kraftops.java.properties import properties
 from kraftops.log.batch import Batch, Header
 from kraftops.records import control
 from kraftops.records.meaning import Decoded
 from kraftops.recovery.batch_comparison import BatchMark, LogTail, SoundBatches
 from kraftops.recovery.refusal import NotFound, RecoveryRefused
 from kraftops.storage.logdirs import meta_properties, quorum_state
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
 from kraftops.storage.logdirs.log_files import (
     Damage,
     Segment,
@@ -161,7 +160,7 @@ def _owner(folder: str) -> MetaProperties:
     for place in (os.path.dirname(os.path.abspath(folder)), folder):
         path = os.path.join(place, meta_properties.FILE_NAME)
         try:
-            return meta_properties.read(properties(read_file(path)))
+            return read_meta(path)
         except FileNotFoundError:
             continue
         except (OSError, DecodeError) as error:

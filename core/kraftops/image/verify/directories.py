@@ -15,9 +15,8 @@ from kraftops.errors import DecodeError, SourceError
 from kraftops.image.state.findings import Finding, FindingKind
 from kraftops.image.state.image import MetadataImage
 from kraftops.image.verify.verify import state_finding
-from kraftops.java.properties import properties
 from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_file
+from kraftops.storage.logdirs.directories import METADATA_PARTITION, read_meta
 from kraftops.storage.verify.partitions import is_partition, topic_id_of
 from kraftops.uuids import is_reserved, to_text
 
@@ -90,7 +89,7 @@ def log_directory_of(directory: str) -> LogDirectory:
     """
     path = os.path.join(directory, meta_properties.FILE_NAME)
     try:
-        meta = meta_properties.read(properties(read_file(path)))
+        meta = read_meta(path)
     except OSError as error:
         raise SourceError.of(path, error) from None
     except DecodeError as error:

@@ -21,13 +21,12 @@ from kraftops.image.verify.takeover import (
     partitions_of_others,
     refusal,
 )
-from kraftops.java.properties import properties
 from kraftops.storage.format.plan import FormatPlan, Target
 from kraftops.storage.logdirs import meta_properties
 from kraftops.storage.logdirs.directories import (
     METADATA_PARTITION,
     has_metadata_log,
-    read_file,
+    read_meta,
 )
 from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.logdirs.meta_properties import MetaProperties
@@ -106,7 +105,7 @@ def _log_in(name: str, cluster_id: str) -> _Log | None:
 def _owner(folder: str) -> MetaProperties | None:
     path = os.path.join(folder, meta_properties.FILE_NAME)
     try:
-        return meta_properties.read(properties(read_file(path)))
+        return read_meta(path)
     except (OSError, DecodeError):
         return None
 

@@ -65,6 +65,16 @@ def read_file(path: str) -> bytes:
         return file.read()
 
 
+def read_meta(path: str) -> MetaProperties:
+    """Return the content of the meta.properties at *path*.
+
+    Raises:
+        OSError: it cannot be read.
+        DecodeError: its content is invalid.
+    """
+    return meta_properties.read(properties(read_file(path)))
+
+
 def _read(path: str, *, is_metadata: bool) -> LogDirectory:
     directory = LogDirectory(path, is_metadata)
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftops.errors import StorageError
+from kraftops.errors import DecodeError, StorageError
 from kraftops.storage.config.server_config import load_config
 from kraftops.storage.logdirs.directories import (
     LogDirectory,
@@ -13,6 +13,7 @@ from kraftops.storage.logdirs.directories import (
     check_ids,
     partition_data,
     read_directories,
+    read_meta,
 )
 from kraftops.storage.logdirs.meta_properties import MetaProperties
 from kraftops.uuids import from_text
@@ -290,3 +291,13 @@ def test_first_partition_with_data_is_returned() -> None:
 def test_missing_directory_cannot_be_listed() -> None:
     with pytest.raises(FileNotFoundError):
         partition_data("d")
+
+
+def test_meta_properties_at_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "meta.properties"
+    path.write_bytes(V1)
+
+    assert read_meta(str(path)) == MetaProperties(1, "abc", 1, None)
+    path.write_bytes(b"version=x\n")
+    with pytest.raises(DecodeError):
+        read_meta(str(path))
