@@ -56,7 +56,7 @@ CODES: Mapping[str, Code] = {
     "broker-age-unknown": Code(3, "the log does not tell how long a broker is fenced"),
     "not-confirmed": Code(3, "nobody has agreed"),
     "other-cluster": Code(3, "the cluster has another id than was expected"),
-    "not-found": Code(4, "a file that was named does not exist"),
+    "not-found": Code(4, "a file, topic or group that was named does not exist"),
     "broker-not-registered": Code(4, "a broker that was named is not registered"),
     "no-answer": Code(5, "a server cannot be reached, or does not answer in time"),
     "no-leader": Code(5, "the quorum has no leader now, or another one"),

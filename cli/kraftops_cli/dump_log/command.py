@@ -213,7 +213,8 @@ their framing without a decoder, and only selected records with filters.""",
             " tool with an exception; all readable records are printed.",
             2: "--check has findings; in rows, with --skip-invalid and --summary also without it: a"
             " wrong CRC, bytes that are no batch.",
-            4: "a path names nothing, but for --files of kafka-dump-log in text.",
+            4: "a path names nothing, or no log knows a topic or group, but for --files of"
+            " kafka-dump-log in text, and with --check, which only note it of topics and groups.",
         }
     ),
     (

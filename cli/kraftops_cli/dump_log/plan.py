@@ -28,6 +28,7 @@ class Plan:
     tail: int | None = None
     summary: bool = False
     logs: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     sort: str = BY_NAME
     top: int | None = None
     follow: bool = False

@@ -30,7 +30,7 @@ _NO_WALK = (
 )
 """Options by which `--check` of a directory is one of the records that are chosen or dumped."""
 _OF_SUMMARY = ("logs", "sort", "top")
-_PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", *_OF_SUMMARY)
+_PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", "groups", *_OF_SUMMARY)
 _CONTRADICTIONS = (
     ("limit", "tail"),
     ("summary", "follow"),
@@ -70,7 +70,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
         raise unreadable[0]
     for error in unreadable:
         terminal.error(error.message)
-    code = run_dump(_plan(sources, query, options), terminal)
+    code = run_dump(_plan(sources, query, options), terminal, is_whole=not unreadable)
     return max(code, 1) if unreadable else code
 
 

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from kraftops.dump.report import Report
 from kraftops.engine.choice import engine_name
+from kraftops.errors import KraftopsError
 from kraftops_cli.dump_log.parts import run_parts
 from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
 from kraftops_cli.terminal.streams import Terminal
 
 
-def run_dump(plan: Plan, terminal: Terminal) -> int:
+def run_dump(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> int:
     """Run the dump; return its exit code.
+
+    *is_whole*: everything that was named is among the sources.
 
     Raises:
         UsageError: the engine that is asked for is not there, or the sources do not go together.
+        KraftopsError: no log knows the topics or groups that are asked for.
     """
     engine_name()
-    if plan.query.filter.topics:
-        from kraftops_cli.dump_log.topics import lacks_topics, with_topics
+    if plan.query.filter.topics or plan.groups:
+        from kraftops_cli.dump_log.topics import unknown_names, with_topics
 
         plan = with_topics(plan)
-        if lacks_topics(plan):
-            names = ", ".join(sorted(plan.query.filter.topics))
-            terminal.error(f"note: none of these logs knows a topic {names}")
+        if is_whole and (unknown := unknown_names(plan)):
+            message = f"none of these logs knows {unknown}"
+            if not (terminal.keeps_kafka_codes or plan.query.check):
+                raise KraftopsError(message, code="not-found")
+            terminal.error(f"note: {message}")
     if plan.summary:
         from kraftops_cli.dump_log.summary import run_summary
 

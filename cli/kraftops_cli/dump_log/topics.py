@@ -1,15 +1,18 @@
-"""Topics in a filter: their ids are looked up before a dump, or during it."""
+"""Topics and groups that a dump names, looked up before it; ids of topics also during it."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
 
+from kraftops.dump.scan.mentions import may_have_records
 from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.errors import DecodeError, UsageError
-from kraftops.log.files import STANDARD_INPUT
+from kraftops.log.files import STANDARD_INPUT, file_name
 from kraftops.log.ranges import ByteRange
+from kraftops.query.filters import Filter
 from kraftops.query.query import Query
+from kraftops.records.partitioning import partition_of
 from kraftops.uuids import from_text
 from kraftops_cli.dump_log.plan import Plan
 
@@ -30,18 +33,52 @@ def with_topics(plan: Plan) -> Plan:
     return replace(plan, query=with_topic_ids(plan.query, files))
 
 
-def lacks_topics(plan: Plan) -> bool:
-    """Tell whether no log has records about the topics in the filter, as far as that was looked up.
+def unknown_names(plan: Plan) -> str | None:
+    """Return the topics or groups that no log knows, in words; None if one does, or may.
 
-    Logs of coordinators name topics in any record, and are not looked up; nor are ids.
+    It is open for what is read only once, and for damaged logs. The other filters do not count.
     """
+    is_complete = not plan.follow and all(map(_is_log_file, plan.paths))
     topics = plan.query.filter.topics
-    if plan.follow or plan.query.filter.topic_ids or any(map(_is_id, topics)):
-        return False
-    decoders = [plan.query_of(path).record_decoder for path in plan.paths]
-    is_certain = all(decoder.has_topics or not decoder.has_types for decoder in decoders)
-    is_own = any(source.topic in topics for source in plan.sources)
-    return is_certain and not is_own and all(map(os.path.isfile, plan.paths))
+    if topics and is_complete and not _is_known_topic(plan):
+        return f"a topic {', '.join(sorted(topics))}"
+    if plan.groups and is_complete and not _is_known_group(plan):
+        return f"a group {', '.join(sorted(plan.groups))}"
+    return None
+
+
+def _is_known_topic(plan: Plan) -> bool:
+    asked = plan.query.filter
+    queries = {path: plan.query_of(path) for path in plan.paths}
+    is_own = any(source.topic in asked.topics for source in plan.sources) or not all(
+        query.filter.topics for query in queries.values()
+    )
+    if is_own or asked.topic_ids:
+        return True
+    return any(
+        query.record_decoder.has_types
+        and may_have_records(ByteRange(path), replace(query, filter=Filter(topics=asked.topics)))
+        for path, query in queries.items()
+    )
+
+
+def _is_known_group(plan: Plan) -> bool:
+    from kraftops.query.where import about_groups, group_fields
+
+    likely = set(map(partition_of, plan.groups))  # most clusters have the default number of them
+    for source in sorted(plan.sources, key=lambda one: one.partition not in likely):
+        query = plan.query_of(source.path)
+        decoder = query.record_decoder
+        if group_fields(decoder):
+            asked = Filter(where=about_groups(plan.groups, [decoder]))
+            if may_have_records(ByteRange(source.path), replace(query, filter=asked)):
+                return True
+    return False
+
+
+def _is_log_file(path: str) -> bool:
+    name = file_name(path)
+    return name is not None and name.has_records and os.path.isfile(path)
 
 
 def with_topics_of(part: ByteRange, query: Query) -> Query:

@@ -62,6 +62,12 @@ def with_conditions(
     return replace(known, where=text_of(left) if left else "")
 
 
+def group_fields(decoder: Decoder) -> frozenset[str]:
+    """Return the fields that name a group in the keys of a decoder's records."""
+    keys = decoder.shown_messages().keys
+    return _GROUP_FIELDS.intersection(field.name for key in keys for field in key.fields)
+
+
 def about_groups(groups: Iterable[str], decoders: Iterable[Decoder]) -> str:
     """Return the condition that the key of a record names one of some groups.
 
@@ -72,8 +78,7 @@ def about_groups(groups: Iterable[str], decoders: Iterable[Decoder]) -> str:
     Raises:
         UsageError: none of the decoders knows keys with groups.
     """
-    keys = [key for decoder in decoders for key in decoder.shown_messages().keys]
-    fields = _GROUP_FIELDS.intersection(field.name for key in keys for field in key.fields)
+    fields = frozenset().union(*map(group_fields, decoders))
     if not fields:
         raise UsageError(
             "none of these logs has records about groups",

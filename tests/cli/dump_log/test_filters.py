@@ -1,6 +1,7 @@
 """The filters of `kafka-dump-log` on the command line."""
 
 import json
+import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from kraftops.uuids import to_text
 from tests.helpers.engine.random_conditions import truth
 from tests.helpers.logs.corpus_rows import parsed
 from tests.helpers.logs.metadata_logs import no_ops, records_batch, snapshot_bytes, write_log
-from tests.helpers.logs.segments import IN
+from tests.helpers.logs.segments import IN, patched
 from tests.helpers.tools.console import Done, run_command, run_here
 
 LOG_NAME = "00000000000000000000.log"
@@ -75,11 +76,99 @@ def test_of_several_topics_any_will_do(metadata: Path) -> None:
     assert offsets(str(metadata), "--topic", "other", "--type", "config") == [6]
 
 
-def test_topic_that_is_not_there_has_no_records_but_a_note(metadata: Path) -> None:
-    done = run_here("--topic", "nosuch", "--format", "json", str(metadata))
+@pytest.fixture
+def coordinator(tmp_path: Path) -> Path:
+    """The directory of a partition of `__consumer_offsets`."""
+    return Path(shutil.copytree(IN / "consumer_offsets", tmp_path / "__consumer_offsets-0"))
 
-    assert (done.code, done.text) == (0, "")
-    assert done.errors == ["kafka-dump-log: note: none of these logs knows a topic nosuch"]
+
+@pytest.mark.parametrize("options", [[], ["--limit", "1"], ["--summary"], ["--format", "csv"]])
+@pytest.mark.parametrize("name", ["--topic=nosuch", "--group=nosuch"])
+def test_name_that_no_log_knows_is_an_error(
+    coordinator: Path, name: str, options: list[str]
+) -> None:
+    done = run_here(name, *options, str(coordinator))
+
+    kind = name[2:7]
+    assert (done.code, done.text) == (4, "")
+    assert done.errors == [f"kafka-dump-log: none of these logs knows a {kind} nosuch"]
+
+
+def test_name_that_no_log_knows_is_an_object_in_json(metadata: Path) -> None:
+    done = run_here("--topic", "nosuch", "--topic", "none", "--format", "json", str(metadata))
+
+    assert (done.code, json.loads(done.text)["error"]) == (4, "not-found")
+    assert done.errors == ["kafka-dump-log: none of these logs knows a topic none, nosuch"]
+
+
+@pytest.mark.parametrize("options", [[], ["--check"]])
+@pytest.mark.parametrize("name", ["--topic=nosuch", "--group=nosuch"])
+def test_name_that_no_log_knows_is_a_note_in_kafkas_form(
+    coordinator: Path, name: str, options: list[str]
+) -> None:
+    path = str(coordinator / LOG_NAME)
+
+    done = run_here(name, "--offsets-decoder", *options, "--files", path)
+
+    assert (done.code, len(done.text.splitlines())) == (0, 2)
+    kind = name[2:7]
+    assert done.errors == [f"kafka-dump-log: note: none of these logs knows a {kind} nosuch"]
+
+
+@pytest.mark.parametrize("name", ["--topic=a.none", "--group=a.newg"])
+def test_known_name_without_chosen_records_is_no_error(coordinator: Path, name: str) -> None:
+    """Also of several names, of which one is known."""
+    given = [name, f"{name[:8]}nosuch", "--offset", "900000..", "--format", "csv"]
+
+    done = run_here(*given, str(coordinator))
+
+    assert (done.code, done.errors, len(done.text.splitlines())) == (0, [], 1)
+
+
+def test_id_that_a_log_knows_is_no_error(metadata: Path) -> None:
+    assert offsets(str(metadata), "--topic", to_text(SECOND), "--type", "noop") == []
+    assert run_here("--topic", "A" * 22, str(metadata)).code == 4
+
+
+def test_damage_leaves_open_whether_a_log_knows_a_name(coordinator: Path) -> None:
+    path = coordinator / LOG_NAME
+    path.write_bytes(patched(path.read_bytes(), 70, b"?"))
+
+    done = run_here("--group", "nosuch", "--format", "json", str(coordinator))
+
+    assert done.code == 2
+    assert "knows" not in done.err
+
+
+def test_unreadable_partition_leaves_open_whether_a_log_knows_a_name(
+    coordinator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = coordinator.with_name("__consumer_offsets-1")
+    other.mkdir()
+    listdir = os.listdir
+
+    def list_but_one(path: str) -> list[str]:
+        if path == str(other):
+            raise PermissionError(13, "Permission denied", path)
+        return listdir(path)
+
+    monkeypatch.setattr(os, "listdir", list_but_one)
+
+    done = run_here("--group", "nosuch", "--format", "json", str(coordinator.parent))
+
+    assert done.code == 1
+    assert "Permission denied" in done.err
+    assert "knows" not in done.err
+
+
+def test_log_of_an_empty_topic_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "orders-0" / LOG_NAME
+    path.parent.mkdir()
+    path.touch()
+
+    for name in (str(path), str(path.parent)):
+        done = run_here("--topic", "orders", "--format", "json", name)
+        assert (done.code, done.text, done.errors) == (0, "", [])
 
 
 def test_name_of_a_topic_is_looked_up_in_the_other_segments_too(metadata: Path) -> None:

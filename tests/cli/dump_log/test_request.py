@@ -17,7 +17,8 @@ class Plans:
     def __init__(self) -> None:
         self.made: list[Plan] = []
 
-    def run(self, plan: Plan, _: Terminal) -> int:
+    def run(self, plan: Plan, _: Terminal, *, is_whole: bool) -> int:
+        assert is_whole
         self.made.append(plan)
         return 0
 
