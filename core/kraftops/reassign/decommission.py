@@ -74,6 +74,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         raise RefusedError(
             f"{_nodes(voters)} also a voter of the quorum: to stop it weakens the quorum",
             hint="kafka-metadata-quorum remove-controller takes it out of the quorum first",
+            brokers=voters,
         )
     others = [
         partition
@@ -84,6 +85,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         raise RefusedError(
             f"other reassignments are in flight: {shown(others)}",
             hint="kafka-cluster wait --until no-reassignments waits for their end",
+            partitions=names(others),
         )
     leaderless = [
         partition for partition, found in placement.on(request.brokers) if found.leader < 0
@@ -92,6 +94,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         raise RefusedError(
             f"partitions without a leader cannot be moved: {shown(leaderless)}",
             hint="start a broker that has one of their replicas in sync",
+            partitions=names(leaderless),
         )
     plan = request.plan(placement)
     hopeless = [each for each in plan.stuck if not _may_wait(placement, each, request)]
@@ -99,6 +102,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
         raise RefusedError(
             f"there are too few brokers for the replicas of {shown(hopeless)}",
             hint="add brokers, or give more of them to --to",
+            partitions=names(hopeless),
         )
     _note_under_min_isr(access, placement, plan.moves)
 
@@ -122,7 +126,7 @@ def is_leaving(found: Replicas, brokers: frozenset[int]) -> bool:
     return not brokers.isdisjoint(found.removing) and brokers.isdisjoint(found.target)
 
 
-class Outcome(NamedTuple):
+class End(NamedTuple):
     """Whether all brokers are gone, or only empty; and those that this run has unregistered."""
 
     are_gone: bool
@@ -143,7 +147,7 @@ class _Run:
         self._unregistered: set[int] = set()
         self._is_cordoned: bool | None = None  # not known yet
 
-    def run(self) -> Outcome:
+    def run(self) -> End:
         """Go on until all brokers are gone, or only to their end."""
         access, request = self._access, self._request
         self._mover.begin(access.patiently(access.placement))
@@ -162,7 +166,7 @@ class _Run:
                 self._mover.clear()
                 end = self._leave(placement)
                 if end is not None:
-                    return Outcome(end, frozenset(self._unregistered))
+                    return End(end, frozenset(self._unregistered))
 
     def _move(self, placement: Placement, held: dict[TopicPartition, Replicas]) -> None:
         """Begin the next batch, with a cordon before the first one."""
@@ -185,6 +189,7 @@ class _Run:
         raise RefusedError(
             f"{_brokers(request.brokers)} not empty: the plan leaves out {shown(held)}",
             hint="run it again without --exclude-topic and --plan",
+            partitions=names(held),
         )
 
     def _cordon(self) -> None:
@@ -283,7 +288,7 @@ class _Run:
             self._report(event)
 
 
-def decommission(access: ClusterAccess, request: Decommission, report: Report) -> Outcome:
+def decommission(access: ClusterAccess, request: Decommission, report: Report) -> End:
     """Decommission brokers, or only empty them, as the request says.
 
     Raises:
@@ -335,10 +340,15 @@ def _may_wait(placement: Placement, partition: TopicPartition, request: Decommis
 
 def shown(things: Iterable[TopicPartition]) -> str:
     """Return the first of many partitions, and how many there are."""
-    names = [str(each) for each in sorted(things)]
-    if len(names) <= _SHOWN:
-        return ", ".join(names)
-    return f"{', '.join(names[:_SHOWN])}, … ({len(names)} partitions)"
+    found = names(things)
+    if len(found) <= _SHOWN:
+        return ", ".join(found)
+    return f"{', '.join(found[:_SHOWN])}, … ({len(found)} partitions)"
+
+
+def names(partitions: Iterable[TopicPartition]) -> list[str]:
+    """Return the names of partitions in order."""
+    return [str(each) for each in sorted(partitions)]
 
 
 def _ids(brokers: Iterable[int]) -> str:

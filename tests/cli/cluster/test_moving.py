@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,8 +13,10 @@ from kraftops.errors import KraftopsError, RefusedError
 from kraftops.placement.plan import Limits, plan_removal
 from kraftops.placement.reassignment_json import plan_json
 from kraftops.reassign.events import Event
+from kraftops_cli.cluster.moving.access import limits_of
 from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.events_output import EventPrinter
+from kraftops_cli.cluster.moving.options import PlanOptions
 from kraftops_cli.cluster.moving.plan_input import checked_plan
 from kraftops_cli.terminal.streams import Terminal
 from tests.helpers.placement import placement
@@ -88,6 +91,21 @@ def test_plan_that_does_not_fit_is_refused(
 
     with pytest.raises(KraftopsError, match=re.escape(message)):
         checked_plan(str(path), found, {1})
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"exclude_topic": ("gone",)}, "not-found"), ({"to": ((9,),)}, "broker-not-registered")],
+)
+def test_topic_or_broker_that_does_not_exist_is_not_found(
+    options: dict[str, object], code: str
+) -> None:
+    plan = PlanOptions((), (), False, None, 1, False, None)
+
+    with pytest.raises(KraftopsError) as raised:
+        limits_of(placement(RACKS, [(1, 2)]), replace(plan, **options))  # type: ignore[arg-type]
+
+    assert (raised.value.code, raised.value.exit_code) == (code, 4)
 
 
 def test_person_agrees_by_typing_the_ids(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,8 +133,10 @@ def test_harm_is_refused(change: dict[str, Replicas], message: str) -> None:
     for name, replicas in change.items():
         found.partitions[TopicPartition("t", int(name[-1]))] = replicas
 
-    with pytest.raises(RefusedError, match=message):
+    with pytest.raises(RefusedError, match=message) as raised:
         run(found, request())
+
+    assert raised.value.known["partitions"] == [*change]
 
 
 def test_partitions_under_min_isr_are_noted() -> None:
@@ -180,8 +182,10 @@ def test_other_number_of_replicas_than_before_is_refused() -> None:
 def test_too_few_brokers_are_refused() -> None:
     found = MovingCluster(range(103, 106), {TopicPartition("t", 0): (103, 104)}, is_old=False)
 
-    with pytest.raises(RefusedError, match="too few brokers for the replicas of t-0"):
+    with pytest.raises(RefusedError, match="too few brokers for the replicas of t-0") as raised:
         run(found, request())
+
+    assert raised.value.known["partitions"] == ["t-0"]
 
 
 def test_throttles_of_others_are_not_changed() -> None:

@@ -91,13 +91,14 @@ def limits_of(placement: Placement, options: PlanOptions) -> Limits:
     """Return the limits of a plan.
 
     Raises:
-        UsageError: a topic that is excluded does not exist.
-        KraftopsError: a broker of --to is not registered.
+        KraftopsError: a topic that is excluded does not exist, or a broker of --to.
     """
     topics = {partition.topic for partition in placement.partitions}
     for topic in options.exclude_topic:
         if topic not in topics:
-            raise UsageError(f"--exclude-topic: there is no topic {topic!r}")
+            raise KraftopsError(
+                f"--exclude-topic: there is no topic {topic!r}", code="not-found", topic=topic
+            )
     to = flat(options.to)
     check_registered(placement, to)
     return Limits(to or None, frozenset(options.exclude_topic))

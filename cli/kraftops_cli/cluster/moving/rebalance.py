@@ -79,7 +79,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     """
     from kraftops.errors import RefusedError
     from kraftops.placement.reassignment_json import PlannedReplicas
-    from kraftops.reassign.decommission import moves_of_file, refuse_hidden_topics, shown
+    from kraftops.reassign.decommission import moves_of_file, names, refuse_hidden_topics, shown
     from kraftops.reassign.disks import check_room
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
@@ -97,6 +97,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
         raise RefusedError(
             f"other reassignments are in flight: {shown(placement.moving)}",
             hint="kafka-cluster wait --until no-reassignments waits for their end",
+            partitions=names(placement.moving),
         )
     if moves:
         print_summary(work, placement, moves)
