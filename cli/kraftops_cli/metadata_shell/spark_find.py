@@ -24,6 +24,7 @@ from kraftops_cli.metadata_shell.spark_find_task import (
 )
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
+from kraftops_cli.terminal.failure import Failure, conclude
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_shell.commands.find import tests_of
 from kraftops_shell.grammar.arguments import BadLineError, Call, number_of
@@ -60,14 +61,18 @@ def run_find(
         progress.erase()
         warn_if_slow(session, terminal)
     code = _print_findings(request, result, terminal)
-    for number, target in enumerate(targets):
-        if number not in matched:
-            text = f"find: {target}: no such file or directory."
-            if request.is_kafka:
-                terminal.write(f"{text}\n")
-            else:
-                terminal.line(text)
-                code = max(code, 1)
+    missing = [
+        f"find: {target}: no such file or directory."
+        for number, target in enumerate(targets)
+        if number not in matched
+    ]
+    for text in missing:
+        if request.is_kafka:
+            terminal.write(f"{text}\n")
+        else:
+            terminal.line(text)
+    if missing and not request.is_kafka:
+        code = max(code, conclude(terminal, Failure("failed", missing[0])))
     return code
 
 

@@ -36,7 +36,7 @@ def schema_name(tool: str, data: dict[str, Any]) -> str:
 
 def check_output(program: str, args: Sequence[str], text: str) -> None:
     """Check the lines of JSON that a program printed, as far as they have a schema."""
-    if not asks_for_json(args):
+    if not asks_for_json(args) or "--sql" in args:  # rows of SQL have any columns
         return
     tool = program.removeprefix("kafka-").removesuffix(".sh")
     if tool == "kraftops":

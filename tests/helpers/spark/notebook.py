@@ -15,13 +15,13 @@ log.createOrReplaceTempView("log")
 
 print("records per type and day")
 spark.sql("""
-    SELECT date(timestamp_millis(timestamp)) AS day, type, count(*) AS records
+    SELECT date(timestamp) AS day, type, count(*) AS records
     FROM log WHERE kind = 'metadata' GROUP BY ALL ORDER BY day, records DESC, type
 """).show(100, truncate=False)
 
 print("partition changes per hour")
 spark.sql("""
-    SELECT date_trunc('HOUR', timestamp_millis(timestamp)) AS hour, count(*) AS changes,
+    SELECT date_trunc('HOUR', timestamp) AS hour, count(*) AS changes,
            count(DISTINCT topicId, partitionId) AS partitions
     FROM log WHERE type = 'PARTITION_CHANGE_RECORD' GROUP BY ALL ORDER BY hour
 """).show(100, truncate=False)

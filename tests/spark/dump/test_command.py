@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from kraftops.dump.sources.names import expand
 from kraftops.spark.dump.dump_task import MOST_LINES
 from kraftops.spark.session.java import java_home
 from kraftops.spark.session.session import Session
@@ -104,7 +105,7 @@ def test_explain_starts_nothing(tmp_path: Path) -> None:
     [
         (["--type", "topic,partition"], "text"),
         (["--offset", "10..50"], "json"),
-        (["--topic", "alpha"], "csv"),
+        (["--topic", "a.none"], "csv"),
         (["--where", "partitionId=0"], "text"),
         (["--since", "2020-01-01", "--until", "2100-01-01"], "json"),
         (["--key", "nothing"], "text"),
@@ -113,7 +114,7 @@ def test_explain_starts_nothing(tmp_path: Path) -> None:
         (["--skip-record-metadata"], "text"),
         (["--max-bytes", "3000"], "json"),
         (["--check"], "text"),
-        (["--topic", "alpha", "--type", "partition"], "json"),
+        (["--topic", "a.none", "--type", "partition"], "json"),
         (["--offset", "900000.."], "csv"),
         (["--show-secrets"], "json"),
     ],
@@ -251,9 +252,10 @@ def test_summary_of_a_log_directory_is_that_of_the_local_tool(
 
 
 def test_check_has_a_row_for_each_damage(session: Session) -> None:
-    local = run_here("--check", DAMAGED)
+    files = [source.path for source in expand([DAMAGED])]
+    local = run_here("--check", *files)
 
-    done = run_here("--check", "--spark", DAMAGED, *SMALL)
+    done = run_here("--check", "--spark", *files, *SMALL)
 
     notes = ("zero padding", "the file lost")
     expected = [
@@ -306,7 +308,7 @@ def test_sql_with_columns_of_one_name(session: Session) -> None:
 
     assert comma.text.splitlines()[:2] == ["offset,offset", "7,0"]
     assert [line.split() for line in table.text.splitlines()[:2]] == [["offset"] * 2, ["7", "0"]]
-    assert (lines.code, lines.text) == (1, "")
+    assert (lines.code, parsed(lines.text)[-1]["error"]) == (1, "usage")
     assert "several columns are called 'offset'" in lines.err
 
 

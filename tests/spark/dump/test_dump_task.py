@@ -14,11 +14,11 @@ from kraftops.spark.dump import dump_task
 from kraftops.spark.dump.dump_task import Counters, DumpWork, WrittenPart
 from kraftops.spark.dump.targets import Target
 from kraftops.spark.jobs.planning import LabelledRange, Split
-from tests.helpers.logs.segments import patched
+from tests.helpers.logs.segments import patched, resealed
 
 ATTEMPT = 17
 GOOD = batch_bytes([Record(0, 0, None, b"v")])
-DAMAGED = patched(GOOD, 57, (2).to_bytes(4))
+DAMAGED = resealed(patched(GOOD, 57, (2).to_bytes(4)))
 
 
 class Counter:

@@ -64,6 +64,7 @@ def arguments(name: str, decoder: str) -> list[str]:
 CASES = [
     pytest.param(name, decoder, FORMS[(at + to) % len(FORMS)], id=f"{name}-{decoder}")
     for (at, name), (to, decoder) in product(enumerate(VALUES), enumerate(FLAGS))
+    if name != "topic" or decoder in VALUES[name]  # the local tool refuses an unknown topic
 ]
 """All pairs of a filter and a decoder; each of both with every form."""
 

@@ -52,7 +52,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Output]:
     def answer(columns: list[str], rows: Rows, form: str = "text") -> Output:
         monkeypatch.setattr(sql, "log_table", lambda *_: None)
         monkeypatch.setattr(sql, "answer", lambda *_: SimpleNamespace(columns=columns))
-        monkeypatch.setattr(sql, "rows_of", lambda _: iter(rows))
+        monkeypatch.setattr(sql, "rows_of", lambda _, **__: iter(rows))
         output = Output()
         assert run_sql(job(output, Query(form=form)), "SELECT 1") == 0
         return output

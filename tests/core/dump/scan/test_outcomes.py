@@ -51,16 +51,19 @@ def test_impossible_length_is_a_row_and_a_failure(log: Path) -> None:
     assert report.has_failed
 
 
-def test_unfinished_batch_is_damage_only_at_the_end_of_the_file(log: Path) -> None:
+@pytest.mark.parametrize("check", [False, True])
+def test_unfinished_batch_is_damage_only_for_a_check_and_at_the_end(log: Path, check: bool) -> None:
     log.write_bytes(FIRST + SECOND[:-1])
+    query = Query(form="json", decoder="user", deep_iteration=True, check=check)
 
-    rows, report = rows_of(log)
-    inner, quiet = rows_of(log, is_last=False)
+    rows, report = rows_of(log, query)
+    inner, quiet = rows_of(log, query, is_last=False)
 
     assert [row["kind"] for row in rows] == ["user", "damage"]
-    assert (report.has_damage, report.has_failed) == (True, False)
+    assert report.has_lines
+    assert (report.has_damage, report.has_failed) == (check, False)
     assert [row["kind"] for row in inner] == ["user"]
-    assert not quiet.has_damage
+    assert not (quiet.has_damage or quiet.has_lines)
 
 
 def test_row_of_damage_is_subject_to_the_filter(log: Path) -> None:
@@ -71,7 +74,7 @@ def test_row_of_damage_is_subject_to_the_filter(log: Path) -> None:
     )
 
     assert [row["kind"] for row in rows] == ["user"]
-    assert report.has_damage
+    assert report.has_lines
 
 
 def test_salvage_skips_damage_and_reads_on(log: Path) -> None:

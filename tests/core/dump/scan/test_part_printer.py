@@ -67,13 +67,17 @@ def test_renamed_file_is_read_as_what_it_is(suffix: str, tmp_path: Path) -> None
     assert not found.has_failed
 
 
-def test_unknown_file_is_ignored_whether_it_is_there_or_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exists", [False, True])
+def test_unknown_file_is_ignored_whether_it_is_there_or_not(exists: bool, tmp_path: Path) -> None:
     path = tmp_path / "quorum-state"
+    if exists:
+        path.touch()
 
     found = dump(path)
 
+    missing = [] if exists else [f"{path}: No such file or directory"]
     assert found.text == f"Dumping {path}\n"
-    assert found.notes == [f"Ignoring unknown file {path}"]
+    assert found.notes == [f"Ignoring unknown file {path}", *missing]
     assert not found.has_failed
 
 
