@@ -153,6 +153,7 @@ class AuthError(WireError):
 _CODES_OF_KAFKA = {
     6: "no-leader",
     7: "no-answer",
+    29: "not-permitted",
     31: "not-permitted",
     41: "no-leader",
     102: "broker-not-registered",

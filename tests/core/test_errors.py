@@ -54,6 +54,7 @@ def test_code_of_one_error_gives_its_exit_code() -> None:
     ("error_code", "code", "exit_code"),
     [
         (102, "broker-not-registered", 4),
+        (29, "not-permitted", 1),
         (31, "not-permitted", 1),
         (41, "no-leader", 5),
         (104, "other-cluster", 3),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kraftops.display.sizes import many
 from kraftops.display.times import span_text
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.image.state.image import MetadataImage
@@ -98,8 +99,8 @@ class Registrations:
         names = sorted(topics)
         shown = ", ".join(names[:_MAX_TOPICS]) + (", …" if len(names) > _MAX_TOPICS else "")
         return RefusedError(
-            f"{self.address}: broker {broker} still holds {topics.total()} replicas of"
-            f" {len(topics)} topics: {shown}",
+            f"{self.address}: broker {broker} still holds {many(topics.total(), 'replica')} of"
+            f" {many(len(topics), 'topic')}: {shown}",
             "kafka-cluster decommission moves them; --force unregisters it nevertheless",
             code="broker-has-replicas",
             broker=broker,

@@ -19,3 +19,8 @@ def size_text(size: int) -> str:
         value /= 1024
         unit += 1
     return f"{value:.1f} {_UNITS[unit]}"
+
+
+def many(count: int, thing: str) -> str:
+    """Return a count of things: `1 replica`, `2 replicas`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kraftops.display.sizes import many
 from kraftops.errors import UsageError
 from kraftops.placement.placement import Placement
 
@@ -55,7 +56,7 @@ def _gone(placement: Placement, broker: int) -> str | None:
 
 def _empty(placement: Placement, broker: int) -> str | None:
     count = sum(1 for _ in placement.on(frozenset({broker})))
-    return f"broker {broker} has {_many(count, 'replica')}" if count else None
+    return f"broker {broker} has {many(count, 'replica')}" if count else None
 
 
 def _no_under_replicated(placement: Placement) -> str | None:
@@ -63,7 +64,7 @@ def _no_under_replicated(placement: Placement) -> str | None:
     if not found:
         return None
     verb = "is" if len(found) == 1 else "are"
-    return f"{_many(len(found), 'partition')} {verb} under-replicated, as {found[0]}"
+    return f"{many(len(found), 'partition')} {verb} under-replicated, as {found[0]}"
 
 
 def _no_reassignments(placement: Placement) -> str | None:
@@ -71,11 +72,7 @@ def _no_reassignments(placement: Placement) -> str | None:
     if not found:
         return None
     verb = "is" if len(found) == 1 else "are"
-    return f"{_many(len(found), 'reassignment')} {verb} in flight, as {found[0]}"
-
-
-def _many(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    return f"{many(len(found), 'reassignment')} {verb} in flight, as {found[0]}"
 
 
 _OF_BROKER: dict[str, Callable[[Placement, int], str | None]] = {

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kraftops.display.sizes import many
 from kraftops.errors import AnswerError, KraftopsError, RefusedError
 from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
@@ -95,8 +96,8 @@ class Mover:
             self._report(
                 Event(
                     "batch",
-                    f"begun: {_many(len(begun), 'partition')}, {_many(copies, 'replica')} to copy;"
-                    f" {_many(len(moves) - len(begun), 'partition')} to move after them",
+                    f"begun: {many(len(begun), 'partition')}, {many(copies, 'replica')} to copy;"
+                    f" {many(len(moves) - len(begun), 'partition')} to move after them",
                     {
                         "partitions": len(begun),
                         "replicas": copies,
@@ -187,9 +188,9 @@ def progress(placement: Placement, waiting: int) -> Event:
         for broker in each.adding
         if broker not in placement.brokers or placement.brokers[broker].is_fenced
     }
-    text = f"in flight: {_many(len(moving), 'partition')}, {_many(copies, 'replica')} to copy"
+    text = f"in flight: {many(len(moving), 'partition')}, {many(copies, 'replica')} to copy"
     if waiting:
-        text += f"; {_many(waiting, 'partition')} to move after them"
+        text += f"; {many(waiting, 'partition')} to move after them"
     if down:
         text += f"; brokers that take replicas are down: {', '.join(map(str, sorted(down)))}"
     known: dict[str, object] = {"partitions": len(moving), "replicas": copies, "waiting": waiting}
@@ -205,7 +206,3 @@ def check_time(access: ClusterAccess) -> None:
             hint="run it again: it goes on where the cluster is",
             code="not-in-time",
         )
-
-
-def _many(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

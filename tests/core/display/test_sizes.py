@@ -2,7 +2,7 @@
 
 import pytest
 
-from kraftops.display.sizes import size_text
+from kraftops.display.sizes import many, size_text
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,11 @@ from kraftops.display.sizes import size_text
 )
 def test_size_has_a_unit(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+def test_one_thing_is_no_plural() -> None:
+    assert [many(count, "replica") for count in (0, 1, 2)] == [
+        "0 replicas",
+        "1 replica",
+        "2 replicas",
+    ]

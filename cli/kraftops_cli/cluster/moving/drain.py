@@ -52,6 +52,7 @@ def drain(
     **options: Any,
 ) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.display.sizes import many
     from kraftops.placement.leaders import plan_drain
     from kraftops.reassign.leadership import change_leaders
     from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
@@ -66,7 +67,7 @@ def drain(
         check_registered(placement, brokers)
         plan = plan_drain(placement, brokers)
         if plan.moves:
-            action = f"change the order of the replicas of {len(plan.moves)} partitions"
+            action = f"change the order of the replicas of {many(len(plan.moves), 'partition')}"
             confirm(",".join(map(str, sorted(brokers))), action, yes=work.yes)
         _save(save, plan.moves)
         stay = change_leaders(access, plan.moves)

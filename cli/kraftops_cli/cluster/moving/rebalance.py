@@ -77,6 +77,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     Raises:
         RefusedError: reassignments are in flight, replicas may be hidden, or nobody agrees.
     """
+    from kraftops.display.sizes import many
     from kraftops.errors import RefusedError
     from kraftops.placement.reassignment_json import PlannedReplicas
     from kraftops.reassign.decommission import moves_of_file, names, refuse_hidden_topics, shown
@@ -101,7 +102,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
         )
     if moves:
         print_summary(work, placement, moves)
-        confirm("rebalance", f"move {len(moves)} partitions", yes=work.yes)
+        confirm("rebalance", f"move {many(len(moves), 'partition')}", yes=work.yes)
     planned = {move.partition: PlannedReplicas(move.after, move.before) for move in moves}
     printer = work.printer("rebalance")
     try:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kraftops.display.sizes import many
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
@@ -102,7 +103,7 @@ def _lines(brokers: frozenset[int], found: Sequence[Danger]) -> Iterator[str]:
         return
     offline = sum(danger.is_offline for danger in found)
     yield (
-        f"{ids}: not safe to stop: {offline} partitions would be offline,"
+        f"{ids}: not safe to stop: {many(offline, 'partition')} would be offline,"
         f" {len(found) - offline} under min ISR\n"
     )
     for danger in found[:_SHOWN]:

@@ -29,6 +29,7 @@ exit code is then 2.""",
 @click.pass_context
 def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) -> int:
     """Run the subcommand; return its exit code."""
+    from kraftops.display.sizes import many
     from kraftops.placement.leaders import plan_restore
     from kraftops.placement.reassignment_json import read_plan
     from kraftops.reassign.leadership import change_leaders
@@ -42,7 +43,7 @@ def undrain(context: click.Context, /, form: str, *, plan: str, **options: Any) 
         access.check()
         found = plan_restore(access.patiently(access.settled), planned)
         if found.moves:
-            action = f"change the order of the replicas of {len(found.moves)} partitions"
+            action = f"change the order of the replicas of {many(len(found.moves), 'partition')}"
             confirm("undrain", action, yes=work.yes)
         stay = change_leaders(access, found.moves)
     moved = [move.partition for move in found.moves]
