@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from kraftops.errors import UsageError
 from kraftops_cli.cluster.moving.options import (
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     from kraftops.reassign.decommission import Decommission
     from kraftops_cli.cluster.moving.access import Work
 
-_ACTIONS = ("status", "cancel")
+_OF_MOVES = {"batch", "throttle"}
+_OF_NEW_MOVES = {"wait", "no_wait", "to", "exclude_topic", "plan_only", "check_disks"}
+_IGNORED = {
+    "status": {*_OF_MOVES, *_OF_NEW_MOVES, "plan"},
+    "cancel": _OF_NEW_MOVES,
+}
+"""The parameters that have no meaning for an action."""
 _OUTCOMES = {
     "already": "is not registered",
     "done": "is decommissioned",
@@ -69,7 +76,7 @@ With Kafka 4.3 no new partitions come to the brokers meanwhile. With -C as well 
 log is followed instead of asking a broker every second, the brokers stay closed for new
 partitions until they are down, and settings are removed also from brokers that are down.""",
 )
-@click.argument("action", required=False, type=click.Choice(_ACTIONS))
+@click.argument("action", required=False, type=click.Choice([*_IGNORED]))
 @access_options
 @ids_option(is_required=False)
 @plan_options
@@ -98,6 +105,8 @@ def decommission(
     refuse_together(context, {"--plan": plan.plan, "--to": plan.to})
     refuse_together(context, {"--plan": plan.plan, "--exclude-topic": plan.exclude_topic})
     brokers = flat(ids)
+    if action is not None:
+        _refuse_ignored(context, action)
     if not brokers and action != "status":
         raise UsageError("argument --id/-i is required")
     with work.access:
@@ -109,6 +118,25 @@ def decommission(
         placement = work.access.patiently(work.access.placement_for_plan)
         request = _request(placement, brokers, plan)
         return _run(work, placement, replace(request, waits=not no_wait), plan)
+
+
+def _refuse_ignored(context: click.Context, action: str) -> None:
+    """Refuse options that have no meaning for `status` or `cancel`.
+
+    Raises:
+        UsageError: one is given.
+    """
+    given = {
+        parameter.name: parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    }
+    for name, option in given.items():
+        if name in _IGNORED[action]:
+            raise click.UsageError(f"{option} and {action} do not go together", context)
+        if name in _OF_MOVES and "plan" not in given:
+            raise click.UsageError(f"{option} goes with --plan for {action}", context)
 
 
 def _request(placement: Placement, brokers: frozenset[int], plan: PlanOptions) -> Decommission:
