@@ -42,6 +42,12 @@ def older_jars() -> Path:
     return _jars("3.9.1")
 
 
+@pytest.fixture(scope="session")
+def middle_jars() -> Path:
+    """The directory of the jars of Kafka 4.1.1."""
+    return _jars("4.1.1")
+
+
 @pytest.fixture(scope="session", params=["3.9.1", "4.0.0", "4.1.1"])
 def earlier_jars(request: pytest.FixtureRequest) -> tuple[str, Path]:
     """An earlier release of Kafka that has dynamic quorums, and the directory of its jars."""

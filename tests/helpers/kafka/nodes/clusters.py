@@ -83,13 +83,16 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster(jars: Path, folder: Path, shape: Shape) -> Iterator[Cluster]:
-    """Format and start a cluster; it is ready."""
+def running_cluster(
+    jars: Path, folder: Path, shape: Shape, other_jars: Mapping[int, Path] | None = None
+) -> Iterator[Cluster]:
+    """Format and start a cluster, with the jars of other releases for some nodes; it is ready."""
     configs = configured(folder, shape)
     for config in configs:
         formatted(config, configs, shape)
     with ExitStack() as stack:
-        nodes = {c.node_id: stack.enter_context(running(jars, c)) for c in configs}
+        jars_by_id = {config.node_id: jars for config in configs} | {**(other_jars or {})}
+        nodes = {c.node_id: stack.enter_context(running(jars_by_id[c.node_id], c)) for c in configs}
         cluster = Cluster(nodes)
         wait_ready(cluster)
         yield cluster
