@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from kraftops.dump.check.directories import check_directories
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck, State
@@ -13,17 +14,29 @@ from kraftops.uris import local_path
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal, printable
 
+if TYPE_CHECKING:
+    from kraftops.dump.sources.bundles import Bundle
+
 _HEADER = ("PARTITION", "STATE", "SEGMENTS", "BYTES", "START", "END", "LOST OFFSETS", "LOST BYTES")
 
 
-def directories_among(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the directories among names and patterns, and all other names."""
+def directories_among(
+    names: Iterable[str], bundles: Mapping[str, Bundle]
+) -> tuple[list[str], list[str]]:
+    """Return the directories among names and patterns, and all other names.
+
+    The directories of partitions in archives are among them.
+
+    Raises:
+        UsageError: there is none in an archive.
+    """
     folders: list[str] = []
     others: list[str] = []
     for name in names:
         paths = list(matching_paths(local_path(name) if "://" in name else name))
-        inside = [path for path in paths if os.path.isdir(path)]
-        folders += inside
+        inside = [path for path in paths if path in bundles or os.path.isdir(path)]
+        for path in inside:
+            folders += bundles[path].partition_folders() if path in bundles else [path]
         if inside:
             others += [path for path in paths if path not in inside]
         else:
@@ -31,15 +44,25 @@ def directories_among(names: Iterable[str]) -> tuple[list[str], list[str]]:
     return folders, others
 
 
-def run_check(folders: list[str], terminal: Terminal) -> int:
-    """Check the partitions in directories; return the exit code.
+def run_check(folders: list[str], terminal: Terminal, bundles: Iterable[Bundle]) -> int:
+    """Check the partitions in directories, also those of *bundles*; return the exit code.
 
     Raises:
         UsageError: a directory holds no log.
         SourceError: a directory cannot be listed.
     """
     output = _Json(terminal) if terminal.is_json else _Text(terminal)
-    checks, common = check_directories(folders, output.partition)
+
+    def shown(text: str) -> str:
+        for bundle in bundles:
+            text = bundle.shown(text)
+        return text
+
+    found, of_directories = check_directories(
+        folders, lambda check: output.partition(check.renamed(shown))
+    )
+    checks = [check.renamed(shown) for check in found]
+    common = tuple(finding.renamed(shown) for finding in of_directories)
     output.end(checks, common)
     findings = [*common, *(finding for check in checks for finding in check.findings)]
     if any(finding.effect is not Effect.MENDED for finding in findings):

@@ -91,6 +91,13 @@ decoder, unless --raw is given. A name with *, ? or [ is a pattern, if there is 
 name. With --salvage, standard input and archives are first copied to a temporary file without a
 name.
 
+An archive of directories (.tar, also .gz, .bz2, .xz or .zst; .zip) stands for all partitions in it;
+paths are shown as ARCHIVE!/PATH. Its logs, and the files beside them, are unpacked to a directory
+in TMPDIR, which is removed at the end. Refused are archives that inflate out of proportion, to more
+than there is room for, or to paths outside; links, devices and archives in an archive are named on
+standard error and left out, and the exit status is 1. With --files in Kafka's text, and with
+--spark, such archives are not read.
+
 With --format json the small files of a log directory (quorum-state, partition.metadata,
 leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",
     ),

@@ -11,6 +11,7 @@ from kraftops.dump.sources.parts import PartResult, ReportMerger
 from kraftops.errors import UsageError
 from kraftops.fileio.writing import write_all
 from kraftops.log.files import FileKind, file_name
+from kraftops.log.streams import PackedName
 from kraftops_cli.dump_log.parts import run_parts
 from kraftops_cli.dump_log.plan import Plan, Run
 from kraftops_cli.dump_log.topics import with_topics_of
@@ -28,7 +29,8 @@ def refuse_to_follow(plan: Plan) -> None:
         raise UsageError("--follow follows one log, not several")
     last = plan.paths[-1]
     name = file_name(last)
-    if name is None or name.kind is not FileKind.LOG or name.archive or name.is_stdin:
+    is_packed = isinstance(last, PackedName) or bool(name and name.archive)
+    if name is None or name.kind is not FileKind.LOG or is_packed or name.is_stdin:
         raise UsageError(f"--follow follows a segment or the directory of a partition, not {last}")
 
 

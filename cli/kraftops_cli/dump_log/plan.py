@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kraftops.dump.report import Report
 from kraftops.dump.sources.names import Source
 from kraftops.fileio.writing import write_all
+from kraftops.log.streams import PackedName
 from kraftops.query.query import Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops_cli.terminal.failure import Failure, conclude, failure_of
@@ -42,6 +43,12 @@ class Plan:
     def paths(self) -> list[str]:
         """The paths of the sources, in order."""
         return [source.path for source in self.sources]
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are read, of archives of directories the archives."""
+        names = (path.archive if isinstance(path, PackedName) else path for path in self.paths)
+        return list(dict.fromkeys(names))
 
     @property
     def decoders(self) -> frozenset[str]:
@@ -106,7 +113,7 @@ def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
         return nullcontext(terminal.fd)
     from kraftops.fileio.output import open_output
 
-    return open_output(plan.output, plan.paths)
+    return open_output(plan.output, plan.files)
 
 
 def write_head(plan: Plan, fd: int) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.dump.sources.missing import refuse_missing
-from kraftops.dump.sources.names import OnUnreadable, Source, expand
-from kraftops.errors import SourceError
+from kraftops.dump.sources.names import OnUnreadable, Source, bundles_among, expand
+from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -23,6 +25,9 @@ from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.live.request import is_live, live_source
 from kraftops_cli.spark.options import spark_request
 from kraftops_cli.terminal.streams import Terminal
+
+if TYPE_CHECKING:
+    from kraftops.dump.sources.bundles import Bundle
 
 _NO_WALK = (
     *("limit", "tail", "follow", "salvage", "output", "summary", "max_bytes"),
@@ -58,20 +63,32 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
             terminal.keeps_kafka_codes = False
         if not terminal.keeps_kafka_codes:
             refuse_missing(names)
-        if _is_walk(query, options):
-            return _run_check(names, query, options, terminal)
     if on_spark:
         from kraftops_cli.dump_log.on_spark.run import run_spark
 
+        if archives := bundles_among(names):
+            hint = "unpack it, and name the directory"
+            raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
         return run_spark(_plan(_sources(names, options), query, options), on_spark, terminal)
-    unreadable: list[SourceError] = []
-    sources = _sources(names, options, unreadable.append)
-    if unreadable and not sources:
-        raise unreadable[0]
-    for error in unreadable:
-        terminal.error(error.message)
-    code = run_dump(_plan(sources, query, options), terminal, is_whole=not unreadable)
-    return max(code, 1) if unreadable else code
+    skipped: list[SourceError] = []
+    with _unpacked(names, terminal, skipped.append) as bundles:
+        for error in skipped:
+            terminal.error(error.message)
+        run = _run_check if _is_walk(query, options) else _run_dump
+        code = run(names, query, options, terminal, bundles)
+    return max(code, 1) if skipped else code
+
+
+def _unpacked(
+    names: list[str], terminal: Terminal, on_skipped: OnUnreadable
+) -> AbstractContextManager[Mapping[str, Bundle]]:
+    """Unpack the archives of directories, which Kafka's tool does not read."""
+    archives = [] if terminal.keeps_kafka_codes else bundles_among(names)
+    if not archives:
+        return nullcontext({})
+    from kraftops.dump.sources.bundles import unpacked
+
+    return unpacked(archives, on_skipped)
 
 
 def _is_walk(query: Query, options: dict[str, object]) -> bool:
@@ -84,28 +101,55 @@ def _is_walk(query: Query, options: dict[str, object]) -> bool:
 
 
 def _sources(
-    names: list[str], options: dict[str, object], on_unreadable: OnUnreadable | None = None
+    names: list[str],
+    options: dict[str, object],
+    on_unreadable: OnUnreadable | None = None,
+    bundles: Mapping[str, Bundle] | None = None,
 ) -> list[Source]:
     return expand(
         names,
         from_start=bool(options["from_start"]),
         raw=bool(options["raw"]),
         on_unreadable=on_unreadable,
+        bundles=bundles,
     )
 
 
+def _run_dump(
+    names: list[str],
+    query: Query,
+    options: dict[str, object],
+    terminal: Terminal,
+    bundles: Mapping[str, Bundle],
+) -> int:
+    """Dump or count what can be read."""
+    unreadable: list[SourceError] = []
+    sources = _sources(names, options, unreadable.append, bundles)
+    if unreadable and not sources:
+        raise unreadable[0]
+    for error in unreadable:
+        terminal.error(error.message)
+    is_whole = not (unreadable or bundles)  # an archive may have members that are not read
+    code = run_dump(_plan(sources, query, options), terminal, is_whole=is_whole)
+    return max(code, 1) if unreadable else code
+
+
 def _run_check(
-    names: list[str], query: Query, options: dict[str, object], terminal: Terminal
+    names: list[str],
+    query: Query,
+    options: dict[str, object],
+    terminal: Terminal,
+    bundles: Mapping[str, Bundle],
 ) -> int:
     """Check files as they are dumped, and then directories as a whole."""
     from kraftops_cli.dump_log.check import directories_among, run_check
 
-    folders, others = directories_among(names)
+    folders, others = directories_among(names, bundles)
     codes = []
     if others:
         codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
     if folders:
-        codes.append(run_check(folders, terminal))
+        codes.append(run_check(folders, terminal, bundles.values()))
     return max(codes)
 
 

@@ -10,6 +10,7 @@ from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.errors import DecodeError, UsageError
 from kraftops.log.files import STANDARD_INPUT, file_name
 from kraftops.log.ranges import ByteRange
+from kraftops.log.streams import PackedName
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.partitioning import partition_of
@@ -78,7 +79,8 @@ def _is_known_group(plan: Plan) -> bool:
 
 def _is_log_file(path: str) -> bool:
     name = file_name(path)
-    return name is not None and name.has_records and os.path.isfile(path)
+    is_file = isinstance(path, PackedName) or os.path.isfile(path)
+    return name is not None and name.has_records and is_file
 
 
 def with_topics_of(part: ByteRange, query: Query) -> Query:

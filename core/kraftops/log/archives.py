@@ -1,4 +1,4 @@
-"""Inflate archives: .gz, .zst and .xz, with one member or frame or with many.
+"""Inflate archives: .gz, .zst, .xz and .bz2, with one member or frame or with many.
 
 A damaged archive yields all bytes before the damage.
 """
@@ -48,13 +48,13 @@ def inflated_blocks(file: LogFile, ending: str) -> Iterator[bytes]:
 
     Args:
         file: is read from its beginning on, and not closed.
-        ending: end of its name: `.gz`, `.zst` or `.xz`.
+        ending: end of its name: `.gz`, `.zst`, `.xz` or `.bz2`.
 
     Raises:
         DamagedArchive: it is damaged or cut short; everything before was yielded.
         SourceError: it cannot be read.
     """
-    format_ = {".gz": _gzip, ".zst": _zstd, ".xz": _xz}[ending]()
+    format_ = _FORMATS[ending]()
     first = _Pass(file, format_)
     done = 0
     try:
@@ -172,3 +172,12 @@ def _xz() -> _Format:
 def _zstd() -> _Format:
     zstd = zstd_module()
     return _Format("zstd", zstd.ZstdDecompressor, zstd.ZstdError)
+
+
+def _bzip2() -> _Format:
+    import bz2
+
+    return _Format("bzip2", bz2.BZ2Decompressor, OSError)
+
+
+_FORMATS = {".gz": _gzip, ".zst": _zstd, ".xz": _xz, ".bz2": _bzip2}

@@ -32,6 +32,11 @@ RENAMED = {
 ARCHIVES = (".gz", ".zst", ".xz")
 """Ends of the names of archived logs."""
 
+_BUNDLES = (
+    *(".tar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst"),
+    *(".tgz", ".tbz2", ".txz", ".tzst", ".zip"),
+)
+
 STANDARD_INPUT = "-"
 """Name of the log that is read from standard input."""
 
@@ -114,6 +119,11 @@ class FileName(NamedTuple):
         path = os.path.join(directory, name.partition(".")[0] + kind.value)
         renamed = path + self.renamed
         return renamed if self.renamed and os.path.exists(renamed) else path
+
+
+def has_bundle_name(path: str) -> bool:
+    """Tell whether a name is that of an archive of directories, tar or zip."""
+    return path.lower().endswith(_BUNDLES)
 
 
 def file_name(path: str) -> FileName | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 from kraftops.dump.check.codes import CODES
 
@@ -55,6 +57,10 @@ class Finding:
             "reason": self.reason,
             "effect": str(self.effect),
         }
+
+    def renamed(self, shown: Callable[[str], str]) -> Self:
+        """Return it with paths as *shown* makes them in a text."""
+        return replace(self, path=shown(self.path), reason=shown(self.reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,15 @@ class PartitionCheck:
             "findings": len(self.findings),
             "reason": self.unreadable or None,
         }
+
+    def renamed(self, shown: Callable[[str], str]) -> Self:
+        """Return it with paths as *shown* makes them in a text."""
+        return replace(
+            self,
+            path=shown(self.path),
+            findings=tuple(finding.renamed(shown) for finding in self.findings),
+            unreadable=shown(self.unreadable),
+        )
 
 
 def worst_state(findings: tuple[Finding, ...]) -> State:

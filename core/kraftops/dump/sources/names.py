@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
 from kraftops.dump.sources.remote import WILD, remote_logs
 from kraftops.errors import SourceError
-from kraftops.log.files import PARTITION_NAME, STANDARD_INPUT, TIERED_TOPIC, file_name
+from kraftops.log.files import (
+    PARTITION_NAME,
+    STANDARD_INPUT,
+    TIERED_TOPIC,
+    file_name,
+    has_bundle_name,
+)
 from kraftops.records.internal_topics import decoder_for_topic
 from kraftops.uris import is_remote, local_path
+
+if TYPE_CHECKING:
+    from kraftops.dump.sources.bundles import Bundle
 
 OnUnreadable = Callable[[SourceError], None]
 """Takes the error of a partition that cannot be read, while the others are."""
@@ -39,6 +48,7 @@ def expand(
     from_start: bool = False,
     raw: bool = False,
     on_unreadable: OnUnreadable | None = None,
+    bundles: Mapping[str, Bundle] | None = None,
 ) -> list[Source]:
     """Return the sources that *names* stand for, in their order.
 
@@ -53,12 +63,14 @@ def expand(
         raw: choose no decoder.
         on_unreadable: takes the error of each partition in a directory that cannot be read; by
             default it is raised.
+        bundles: the archives of `bundles_among` *names*, by their paths; each stands for all
+            partitions in it.
 
     Raises:
         UsageError: a directory holds no log.
         SourceError: a directory cannot be read, or a pattern matches nothing.
     """
-    look = _Look(from_start, on_unreadable)
+    look = _Look(from_start, on_unreadable, bundles or {})
     logs = [log for name in names for log in _logs(name, look)]
     return [
         Source(
@@ -78,6 +90,7 @@ class _Look(NamedTuple):
 
     from_start: bool
     on_unreadable: OnUnreadable | None = None
+    bundles: Mapping[str, Bundle] = {}
 
 
 def _logs(name: str, look: _Look) -> list[Log]:
@@ -95,7 +108,7 @@ def _logs(name: str, look: _Look) -> list[Log]:
             raise no_log(name, _names(name))
         return found
     if os.path.lexists(name) or not WILD.search(name):
-        return [Log([name])]
+        return _of_file(name, look)
     found = list(_matching(name, look))
     if not found:
         raise SourceError(f"nothing matches {name}", code="not-found")
@@ -108,7 +121,12 @@ def _matching(pattern: str, look: _Look) -> Iterator[Log]:
         if os.path.isdir(path):
             yield from _in_directory(path, _readable_names(path, look), look)
         else:
-            yield Log([path])
+            yield from _of_file(path, look)
+
+
+def _of_file(path: str, look: _Look) -> list[Log]:
+    bundle = look.bundles.get(path)
+    return bundle.logs(from_start=look.from_start) if bundle else [Log([path])]
 
 
 def matching_paths(name: str) -> Iterator[str]:
@@ -132,6 +150,18 @@ def matching_paths(name: str) -> Iterator[str]:
         elif _in_directory(path, _readable_names(path, look), look):
             done.add(normal)
             yield path
+
+
+def bundles_among(names: Iterable[str]) -> list[str]:
+    """Return the archives of directories on this machine among names and patterns."""
+    local = [local_path(name) if "://" in name else name for name in names]
+    paths = [
+        path
+        for name in local
+        if not is_remote(name) and (has_bundle_name(name) or WILD.search(name))
+        for path in matching_paths(name)
+    ]
+    return [path for path in dict.fromkeys(paths) if has_bundle_name(path) and os.path.isfile(path)]
 
 
 def _with_parents(path: str) -> Iterator[str]:

@@ -16,7 +16,8 @@ from kraftops.log.reader import EndReason
 from kraftops.log.streams import open_log
 
 METADATA_TOPIC = "__cluster_metadata"
-_MANIFEST = ".rsm-manifest"
+MANIFEST = ".rsm-manifest"
+"""End of the name of what Aiven's plugin tells of a segment."""
 _MOST_MANIFEST_BYTES = 16 << 20
 _SNAPSHOT_FOOTER = 4  # the type of the control record that a snapshot ends with
 
@@ -70,7 +71,7 @@ def _refuse_transformed(segments: list[FileName], names: frozenset[str]) -> None
     import json
 
     for segment in dict.fromkeys([*segments[:1], *segments[-1:]]):
-        manifest = os.path.splitext(segment.path)[0] + _MANIFEST
+        manifest = os.path.splitext(segment.path)[0] + MANIFEST
         if not segment.is_tiered or os.path.basename(manifest) not in names:
             continue
         with LogFile(manifest) as file:

@@ -15,6 +15,7 @@ from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
 from kraftops.log.log_file import LogFile
 from kraftops.log.ranges import ByteRange, cut_log, file_id
 from kraftops.log.remote import sizes_of as sizes_of_uris
+from kraftops.log.streams import PackedName, open_log
 from kraftops.query.query import NO_LIMIT
 from kraftops.uris import is_remote
 
@@ -73,7 +74,8 @@ def sizes_of(paths: Iterable[str]) -> list[int]:
     for path in order:
         if path not in sizes:
             try:
-                sizes[path] = os.stat(path).st_size
+                file = path.file if isinstance(path, PackedName) else path
+                sizes[path] = os.stat(file).st_size
             except OSError:
                 sizes[path] = 0
     return [sizes[path] for path in order]
@@ -105,11 +107,13 @@ def plan_parts(
             continue
         try:
             # The reader of a part compares it, to notice another file of the same name.
-            identity = None if cut_remote and is_remote(path) else file_id(path)
-            log = LogFile(path)
+            is_file = not (isinstance(path, PackedName) or (cut_remote and is_remote(path)))
+            identity = file_id(path) if is_file else None
+            log = open_log(path)
         except SourceError:
             yield ByteRange(path)  # its reader reports the error
             continue
+        assert isinstance(log, LogFile)
         with log:
             limit = None if max_bytes == NO_LIMIT else max_bytes
             yield from cut_log(log, part_bytes, limit, identity)

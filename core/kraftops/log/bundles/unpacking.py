@@ -1,0 +1,98 @@
+"""Unpacking of archives of directories to a temporary directory, as far as they are of use."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from kraftops.log.bundles.members import TOO_LARGE, Member, MemberKind, members
+from kraftops.log.reader import DamagedArchive
+
+_MORE_ROOM = "TMPDIR names a directory with more room"
+USABLE = 0.9  # of the free space of the temporary directory
+MOST_DATA_RATIO = 200
+"""Unpacked bytes for each byte of an archive, without blocks of zeros, which take no space."""
+ANY_RATIO_DATA_BYTES = 1 << 30
+"""Unpacked bytes that are never too many."""
+
+
+class NoRoom(DamagedArchive):
+    """The temporary directory has no room for what is in an archive."""
+
+
+class Skipped(NamedTuple):
+    """A member that is wanted and not unpacked, and the reason."""
+
+    name: str
+    reason: str
+
+
+def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Skipped]:
+    """Write the files of an archive whose path in it *is_wanted*, with their times, to a directory.
+
+    Links and devices are not made.
+
+    Raises:
+        SourceError: the archive cannot be read, or the directory cannot be written.
+        DamagedArchive: it is damaged, or too large for its size, or a path leads out of it.
+        NoRoom: there is no room.
+    """
+    room = _Room(path, folder)
+    skipped: list[Skipped] = []
+    for member in members(path):
+        name = posixpath.normpath(member.name)
+        if posixpath.isabs(name) or ".." in name.split("/") or "\0" in name:
+            raise DamagedArchive(f"the path {member.name} leads out of it")
+        if not is_wanted(name):
+            continue
+        if member.kind is MemberKind.FILE:
+            _write(member, os.path.join(folder, name), room)
+        else:
+            skipped.append(Skipped(name, f"it is a {member.kind.value}"))
+    for parent, _, _ in os.walk(folder):
+        os.utime(parent, (0, 0))  # that it has just been made says nothing
+    return skipped
+
+
+class _Room:
+    """Room for the data of an archive."""
+
+    def __init__(self, path: str, folder: str) -> None:
+        space = os.statvfs(folder)
+        self._folder = folder
+        self._free = int(space.f_bavail * space.f_frsize * USABLE)
+        self._most = max(ANY_RATIO_DATA_BYTES, MOST_DATA_RATIO * os.stat(path).st_size)
+        self._used = 0
+
+    def use(self, size: int) -> None:
+        """Use *size* bytes.
+
+        Raises:
+            DamagedArchive: the archive has too many.
+            NoRoom: there is no room for them.
+        """
+        self._used += size
+        if self._used > self._most:
+            raise DamagedArchive(f"it inflates to more than {self._most} bytes", TOO_LARGE)
+        if self._used > self._free:
+            raise NoRoom(f"{self._folder} has no room for what is in it", _MORE_ROOM)
+
+
+def _write(member: Member, path: str, room: _Room) -> None:
+    with ExitStack() as stack:
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            file = stack.enter_context(open(path, "wb"))
+            for block in member.blocks():
+                if block.count(0) == len(block):
+                    file.seek(len(block), os.SEEK_CUR)
+                else:
+                    room.use(len(block))
+                    file.write(block)
+            file.truncate()
+        except OSError as error:
+            raise NoRoom(f"cannot write {path}: {error.strerror}", _MORE_ROOM) from None
+    os.utime(path, (member.modified, member.modified))
