@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from kraftops_cli.terminal.streams import Terminal
 
 KAFKAS_CASES = frozenset(
-    {"broker-not-registered", "holds-data", "no-answer", "no-leader", "not-found"}
+    {
+        "broker-has-replicas",
+        "broker-not-registered",
+        "broker-not-visible",
+        "broker-running",
+        "holds-data",
+        "no-answer",
+        "no-leader",
+        "not-found",
+    }
 )
 """Codes of cases that Kafka's tools have, too: a refusal or failure ends with 1."""
 _KAFKAS_EXIT_CODE = 1

@@ -21,6 +21,8 @@ KAFKAS = OURS._replace(is_kafka=True)
 class Streams:
     """The streams of a terminal in memory."""
 
+    is_json = keeps_kafka_codes = False
+
     def __init__(self) -> None:
         self.text = ""
         self.lines: list[str] = []

@@ -52,7 +52,7 @@ def test_plan_is_one_for_kafkas_tool(live: Cluster, jars: Path, tmp_path: Path) 
     assert "There is no active reassignment of partition" in verified
     assert verified.count("replica set is") == len(json.loads(plan.text)["partitions"])
     assert (done.code, done.err) == (0, "")
-    assert "two-0: " in done.text
+    assert "two-" in done.text
 
 
 def reassign(jars: Path, cluster: Cluster, *args: str) -> str:
