@@ -39,9 +39,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SplitPartition(InputPartition):
-    """Partition of the table: a split, or None where there is nothing to read."""
+    """Partition of the table: a split, or None where there is nothing to read.
+
+    *topic_ids* belong to the topics that are asked for: Spark copies the reader to its workers
+    before it asks for partitions, so that they cannot stay in it.
+    """
 
     split: Split | None
+    topic_ids: frozenset[str] = frozenset()
 
 
 class KraftopsDataSource(DataSource):
@@ -95,13 +100,15 @@ class Reader(DataSourceReader):
         """Return the splits."""
         options = self._options
         sources = options.sources()
-        if self.query.filter.topics and not self.query.filter.topic_ids:
+        found = self.query.filter
+        if found.topics:
             found = topic_ids_here(sources, self.query)
-            self.query = replace(self.query, filter=found)
         splits = plan_splits(
             sources, options.cores, max_bytes=self.query.max_bytes, size=options.split_bytes
         )
-        return list(map(SplitPartition, splits)) or [SplitPartition(None)]
+        return [SplitPartition(split, found.topic_ids) for split in splits] or [
+            SplitPartition(None)
+        ]
 
     def read(self, partition: SplitPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         """Yield the rows of a split in record batches."""
@@ -109,28 +116,32 @@ class Reader(DataSourceReader):
         if split is None:
             return
         schema = arrow_columns(self._schema)
+        asked = replace(self.query.filter, topic_ids=partition.topic_ids)
+        query = replace(self.query, filter=asked)
         if len(split.ranges) > 1 and is_try_before_last(tries):
             for labelled in split.ranges:
-                yield from self._in_process(labelled, schema)
+                yield from self._in_process(labelled, query, schema)
         else:
-            yield from self._batches(split, schema)
+            yield from self._batches(split, query, schema)
 
-    def _batches(self, split: Split, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _batches(self, split: Split, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         tries = self._options.tries
         is_last = is_last_try(tries)
         for labelled in split.ranges:
-            query = self.query.for_source(labelled.decoder, labelled.range.path)
+            query_here = query.for_source(labelled.decoder, labelled.range.path)
             if is_last:
-                crashed = crash_rows(labelled.range, query, Report(), tries - 1)
+                crashed = crash_rows(labelled.range, query_here, Report(), tries - 1)
                 yield from arrow_batches(crashed, schema)
             else:
-                yield from range_batches(labelled.range, query, schema)
+                yield from range_batches(labelled.range, query_here, schema)
 
-    def _in_process(self, labelled: LabelledRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _in_process(
+        self, labelled: LabelledRange, query: Query, schema: pa.Schema
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a byte range, read by another process, or the row about its crash."""
         import pyarrow as pa
 
-        query = self.query.for_source(labelled.decoder, labelled.range.path)
+        query = query.for_source(labelled.decoder, labelled.range.path)
         file = spooled(labelled.range, query, schema)
         if file is None:
             crashed = crash_rows(labelled.range, query, Report(), self._options.tries - 1)

@@ -98,6 +98,7 @@ def test_directory_chooses_its_decoder(spark: Any, tmp_path: Path) -> None:
             {"where": '["partitionId=0", "version=1"]'},
             ["--where", "partitionId=0", "--where", "version=1"],
         ),
+        ({"topics": "a.none"}, ["--topic", "a.none"]),
         ({"types": "noop", "offsets": "9000.."}, ["--offset", "9000.."]),
     ],
 )
