@@ -29,6 +29,10 @@ struct States {
 
 impl Program {
     pub fn compile(described: Vec<Described>) -> PyResult<Program> {
+        Program::of(described).ok_or_else(|| PyValueError::new_err("no program"))
+    }
+
+    fn of(described: Vec<Described>) -> Option<Program> {
         let size = described.len();
         let step = |(op, one, other, ranges): Described| match op {
             0 => Some(Step::Class(ascii_of(&ranges), ranges)),
@@ -39,9 +43,8 @@ impl Program {
             _ => None,
         };
         let steps: Option<Vec<Step>> = described.into_iter().map(step).collect();
-        let steps = steps.filter(|steps| matches!(steps.last(), Some(Step::Match)));
-        let steps = steps.ok_or_else(|| PyValueError::new_err("no program"))?;
-        Ok(Program { steps })
+        let steps = steps.filter(|steps| matches!(steps.last(), Some(Step::Match)))?;
+        Some(Program { steps })
     }
 
     /// Tell whether the pattern is found anywhere in a text.
@@ -152,7 +155,7 @@ mod tests {
             (3, 0, 0, vec![]),
             (4, 0, 0, vec![]),
         ];
-        let program = Program::compile(steps).expect("a program");
+        let program = Program::of(steps).expect("a program");
 
         for (text, expected) in [("a", true), ("éaé", true), ("", false), ("ab", false)] {
             assert_eq!(program.is_found(text.as_bytes()), expected, "{text}");
@@ -161,6 +164,6 @@ mod tests {
 
     #[test]
     fn targets_behind_the_program_are_refused() {
-        assert!(Program::compile(vec![(1, 7, 0, vec![]), (4, 0, 0, vec![])]).is_err());
+        assert!(Program::of(vec![(1, 7, 0, vec![]), (4, 0, 0, vec![])]).is_none());
     }
 }
