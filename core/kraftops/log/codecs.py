@@ -5,6 +5,7 @@ Every decompression is bounded: output beyond the limit is refused before it is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
 from typing import Any
@@ -118,18 +119,26 @@ def _snappy(data: bytes, limit: int) -> bytes:
     from cramjam import DecompressionError, snappy
 
     out = _Inflated(limit)
+    try:
+        blocks: Sequence[bytes | memoryview] = [data]
+        if data.startswith(_XERIAL_MAGIC) and len(data) >= _XERIAL_HEADER:
+            blocks = _xerial_blocks(data)
+        sizes = [snappy.decompress_raw_len(block) for block in blocks]
+        out.check(sum(sizes))
+        whole = BytesIO(bytes(sum(sizes)))
+        with whole.getbuffer() as room:
+            at = 0
+            for block, size in zip(blocks, sizes, strict=True):
+                snappy.decompress_raw_into(block, room[at:])
+                at += size
+    except DecompressionError as error:
+        raise DecodeError(f"snappy: {error}") from None
+    return whole.getvalue()
 
-    def add(block: bytes) -> None:
-        try:
-            out.check(snappy.decompress_raw_len(block))
-            out.add(memoryview(snappy.decompress_raw(block)))
-        except DecompressionError as error:
-            raise DecodeError(f"snappy: {error}") from None
 
-    if not data.startswith(_XERIAL_MAGIC) or len(data) < _XERIAL_HEADER:
-        add(data)
-        return out.whole()
-    pos = _XERIAL_HEADER
+def _xerial_blocks(data: bytes) -> list[memoryview]:
+    """Return the blocks in the frames of snappy-java."""
+    view, blocks, pos = memoryview(data), [], _XERIAL_HEADER
     while pos + 4 <= len(data):  # snappy-java too ignores fewer bytes than a length has
         if data.startswith(_XERIAL_MAGIC, pos):  # a stream appended to another
             version = int.from_bytes(data[pos + 8 : pos + 12], signed=True)
@@ -141,9 +150,9 @@ def _snappy(data: bytes, limit: int) -> bytes:
         pos += 4
         if size < 0 or size > len(data) - pos:
             raise DecodeError(f"snappy: a block of {size} bytes where {len(data) - pos} are left")
-        add(data[pos : pos + size])
+        blocks.append(view[pos : pos + size])
         pos += size
-    return out.whole()
+    return blocks
 
 
 def _lz4(data: bytes, limit: int, *, check_header: bool) -> bytes:

@@ -365,23 +365,23 @@ class ClusterAccess:
             known = {each.address: each for each in endpoints.bootstrap}
             known |= {address: Bootstrap(address) for address in self._addresses.values()}
             deadline = self._limit(endpoints.settings)
-            connection = connect([*known.values()], endpoints.settings, deadline, NodeKind.BROKER)
-            try:
-                self._learn(connection, endpoints)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
+            self._connection = connect(
+                [*known.values()],
+                endpoints.settings,
+                deadline,
+                NodeKind.BROKER,
+                first=self._learn,
+            )
         return self._connection
 
-    def _learn(self, connection: Connection, endpoints: Endpoints) -> None:
+    def _learn(self, connection: Connection) -> None:
         """Note the addresses of all brokers, and check the cluster's id."""
+        expected = self._broker_endpoints.cluster_id
         self._lists_fenced = lists_fenced(connection)
         found = describe_cluster(connection, with_fenced=self._lists_fenced)
-        if endpoints.cluster_id not in (None, found.cluster_id):
+        if expected not in (None, found.cluster_id):
             raise RefusedError(
-                f"{connection.address}: its cluster id is {found.cluster_id},"
-                f" not {endpoints.cluster_id}",
+                f"{connection.address}: its cluster id is {found.cluster_id}, not {expected}",
                 hint="check the address and --expect-cluster-id",
                 code="other-cluster",
             )

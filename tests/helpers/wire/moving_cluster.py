@@ -1,7 +1,7 @@
 """A cluster in memory that moves replicas, behind connections that can be cut at any request."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, Self
@@ -59,16 +59,20 @@ class MovingCluster:
                 raise AssertionError(f"broker {address.port} is down")
             return _Connection(self, address)
 
-        def first(bootstrap: list[Bootstrap], *_: object) -> "_Connection":
+        def connect(
+            bootstrap: list[Bootstrap], *_: object, first: Callable[["_Connection"], None]
+        ) -> "_Connection":
             running = [
                 each.address for each in bootstrap if not self.brokers.get(each.address.port, 1)
             ]
-            return _Connection(self, running[0])
+            connection = _Connection(self, running[0])
+            first(connection)
+            return connection
 
         endpoints = Endpoints([Bootstrap(Address("b", each)) for each in self.brokers], Settings())
         with (
             patch.object(access, "Connection", connection),
-            patch.object(access, "connect", first),
+            patch.object(access, "connect", connect),
             patch("time.sleep"),
             ClusterAccess(endpoints) as found,
         ):

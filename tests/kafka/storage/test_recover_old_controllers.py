@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.kafka.nodes.clusters import Cluster, Shape
+from tests.helpers.kafka.nodes.clusters import Cluster, Shape, running_cluster
 from tests.helpers.kafka.nodes.nodes import until
 from tests.helpers.kafka.nodes.recoveries import (
     follow,
@@ -13,7 +13,6 @@ from tests.helpers.kafka.nodes.recoveries import (
     known_leader,
     leads,
     recover,
-    running_cluster,
     votes,
 )
 

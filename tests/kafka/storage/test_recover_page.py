@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.kafka.jvm.jars import java_command
-from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape
+from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import CLUSTER_ID, CONTROLLER
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, contents, fill
 from tests.helpers.kafka.nodes.nodes import Node
@@ -17,7 +17,6 @@ from tests.helpers.kafka.nodes.recoveries import (
     kill,
     leads,
     patiently,
-    running_cluster,
     votes,
 )
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape
+from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Shape, running_cluster
 from tests.helpers.kafka.nodes.configs import CONTROLLER
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, contents, fill
 from tests.helpers.kafka.nodes.recoveries import (
@@ -13,7 +13,6 @@ from tests.helpers.kafka.nodes.recoveries import (
     kill,
     leads,
     recover,
-    running_cluster,
     votes,
 )
 

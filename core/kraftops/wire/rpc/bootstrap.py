@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event
 from typing import TYPE_CHECKING
 
-from kraftops.errors import AuthError, WireError
+from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.parallel.background import BackgroundCall
 from kraftops.wire.config.settings import Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
@@ -30,20 +30,34 @@ def connect(
     settings: Settings,
     deadline: Deadline,
     wanted: NodeKind | None = None,
+    first: Callable[[Connection], None] = lambda _: None,
 ) -> Connection:
     """Connect to the first address at which a node of the *wanted* kind answers.
+
+    A node that is stopping may answer once, and no more: what is asked *first* must be answered,
+    too.
 
     Raises:
         WireError: there is none; the message has the reason for each address.
         AuthError: a node refuses the login. The others are not tried: a server may lock users out.
+        AnswerError: a node refuses what is asked first.
     """
     addresses = [each.address for each in bootstrap]
     failed: dict[Address, WireError] = {}
     for connection in answering(addresses, settings, deadline, failed):
-        if wanted is None or connection.kind is wanted:
+        if wanted is not None and connection.kind is not wanted:
+            connection.close()
+            failed[connection.address] = _mismatch(connection.address, wanted)
+            continue
+        try:
+            first(connection)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, AnswerError) or not isinstance(error, WireError):
+                raise
+            failed[connection.address] = error
+        else:
             return connection
-        connection.close()
-        failed[connection.address] = _mismatch(connection.address, wanted)
     raise all_failed(in_order(addresses, failed), len(bootstrap))
 
 

@@ -14,6 +14,7 @@ from kraftops.wire.config.settings import Sasl, Settings
 from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.bootstrap import connect
+from kraftops.wire.rpc.cluster import describe_cluster
 from kraftops.wire.rpc.connection import NodeKind
 from tests.helpers.wire.asking import HASTY
 from tests.helpers.wire.peers import (
@@ -54,6 +55,27 @@ def test_node_of_another_kind_is_passed_over() -> None:
     assert reached(broker, controller, wanted=NodeKind.CONTROLLER) == 1
     with pytest.raises(WireError, match=r"a controller answers there, not a broker$"):
         reached(controller)
+
+
+def test_node_that_stops_after_its_first_answer_is_passed_over() -> None:
+    def stopping(connection: socket.socket) -> None:
+        _, version, correlation, _ = read_request(connection)
+        connection.sendall(api_versions(correlation, version=version))
+        read_request(connection)
+
+    with Peer(stopping) as first, Peer(broker) as second:
+        bootstrap = [Bootstrap(first.address), Bootstrap(second.address)]
+        found = []
+        with connect(
+            bootstrap,
+            Settings(),
+            Deadline(5),
+            first=lambda each: found.append(describe_cluster(each)),
+        ) as connection:
+            assert connection.address == second.address
+
+    assert first.connections == 1
+    assert len(found) == 1
 
 
 def test_error_of_several_addresses_has_all_reasons() -> None:

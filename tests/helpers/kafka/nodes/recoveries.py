@@ -3,38 +3,18 @@
 import json
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.helpers.kafka.jvm.jars import java_command
-from tests.helpers.kafka.nodes.clusters import Cluster, Shape, configured, formatted, wait_ready
-from tests.helpers.kafka.nodes.configs import CONTROLLER, Config
-from tests.helpers.kafka.nodes.nodes import Node, running, until
+from tests.helpers.kafka.nodes.clusters import Cluster
+from tests.helpers.kafka.nodes.configs import Config
+from tests.helpers.kafka.nodes.nodes import Node, until
 from tests.helpers.kafka.nodes.protocol import AnswerError, Quorum
 from tests.helpers.tools.console import STORAGE, Done, run_command
 
 LOG = "__cluster_metadata-0"
-
-
-@contextmanager
-def running_cluster(jars: Path, folder: Path, shape: Shape) -> Iterator[Cluster]:
-    """Format and start a cluster, the controllers first.
-
-    Of brokers that start beside them, one in fifty does not find the leader before it gives up.
-    """
-    configs = configured(folder, shape)
-    for config in configs:
-        formatted(config, configs, shape)
-    with ExitStack() as stack:
-        cluster = Cluster({})
-        for config in configs:
-            if CONTROLLER not in config.ports:
-                wait_ready(cluster)
-            cluster.nodes[config.node_id] = stack.enter_context(running(jars, config))
-        wait_ready(cluster)
-        yield cluster
 
 
 def recover(config: Config, *args: str) -> dict[str, Any]:
