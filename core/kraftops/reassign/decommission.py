@@ -104,6 +104,12 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             hint="add brokers, or give more of them to --to",
             partitions=names(hopeless),
         )
+    moved = {*plan.stuck, *placement.moving, *(move.partition for move in plan.moves)}
+    left_out = [
+        partition for partition, _ in placement.on(request.brokers) if partition not in moved
+    ]
+    if left_out:
+        raise _not_emptied(request.brokers, left_out)
     _note_under_min_isr(access, placement, plan.moves)
 
 
@@ -186,11 +192,7 @@ class _Run:
             return
         access.patiently(lambda: uncordon(access, access.placement(), request.brokers))
         self._mover.clear()
-        raise RefusedError(
-            f"{_brokers(request.brokers)} not empty: the plan leaves out {shown(held)}",
-            hint="run it again without --exclude-topic and --plan",
-            partitions=names(held),
-        )
+        raise _not_emptied(request.brokers, held)
 
     def _cordon(self) -> None:
         access, brokers = self._access, self._request.brokers
@@ -353,6 +355,15 @@ def names(partitions: Iterable[TopicPartition]) -> list[str]:
 
 def _ids(brokers: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(brokers)))
+
+
+def _not_emptied(brokers: frozenset[int], left_out: Iterable[TopicPartition]) -> RefusedError:
+    some = sorted(left_out)
+    return RefusedError(
+        f"{_brokers(brokers)} not emptied: the plan leaves out {shown(some)}",
+        hint="run it without --exclude-topic, or with a plan of all their partitions",
+        partitions=names(some),
+    )
 
 
 def _brokers(brokers: Iterable[int]) -> str:

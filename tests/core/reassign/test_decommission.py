@@ -8,6 +8,7 @@ import pytest
 from kraftops.errors import RefusedError
 from kraftops.placement.placement import BrokerPlace, Replicas, TopicPartition
 from kraftops.placement.plan import Limits
+from kraftops.placement.reassignment_json import PlannedReplicas
 from kraftops.reassign import access as access_module
 from kraftops.reassign.decommission import Decommission, check_decommission, decommission
 from kraftops.reassign.events import Event
@@ -186,6 +187,30 @@ def test_too_few_brokers_are_refused() -> None:
         run(found, request())
 
     assert raised.value.known["partitions"] == ["t-0"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "planned"),
+    [
+        (Limits(excluded_topics=frozenset({"u"})), None),
+        (Limits(), {TopicPartition("t", 0): PlannedReplicas((101, 102), None)}),
+    ],
+    ids=["excluded topic", "plan of some"],
+)
+def test_plan_that_leaves_replicas_behind_is_refused_before_anything_moves(
+    limits: Limits, planned: dict[TopicPartition, PlannedReplicas] | None
+) -> None:
+    partitions = {TopicPartition("t", 0): (101, 104), TopicPartition("u", 1): (105, 102)}
+    found = MovingCluster(range(101, 106), partitions, is_old=False)
+    asked = Decommission(LEAVING, limits, MoveOptions(2, None), planned=planned)
+
+    with pytest.raises(
+        RefusedError, match=r"104, 105 are not emptied: .* leaves out u-1"
+    ) as raised:
+        run(found, asked)
+
+    assert raised.value.known["partitions"] == ["u-1"]
+    assert {each: found.partitions[each].replicas for each in partitions} == partitions
 
 
 def test_throttles_of_others_are_not_changed() -> None:
