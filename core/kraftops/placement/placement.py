@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftops.image.state.image import MetadataImage
+
+_SHOWN = 5
 
 
 class TopicPartition(NamedTuple):
@@ -110,3 +112,16 @@ def placement_of(image: MetadataImage) -> Placement:
                 tuple(found.removing_replicas),
             )
     return Placement(brokers, partitions)
+
+
+def shown(partitions: Iterable[TopicPartition]) -> str:
+    """Return the first of many partitions, and how many there are."""
+    found = names(partitions)
+    if len(found) <= _SHOWN:
+        return ", ".join(found)
+    return f"{', '.join(found[:_SHOWN])}, … ({len(found)} partitions)"
+
+
+def names(partitions: Iterable[TopicPartition]) -> list[str]:
+    """Return the names of partitions in order."""
+    return [str(each) for each in sorted(partitions)]

@@ -39,11 +39,6 @@ class Plan:
     moves: list[Move]
     stuck: list[TopicPartition]
 
-    @property
-    def replica_count(self) -> int:
-        """The number of replicas that are copied."""
-        return sum(len(move.added) for move in self.moves)
-
 
 def plan_removal(placement: Placement, leaving: Collection[int], limits: Limits) -> Plan:
     """Plan to move all replicas away from brokers, and no others.

@@ -12,7 +12,7 @@ from reprlib import repr as short
 from typing import NamedTuple
 
 from kraftops.errors import SourceError, UsageError
-from kraftops.placement.placement import TopicPartition
+from kraftops.placement.placement import Placement, TopicPartition
 from kraftops.placement.plan import Move
 
 _VERSION = 1
@@ -108,3 +108,16 @@ def _replicas(found: object, place: str) -> tuple[int, ...]:
 
 def _is_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_ID
+
+
+def moves_of_file(
+    placement: Placement, planned: dict[TopicPartition, PlannedReplicas]
+) -> list[Move]:
+    """Return the moves of a user's plan that are neither made nor in flight."""
+    return [
+        Move(partition, found.target, wanted.replicas)
+        for partition, wanted in sorted(planned.items())
+        if (found := placement.partitions.get(partition)) is not None
+        and not found.is_moving
+        and found.target != wanted.replicas
+    ]

@@ -198,6 +198,19 @@ class ClusterAccess:
         """Tell whether no topics can be hidden from the user; errors as `placement`."""
         return self.controllers is not None or self.ask(sees_everything)
 
+    def refuse_hidden_topics(self) -> None:
+        """Refuse to decide anything if topics may be hidden from the user.
+
+        Raises:
+            RefusedError: the user may not do everything on the cluster.
+            WireError: nobody answers.
+        """
+        if not self.patiently(self.sees_all):
+            raise RefusedError(
+                "topics may be hidden: the user may not do everything on the cluster",
+                hint="-C reads the metadata log, with CLUSTER_ACTION on the cluster",
+            )
+
     def ask(self, request: Callable[[Connection], T]) -> T:
         """Ask any broker that answers.
 

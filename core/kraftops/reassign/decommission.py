@@ -13,9 +13,9 @@ from functools import partial
 from typing import NamedTuple
 
 from kraftops.errors import AnswerError, RefusedError
-from kraftops.placement.placement import Placement, Replicas, TopicPartition
+from kraftops.placement.placement import Placement, Replicas, TopicPartition, names, shown
 from kraftops.placement.plan import Limits, Move, Plan, plan_removal, takers
-from kraftops.placement.reassignment_json import PlannedReplicas
+from kraftops.placement.reassignment_json import PlannedReplicas, moves_of_file
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.cordons import cordon, uncordon
 from kraftops.reassign.events import Event, Report
@@ -23,8 +23,6 @@ from kraftops.reassign.min_isr import min_isr_of_topics
 from kraftops.reassign.moves import PAUSE_SECONDS, MoveOptions, Mover, check_time, progress
 from kraftops.wire.rpc.cluster import describe_quorum, unregister_broker
 from kraftops.wire.rpc.error_codes import BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +45,6 @@ class Decommission:
         return Plan(moves_of_file(placement, self.planned), [])
 
 
-def moves_of_file(
-    placement: Placement, planned: dict[TopicPartition, PlannedReplicas]
-) -> list[Move]:
-    """Return the moves of a user's plan that are neither made nor in flight."""
-    return [
-        Move(partition, found.target, wanted.replicas)
-        for partition, wanted in sorted(planned.items())
-        if (found := placement.partitions.get(partition)) is not None
-        and not found.is_moving
-        and found.target != wanted.replicas
-    ]
-
-
 def check_decommission(access: ClusterAccess, placement: Placement, request: Decommission) -> None:
     """Refuse what would do harm.
 
@@ -68,7 +53,7 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
             replica, a partition has no leader, or others move replicas.
         WireError: nobody answers.
     """
-    refuse_hidden_topics(access)
+    access.refuse_hidden_topics()
     voters = sorted(request.brokers & _voters(access))
     if voters:
         raise RefusedError(
@@ -111,20 +96,6 @@ def check_decommission(access: ClusterAccess, placement: Placement, request: Dec
     if left_out:
         raise _not_emptied(request.brokers, left_out)
     _note_under_min_isr(access, placement, plan.moves)
-
-
-def refuse_hidden_topics(access: ClusterAccess) -> None:
-    """Refuse to decide anything if topics may be hidden from the user.
-
-    Raises:
-        RefusedError: the user may not do everything on the cluster.
-        WireError: nobody answers.
-    """
-    if not access.patiently(access.sees_all):
-        raise RefusedError(
-            "topics may be hidden: the user may not do everything on the cluster",
-            hint="-C reads the metadata log, with CLUSTER_ACTION on the cluster",
-        )
 
 
 def is_leaving(found: Replicas, brokers: frozenset[int]) -> bool:
@@ -338,19 +309,6 @@ def _may_wait(placement: Placement, partition: TopicPartition, request: Decommis
     target = placement.partitions[partition].target
     fit = takers(everybody, request.brokers, request.limits).difference(target)
     return len(fit) >= len(request.brokers.intersection(target))
-
-
-def shown(things: Iterable[TopicPartition]) -> str:
-    """Return the first of many partitions, and how many there are."""
-    found = names(things)
-    if len(found) <= _SHOWN:
-        return ", ".join(found)
-    return f"{', '.join(found[:_SHOWN])}, … ({len(found)} partitions)"
-
-
-def names(partitions: Iterable[TopicPartition]) -> list[str]:
-    """Return the names of partitions in order."""
-    return [str(each) for each in sorted(partitions)]
 
 
 def _ids(brokers: Iterable[int]) -> str:

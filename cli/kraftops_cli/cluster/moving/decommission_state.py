@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from kraftops.display.text_table import plain_table
 from kraftops.errors import RefusedError
-from kraftops.placement.placement import Placement, TopicPartition
+from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
 from kraftops.placement.reassignment_json import read_plan
 from kraftops.reassign.access import ClusterAccess
 from kraftops.reassign.cordons import BEGUN, leaving_brokers, uncordon
-from kraftops.reassign.decommission import is_leaving, shown
+from kraftops.reassign.decommission import is_leaving
 from kraftops.reassign.moves import Mover, run_moves
 from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
 from kraftops_cli.cluster.moving.access import Work, check_registered, move_options

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from kraftops.placement.placement import Placement
+from kraftops.placement.placement import Placement, shown
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 from kraftops.placement.reassignment_json import plan_json
-from kraftops.reassign.decommission import shown
 from kraftops_cli.cluster.moving.access import Work
 from kraftops_cli.terminal.streams import printable
 from kraftops_cli.terminal.tables import printable_table

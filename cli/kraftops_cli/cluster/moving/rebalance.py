@@ -62,7 +62,7 @@ def rebalance(context: click.Context, /, form: str, **options: Any) -> int:
 
 def _moves(placement: Placement, plan: PlanOptions) -> Sequence[Move]:
     from kraftops.placement.plan import plan_balance
-    from kraftops.reassign.decommission import moves_of_file
+    from kraftops.placement.reassignment_json import moves_of_file
     from kraftops_cli.cluster.moving.access import limits_of
     from kraftops_cli.cluster.moving.plan_input import checked_plan
 
@@ -79,8 +79,8 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     """
     from kraftops.display.sizes import many
     from kraftops.errors import RefusedError
-    from kraftops.placement.reassignment_json import PlannedReplicas
-    from kraftops.reassign.decommission import moves_of_file, names, refuse_hidden_topics, shown
+    from kraftops.placement.placement import names, shown
+    from kraftops.placement.reassignment_json import PlannedReplicas, moves_of_file
     from kraftops.reassign.disks import check_room
     from kraftops.reassign.moves import run_moves
     from kraftops_cli.cluster.moving.access import move_options
@@ -93,7 +93,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
     if plan.plan_only:
         print_plan(work, "rebalance", placement, moves)
         return 0
-    refuse_hidden_topics(access)
+    access.refuse_hidden_topics()
     if placement.moving:
         raise RefusedError(
             f"other reassignments are in flight: {shown(placement.moving)}",

@@ -60,7 +60,6 @@ def safe_to_stop(
 ) -> int:
     """Run the subcommand; return its exit code."""
     from kraftops.placement.safety import dangers
-    from kraftops.reassign.decommission import refuse_hidden_topics
     from kraftops.reassign.min_isr import min_isr_of_topics
     from kraftops_cli.cluster.moving.access import check_registered, flat, work_of
 
@@ -70,7 +69,7 @@ def safe_to_stop(
         placement = access.placement()
         if access.lists_fenced:
             check_registered(placement, brokers)
-        refuse_hidden_topics(access)
+        access.refuse_hidden_topics()
         known = min_isr_of_topics(access, placement, min_isr)
     found = dangers(placement, brokers, known)
     _print(work, brokers, found)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from kraftops.errors import KraftopsError, UsageError, WireError
 from kraftops.placement.conditions import Condition, parse_condition
 from kraftops.reassign.access import ClusterAccess, Endpoints
-from kraftops.reassign.decommission import refuse_hidden_topics
 from kraftops.wire.config.settings import TIMEOUT
 from kraftops.wire.rpc.error_codes import may_pass
 from kraftops_cli.cluster.target import Target
@@ -77,7 +76,7 @@ def _wait(access: ClusterAccess, conditions: Sequence[Condition], target: Target
 
 def _check_answers(access: ClusterAccess, conditions: Sequence[Condition]) -> None:
     """Refuse conditions that these servers cannot answer."""
-    refuse_hidden_topics(access)
+    access.refuse_hidden_topics()
     unseen = [each.text for each in conditions if each.text.startswith("broker=")]
     if not access.lists_fenced and any(not text.endswith(":empty") for text in unseen):
         raise UsageError(
