@@ -41,6 +41,7 @@ ROWS = (
     ("placement",),
     ("wire",),
     ("reassign",),
+    ("report",),
     ("spark",),
 )
 """The packages of the library in the order of the data's way: each may import the rows before it."""

@@ -1,0 +1,406 @@
+"""The document of a report: plain values, bounded in number, with secrets left out.
+
+Times are in ms since the epoch. `as_data` turns it into the JSON of `report.v1.json`. Where a list
+was cut, `Report.more` has the number of entries that are not in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Literal
+
+BandState = Literal["active", "fenced", "controlled-shutdown", "unregistered"]
+ChangeWord = Literal[
+    "topic-created",
+    "topic-deleted",
+    "config",
+    "acl",
+    "feature",
+    "quota",
+    "scram",
+    "token",
+    "broker",
+    "controller",
+]
+Severity = Literal["bad", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSource:
+    """A log that was read; *known_since* is when its oldest state is from, if that is a snapshot's.
+
+    *kind* is the decoder of its records; *damage* counts places that could not be read.
+    """
+
+    name: str
+    kind: str
+    records: int
+    bytes: int
+    first_offset: int | None
+    last_offset: int | None
+    first_time: int | None
+    last_time: int | None
+    known_since: int | None
+    damage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The span of time of the report; None where it is open."""
+
+    since: int | None
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature of the cluster and its level."""
+
+    name: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker at the end; *since* is the time of the last change of its state."""
+
+    id: int
+    rack: str | None
+    state: str
+    host: str | None
+    since: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A registered controller; *is_leader* at the end of the log."""
+
+    id: int
+    host: str | None
+    is_leader: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The cluster at the end of the window, and the numbers of its partitions in trouble."""
+
+    cluster_id: str | None
+    metadata_version: str | None
+    release: str | None
+    offset: int
+    time: int | None
+    features: tuple[Feature, ...]
+    brokers: tuple[Broker, ...]
+    controllers: tuple[Controller, ...]
+    topics: int
+    partitions: int
+    replicas: int
+    under_replicated: int
+    under_min_isr: int
+    offline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A state of a broker from one time to another; *offset* of the record that began it."""
+
+    state: BandState
+    start: int = field(metadata={"name": "from"})
+    end: int = field(metadata={"name": "to"})
+    offset: int | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerBands:
+    """The states of a broker, in order of time."""
+
+    id: int
+    rack: str | None
+    bands: tuple[Band, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leadership:
+    """The time of a leader of the quorum; *epoch* is its leader epoch."""
+
+    start: int = field(metadata={"name": "from"})
+    end: int = field(metadata={"name": "to"})
+    leader: int
+    epoch: int
+    offset: int
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers over time, one a bucket: counts in the bucket, or the highest level in it.
+
+    *by* is the id of a broker, None for all together. Values end early where the rest is 0.
+    """
+
+    name: str
+    unit: str
+    kind: Literal["count-per-bucket", "level"]
+    by: int | None
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedChange:
+    """A change of the metadata; *what* names the entry, *before* and *after* are texts."""
+
+    time: int
+    offset: int
+    kind: ChangeWord
+    what: str
+    before: str | None
+    after: str | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What happened to the cluster: *buckets* of *step* ms from *start* on, *end* exclusive.
+
+    *bucket_command* shows the records of a bucket: `{from}` and `{to}` in it stand for its begin
+    and its last ms, in ms since the epoch.
+    """
+
+    step: int
+    start: int
+    end: int
+    buckets: int
+    bucket_command: str | None
+    brokers: tuple[BrokerBands, ...]
+    leadership: tuple[Leadership, ...]
+    series: tuple[Series, ...]
+    changes: tuple[TimedChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPartition:
+    """What a partition lost: ms offline, under its min ISR and under-replicated; its changes."""
+
+    topic: str
+    partition: int
+    offline_ms: int
+    under_min_isr_ms: int
+    under_replicated_ms: int
+    elections: int
+    isr_changes: int
+    is_deleted: bool
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstTopic:
+    """What the partitions of a topic lost together, and how many of them lost something."""
+
+    topic: str
+    partitions: int
+    offline_ms: int
+    under_min_isr_ms: int
+    under_replicated_ms: int
+    elections: int
+    isr_changes: int
+    is_deleted: bool
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The partitions and topics that lost most, the worst first."""
+
+    partitions: tuple[WorstPartition, ...]
+    topics: tuple[WorstTopic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes of batches in bytes; *counts* has how many batches are at least as large as *starts*.
+
+    Each is below the next start.
+    """
+
+    min: int | None
+    p50: int | None
+    p99: int | None
+    max: int | None
+    starts: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodecUse:
+    """The use of a codec: batches, and bytes of their records as stored and inflated."""
+
+    codec: str
+    batches: int
+    compressed_bytes: int
+    uncompressed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogSeries:
+    """Numbers of a log over time: *values* by buckets of *step* ms from *start* on."""
+
+    name: str
+    unit: str
+    step: int
+    start: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Offsets that no record has: how many gaps, and how many offsets."""
+
+    count: int
+    offsets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Bytes that are no readable batch, and records that cannot be decoded; the first place."""
+
+    count: int
+    bytes: int
+    undecodable: int
+    first_file: str | None
+    first_position: int | None
+    first_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log: one partition, or files without a topic."""
+
+    topic: str | None
+    partition: int | None
+    directory: str | None
+    kind: str
+    segments: int
+    records: int
+    batches: int
+    bytes: int
+    first_offset: int | None
+    last_offset: int | None
+    first_time: int | None
+    last_time: int | None
+    sizes: Sizes
+    codecs: tuple[CodecUse, ...]
+    gaps: Gaps
+    damage: Damage
+    open_transactions: int
+    series: tuple[LogSeries, ...]
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group: *lag* in records over partitions whose logs were read too."""
+
+    name: str
+    state: str | None
+    members: int | None
+    partitions: int
+    lag: int | None
+    last_commit: int | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    """A transaction that has not ended in the log."""
+
+    transactional_id: str | None
+    producer_id: int
+    producer_epoch: int | None
+    topic: str | None
+    partition: int | None
+    first_offset: int | None
+    since: int | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A place in a log and its time, as far as they are known."""
+
+    time: int | None
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong, found *count* times."""
+
+    code: str
+    severity: Severity
+    text: str
+    count: int
+    first: Moment | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How many entries each list has left out."""
+
+    sources: int = 0
+    brokers: int = 0
+    bands: int = 0
+    leadership: int = 0
+    series: int = 0
+    changes: int = 0
+    partitions: int = 0
+    topics: int = 0
+    logs: int = 0
+    groups: int = 0
+    transactions: int = 0
+    findings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report; without a metadata log *cluster* and *timeline* are None."""
+
+    title: str
+    generated_at: int
+    generator: str
+    sources: tuple[ReportSource, ...]
+    window: Window
+    cluster: Cluster | None
+    timeline: Timeline | None
+    worst: Worst
+    logs: tuple[Log, ...]
+    groups: tuple[Group, ...]
+    transactions: tuple[OpenTransaction, ...]
+    findings: tuple[Finding, ...]
+    more: More
+
+
+def as_data(value: Report | Finding) -> dict[str, object]:
+    """Return the fields of a report, or a part of it, as plain data for JSON."""
+    data = _plain(value)
+    assert isinstance(data, dict)
+    return data
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        if value and isinstance(value[0], int):
+            return list(value)
+        return [_plain(each) for each in value]
+    if is_dataclass(value):
+        return {
+            one.metadata.get("name", _camel(one.name)): _plain(getattr(value, one.name))
+            for one in fields(value)
+        }
+    return value
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
