@@ -113,14 +113,15 @@ def test_three_controllers_elect_a_leader_and_take_a_broker(jars: Path, tmp_path
     member = formatted(broker(tmp_path, 4, quorum), "--no-initial-controllers")
 
     with ExitStack() as stack:
-        nodes = [stack.enter_context(running(jars, config)) for config in [*quorum, member]]
-        for controller in nodes[:3]:
+        nodes = [stack.enter_context(running(jars, config)) for config in quorum]
+        for controller in nodes:
             controller.wait_ready(3)
-        nodes[3].wait_ready()
-        nodes[3].create_topic("t")
-        found = nodes[3].quorum()
+        observer = stack.enter_context(running(jars, member))
+        observer.wait_ready()
+        observer.create_topic("t")
+        found = observer.quorum()
 
-        assert {node.cluster().controller for node in nodes[:3]} == {found.leader}
+        assert {node.cluster().controller for node in nodes} == {found.leader}
         assert found.voters == {1, 2, 3}
         assert found.observers == {4}
 
