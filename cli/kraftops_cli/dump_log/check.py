@@ -12,7 +12,8 @@ from kraftops.dump.check.findings import Effect, Finding, PartitionCheck, State
 from kraftops.dump.sources.names import matching_paths
 from kraftops.uris import local_path
 from kraftops_cli.dump_log.plan import DAMAGED
-from kraftops_cli.terminal.streams import Terminal, printable
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
@@ -96,7 +97,7 @@ class _Text:
 
     def _findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            self._terminal.write(f"{printable(str(finding))}\n")
+            self._terminal.write(f"{escaped(str(finding))}\n")
         self._terminal.flush()
 
 
@@ -110,7 +111,7 @@ def _row(check: PartitionCheck) -> tuple[str, ...]:
         check.lost_bytes,
     )
     shown = ("-" if number is None else str(number) for number in numbers)
-    return (printable(check.path), str(check.state), *shown)
+    return (escaped(check.path), str(check.state), *shown)
 
 
 class _Json:

@@ -14,7 +14,8 @@ from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
-from kraftops_cli.terminal.streams import Terminal, printable
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.inspector import DirectoryState, Finding
@@ -124,12 +125,12 @@ def _table(
     rows = [[title for title, _ in columns]]
     for state in states:
         texts = _texts(describe_state(state))
-        rows.append([printable(texts.get(name, "-")) for _, name in columns])
+        rows.append([escaped(texts.get(name, "-")) for _, name in columns])
     lines = aligned(rows)
     lines += [f"problem: {problem}" for problem in problems]
     for finding in found:
         lines += [f"finding: {finding}", f"   cure: {finding.cure}"]
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return "".join(f"{escaped(line)}\n" for line in lines)
 
 
 def _texts(data: dict[str, object]) -> dict[str, str]:

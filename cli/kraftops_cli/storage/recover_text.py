@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from kraftops.recovery.advice import Advice
 from kraftops.recovery.file_steps import WriteFile
 from kraftops.recovery.plan import ComparedLog, RecoveryPlan
-from kraftops_cli.terminal.streams import printable
+from kraftops_terminal.escaping import escaped
 
 _MOST_NAMES = 20
 _KINDS = {
@@ -73,7 +73,7 @@ def next_text(steps: Sequence[Advice]) -> str:
 
 
 def _text(lines: Sequence[str]) -> str:
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return "".join(f"{escaped(line)}\n" for line in lines)
 
 
 def _logs(plan: RecoveryPlan) -> Iterator[str]:

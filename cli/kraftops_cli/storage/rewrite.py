@@ -13,7 +13,8 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.streams import Terminal, printable
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.storage.format.rewrite import Rewrite
@@ -115,6 +116,6 @@ def _lines(planned: Sequence[Rewrite], verb: str) -> Iterator[str]:
     for each in planned:
         for key, values in each.changes.items():
             old, new = ("(none)" if value is None else value for value in values)
-            yield printable(f"{each.directory.meta_path}: {verb} {key}: {old} -> {new}") + "\n"
+            yield escaped(f"{each.directory.meta_path}: {verb} {key}: {old} -> {new}") + "\n"
         if not each.changes:
-            yield printable(f"{each.directory.meta_path}: nothing to change") + "\n"
+            yield escaped(f"{each.directory.meta_path}: nothing to change") + "\n"

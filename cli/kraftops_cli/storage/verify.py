@@ -14,7 +14,8 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
-from kraftops_cli.terminal.streams import Terminal, printable
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.inspector import Finding
@@ -139,7 +140,7 @@ def _as_text(nodes: Sequence[Node], stopping: Sequence[Finding]) -> str:
         lines = [f"{finding}; {finding.cure}" for finding in stopping]
     else:
         lines = [f"{node.config.path}: node {node.config.node_id} would start" for node in nodes]
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return "".join(f"{escaped(line)}\n" for line in lines)
 
 
 def _as_json(

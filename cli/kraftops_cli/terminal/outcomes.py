@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kraftops.outcomes import Outcome, Result, worst_error
 from kraftops_cli.terminal.failure import conclude, fail, failure_of
-from kraftops_cli.terminal.streams import Terminal, printable
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ class OutcomeReport(Generic[K]):
         self._write_row(str(result.key), result.outcome.value, reason)
 
     def _write_row(self, key: str, outcome: str, reason: str) -> None:
-        row = f"{key:<{self._width}}  {outcome:<{_OUTCOME_WIDTH}}  {printable(reason)}".rstrip()
+        row = f"{key:<{self._width}}  {outcome:<{_OUTCOME_WIDTH}}  {escaped(reason)}".rstrip()
         self._terminal.write(f"{row}\n")
 
 

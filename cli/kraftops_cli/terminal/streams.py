@@ -9,21 +9,21 @@ from contextlib import suppress
 from itertools import islice
 from typing import BinaryIO
 
+from kraftops_terminal.console import Console, console_on
+from kraftops_terminal.escaping import escaped
+
 JSON_VERSION = 1
 """Version of the JSON output; it changes when a field changes its meaning."""
 
 _LINES_AT_ONCE = 4096
-_CONTROLS = {number: f"\\x{number:02x}" for number in [*range(0x20), *range(0x7F, 0xA0)]}
-_CONTROLS |= {ord("\n"): "\\n", ord("\r"): "\\r"}
-_BIDI = [0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
-_CONTROLS |= {number: f"\\u{number:04x}" for number in _BIDI}
 
 
 class Terminal:
     """Standard output as bytes and standard error as lines, and the form of the output.
 
-    *command* is the command that runs, *is_json* says that a program reads the output, and
-    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool.
+    *command* is the command that runs, *is_json* says that a program reads the output,
+    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool, and *color*
+    is `auto`, `always` or `never`.
     """
 
     def __init__(self, name: str, *, is_json: bool = False) -> None:
@@ -32,6 +32,7 @@ class Terminal:
         self.command = name
         self.is_json = is_json
         self.keeps_kafka_codes = False
+        self.color = "auto"
         self._stdout: BinaryIO | None = None
 
     @property
@@ -58,6 +59,11 @@ class Terminal:
         self.flush()
         return self._out.fileno()
 
+    @property
+    def console(self) -> Console:
+        """Standard output as a console."""
+        return console_on(self.fd, self.write, self.color)
+
     def flush(self) -> None:
         """Flush standard output."""
         if self._stdout:
@@ -69,7 +75,7 @@ class Terminal:
         if sys.stderr is None:  # the caller has closed it
             return
         try:
-            sys.stderr.write(printable(text) + "\n")
+            sys.stderr.write(escaped(text) + "\n")
             sys.stderr.flush()
         except OSError:
             pass  # a closed standard error is no reason to stop
@@ -82,7 +88,7 @@ class Terminal:
             if sys.stderr is None:
                 return
             with suppress(OSError):
-                sys.stderr.write("\n".join(map(printable, some)) + "\n")
+                sys.stderr.write("\n".join(map(escaped, some)) + "\n")
                 sys.stderr.flush()
 
     def error(self, message: str, hint: str | None = None) -> None:
@@ -98,13 +104,6 @@ def encoded(text: str) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace")
-
-
-def printable(text: str) -> str:
-    """Return *text* for standard error: on one line, control characters escaped."""
-    if text.isascii() and text.isprintable():
-        return text
-    return encoded(text.translate(_CONTROLS)).decode("utf-8", "backslashreplace")
 
 
 def drop_output() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftops.display.text_table import plain_table
-from kraftops_cli.terminal.streams import printable
+from kraftops_terminal.escaping import escaped
 
 
 def printable_table(rows: Sequence[Sequence[object]]) -> str:
     """Return rows, the header first, as `plain_table`; control characters are escaped."""
     return plain_table(
-        [[printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+        [[escaped(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     )

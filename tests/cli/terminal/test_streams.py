@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from kraftops_cli.terminal.streams import printable
+from kraftops_terminal.escaping import escaped
 from tests.helpers.tools.console import MemoryTerminal
 
 
@@ -40,9 +40,9 @@ def test_error_is_a_line_and_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_line_of_errors_stays_one_and_harmless(text: str, shown: str) -> None:
     """File names come from others."""
-    assert printable(text) == shown
+    assert escaped(text) == shown
 
 
 @pytest.mark.parametrize("control", ["\x07", "\x08", "\x9b2J", "\x7f", "\x00"])
 def test_no_control_character_reaches_the_terminal(control: str) -> None:
-    assert control[0] not in printable(f"name{control}.log")
+    assert control[0] not in escaped(f"name{control}.log")

@@ -10,6 +10,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[3]
 ROOTS = {
     "kraftops": REPOSITORY / "core",
+    "kraftops_terminal": REPOSITORY / "shell",
     "kraftops_shell": REPOSITORY / "shell",
     "kraftops_cli": REPOSITORY / "cli",
 }
@@ -71,7 +72,7 @@ class Import:
 def modules() -> dict[str, Path]:
     """Return the files of all modules by name; a package has the name of its folder."""
     found = {}
-    for root in ROOTS.values():
+    for root in dict.fromkeys(ROOTS.values()):
         for path in root.rglob("*.py"):
             parts = path.relative_to(root).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path

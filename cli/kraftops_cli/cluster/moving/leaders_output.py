@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kraftops.placement.placement import TopicPartition
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_cli.terminal.streams import printable
+from kraftops_terminal.escaping import escaped
 
 _FINDINGS = 2
 
@@ -21,5 +21,5 @@ def print_leaders(
     else:
         work.terminal.write(f"partitions with another order: {len(moved)}\n")
         for partition in stay:
-            work.terminal.write(f"{printable(str(partition))}: led as before\n")
+            work.terminal.write(f"{escaped(str(partition))}: led as before\n")
     return _FINDINGS if stay else 0

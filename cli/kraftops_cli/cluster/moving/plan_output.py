@@ -8,8 +8,8 @@ from kraftops.placement.placement import Placement, shown
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 from kraftops.placement.reassignment_json import plan_json
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_cli.terminal.streams import printable
 from kraftops_cli.terminal.tables import printable_table
+from kraftops_terminal.escaping import escaped
 
 _HEADER = ("BROKER", "RACK", "STATE", "REPLICAS", "AFTER")
 
@@ -48,13 +48,13 @@ def _summary_lines(placement: Placement, moves: Sequence[Move]) -> Iterator[str]
     yield f"partitions to move: {len(moves)}, replicas to copy: {copies}\n"
     worse = fewer_racks(placement, moves)
     if worse:
-        yield f"in fewer racks than now: {printable(shown(worse))}\n"
+        yield f"in fewer racks than now: {escaped(shown(worse))}\n"
 
 
 def _move_lines(moves: Collection[Move]) -> Iterator[str]:
     """Yield a line for each partition."""
     for partition, before, after in moves:
-        yield f"{printable(str(partition))}: {_ids(before)} -> {_ids(after)}\n"
+        yield f"{escaped(str(partition))}: {_ids(before)} -> {_ids(after)}\n"
 
 
 def _ids(brokers: Sequence[int]) -> str:

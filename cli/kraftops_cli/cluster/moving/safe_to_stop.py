@@ -10,7 +10,7 @@ from kraftops.display.sizes import many
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.streams import printable
+from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,6 +108,6 @@ def _lines(brokers: frozenset[int], found: Sequence[Danger]) -> Iterator[str]:
     for danger in found[:_SHOWN]:
         needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
         state = "offline" if danger.is_offline else f"in sync {len(danger.left)} of {needed}"
-        yield f"{printable(str(danger.partition))}: {state}\n"
+        yield f"{escaped(str(danger.partition))}: {state}\n"
     if found[_SHOWN:]:
         yield f"and {len(found) - _SHOWN} more\n"

@@ -1,0 +1,54 @@
+"""The escaper: strings from data, as they may reach a person."""
+
+from __future__ import annotations
+
+import re
+
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_INVISIBLE = (
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+"""Letters without width, and those that change the direction of text."""
+_CONTROLS = r"\x7f-\x9f\ud800-\udfff"
+_ON_ONE_LINE = re.compile(rf"[\x00-\x1f{_CONTROLS}{_INVISIBLE}]")
+_BESIDE_LINE_ENDS = re.compile(rf"[\x00-\x09\x0b-\x1f{_CONTROLS}{_INVISIBLE}]")
+
+
+def escaped(text: str) -> str:
+    r"""Return text on one line, without characters that act on a terminal or hide in it.
+
+    Control characters (C0, DEL, C1), marks of direction, letters without width and lone surrogates
+    are shown as escapes: `\n`, `\x1b`, `\u202e`. Bytes of file names that are no UTF-8, which
+    Python holds as surrogates, are shown as bytes: `\xff`. Backslashes stay as they are.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _ON_ONE_LINE.sub(_escape, _joined(text))
+
+
+def escaped_lines(text: str) -> str:
+    """Return text as `escaped`, with its ends of lines."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return _BESIDE_LINE_ENDS.sub(_escape, _joined(text))
+
+
+def _joined(text: str) -> str:
+    """Return text with the letters that bytes of file names make together."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # surrogates that no file name has
+        return text
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found[0]
+    number = ord(character)
+    if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name
+        return f"\\x{number - 0xDC00:02x}"
+    if named := _NAMED.get(character):
+        return named
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

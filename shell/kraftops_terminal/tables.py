@@ -1,0 +1,188 @@
+"""Tables: drawn to fit the width of a terminal; plain, aligned and uncut for other streams.
+
+A table for a terminal shows as many columns as fit: columns that fold give way first, then columns
+of a high priority number are left out, and a line names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from kraftops.display.sizes import number_text, size_text
+from kraftops_terminal.console import Console
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.widths import padded, width_of_text
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+NO_VALUE = "-"
+_GAP = 2  # blanks between columns
+_LEAST_FOLDED = 12  # columns of text that is folded by choice
+_LEAST = 4  # columns of any text, where even columns of priority 0 do not fit
+
+
+class Bytes(int):
+    """A number of bytes, shown with the unit that suits it."""
+
+
+class Styled(NamedTuple):
+    """A cell in a style of the theme."""
+
+    value: str | int | None
+    style: str
+
+
+Cell = str | int | None | Styled
+"""A text, which is escaped; a number, shown with commas; None, shown as a dash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    title: str
+    priority: int = 0
+    """0 for a column that is always shown; of the others, the highest number is left out first."""
+    justify: Literal["left", "right"] = "left"
+    is_folded: bool = False
+    """Whether long texts take several lines before any column is left out."""
+    style: str = ""
+    """A style of the theme for cells without their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows, with a cell for each column."""
+
+    columns: Sequence[Column]
+    rows: Iterable[Sequence[Cell]]
+    title: str = ""
+    """A line above the table."""
+    total: Sequence[Cell] | None = None
+    """A last row, with sums."""
+    limit: int | None = None
+    """Most rows on a terminal, where a line counts the others; None for all."""
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Write a table to a console."""
+    console.write(table_text(console, table))
+
+
+def table_text(console: Console, table: Table) -> str:
+    """Return the lines of a table for a console; nothing where there are no rows."""
+    left = iter(table.rows)
+    rows = [*(left if console.width is None else islice(left, table.limit))]
+    more = sum(1 for _ in left)
+    if not rows:
+        return ""
+    if table.total is not None:
+        rows.append(table.total)
+    text = _drawn(console, table, rows) if console.is_drawn_on else _plain(table.columns, rows)
+    if more:
+        text += console.painted(f"and {number_text(more)} more", "muted") + "\n"
+    if table.title:
+        return console.painted(escaped(table.title), "title") + f"\n{text}"
+    return text
+
+
+def cell_text(cell: Cell) -> str:
+    """Return a number with commas or a unit, a text on one line, or a dash for None."""
+    value = cell.value if isinstance(cell, Styled) else cell
+    if value is None:
+        return NO_VALUE
+    if isinstance(value, Bytes):
+        return size_text(value)
+    return escaped(value) if isinstance(value, str) else number_text(value)
+
+
+def _plain(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> str:
+    texts = [[column.title for column in columns], *([*map(cell_text, row)] for row in rows)]
+    widths = [max(map(width_of_text, column)) for column in zip(*texts, strict=True)]
+    return "".join(
+        (" " * _GAP)
+        .join(
+            padded(text, width, is_right=column.justify == "right")
+            for text, width, column in zip(row, widths, columns, strict=True)
+        )
+        .rstrip()
+        + "\n"
+        for row in texts
+    )
+
+
+def _drawn(console: Console, table: Table, rows: Sequence[Sequence[Cell]]) -> str:
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    columns = table.columns
+    texts = [[*map(cell_text, row)] for row in rows]
+    natural = [
+        max(cell_len(column.title), *(cell_len(row[at]) for row in texts))
+        for at, column in enumerate(columns)
+    ]
+    widths = fitted(columns, natural, console.width)
+    drawn = _rich_table(columns, widths)
+    for cells, row in zip(rows, texts, strict=True):
+        style = "header" if cells is table.total else None
+        drawn.add_row(
+            *(Text(row[at], _style(cells[at], columns[at])) for at in widths), style=style
+        )
+    lines = console.drawn(drawn).splitlines()
+    dropped = [column.title for at, column in enumerate(columns) if at not in widths]
+    if dropped:
+        tail = f"no room for {', '.join(dropped)}: a wider terminal or a pipe shows all columns"
+        lines.append(console.painted(tail, "muted"))
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _rich_table(columns: Sequence[Column], widths: dict[int, int]) -> RichTable:
+    from rich.table import Table as RichTable
+
+    table = RichTable(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="header")
+    for at, width in widths.items():
+        column = columns[at]
+        table.add_column(column.title, justify=column.justify, width=width, overflow="fold")
+    return table
+
+
+def _style(cell: Cell, column: Column) -> str:
+    return (cell.style if isinstance(cell, Styled) else "") or column.style
+
+
+def fitted(columns: Sequence[Column], natural: Sequence[int], width: int | None) -> dict[int, int]:
+    """Return the columns that are shown, by position, and their widths.
+
+    Args:
+        columns: The columns.
+        natural: The width of each, if nothing is folded.
+        width: Columns of the terminal; None for all that are needed.
+    """
+    widths = dict(enumerate(natural))
+    if width is None:
+        return widths
+    least = {
+        at: min(size, max(_LEAST_FOLDED, len(columns[at].title))) if columns[at].is_folded else size
+        for at, size in widths.items()
+    }
+    while _needed(least) > width:
+        at = max(least, key=lambda at: (columns[at].priority, at))
+        if not columns[at].priority:
+            least = {at: min(size, _LEAST) for at, size in least.items()}
+            break
+        del least[at]
+    widths = {at: widths[at] for at in least}
+    while _needed(widths) > width:
+        at = max(widths, key=lambda at: (widths[at] > least[at], widths[at]))
+        if widths[at] == least[at]:
+            break
+        widths[at] -= 1
+    return widths
+
+
+def _needed(widths: dict[int, int]) -> int:
+    return sum(widths.values()) + _GAP * (len(widths) - 1)

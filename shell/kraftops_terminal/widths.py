@@ -1,0 +1,21 @@
+"""Widths of text in columns of a terminal, for streams on which rich does not draw."""
+
+from __future__ import annotations
+
+
+def width_of_text(text: str) -> int:
+    """Return the columns that text takes: two for wide letters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(
+        0 if category(letter) in ("Mn", "Me") else 2 if east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )
+
+
+def padded(text: str, width: int, *, is_right: bool = False) -> str:
+    """Return text with blanks up to a width in columns."""
+    blanks = " " * (width - width_of_text(text))
+    return blanks + text if is_right else text + blanks
