@@ -109,6 +109,17 @@ class TestReplicaCounts:
         }
 
 
+class TestBrokerLoads:
+    def test_replicas_and_led_partitions_are_counted_by_broker(self, driver: FoldDriver) -> None:
+        driver.each(topic(), partition(), partition(1, replicas=[1, 3]), partition(2))
+        driver.each(topic(U, "b"), partition(0, U), change(2, replicas=[4, 5], leader=5))
+        driver.each(change(1, leader=-1))
+
+        assert list(driver.fold.broker_loads().items()) == [
+            (1, (3, 2)), (2, (2, 0)), (3, (1, 0)), (4, (1, 0)), (5, (1, 1)),
+        ]  # fmt: skip
+
+
 class TestNewestBelow:
     def test_is_the_change_of_a_topic_or_of_one_of_its_partitions(self, driver: FoldDriver) -> None:
         driver.each(topic(), partition(), partition(1), change(0), topic(U, "b"))

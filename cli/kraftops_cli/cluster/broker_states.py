@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from kraftops_cli.cluster.health import NodeFacts, broker_facts
 
 if TYPE_CHECKING:
+    from kraftops.engine.metadata_state import BrokerEntry, BrokerLoad
     from kraftops.image.state.broker import BrokerState
+    from kraftops.image.state.changes import Provenance
     from kraftops.image.state.image import MetadataImage
 
 
@@ -28,3 +32,60 @@ def replica_counts(image: MetadataImage) -> dict[int, Counter[str]]:
         for topic_id, count in by_id.items():
             counts[broker][image.topics[topic_id].name] += count
     return counts
+
+
+class _Registered(NamedTuple):
+    entry: BrokerEntry
+    state: BrokerState
+    facts: NodeFacts
+
+
+class KeptBrokers:
+    """The brokers of an image that changes: what has not changed is not read again."""
+
+    def __init__(self) -> None:
+        self._image: MetadataImage | None = None
+        self._read_at: Provenance | None = None
+        self._brokers: dict[int, _Registered] = {}
+        self._partitions: object = None  # what the loads were counted of
+        self._loads: dict[int, BrokerLoad] = {}
+
+    def states(self, image: MetadataImage) -> dict[int, BrokerState]:
+        """Return the registrations as `broker_states`.
+
+        Raises:
+            KraftopsError: a source cannot be read any more.
+        """
+        return {broker: found.state for broker, found in self._current(image).items()}
+
+    def facts(self, image: MetadataImage) -> dict[int, NodeFacts]:
+        """Return what brokers registered, by id; errors as above."""
+        return {broker: found.facts for broker, found in self._current(image).items()}
+
+    def loads(self, image: MetadataImage) -> dict[int, BrokerLoad]:
+        """Return the load of each broker that has replicas; errors as above."""
+        self._begin(image)
+        fold = image.fold
+        partitions = fold.newest_below(None, None), fold.partition_count(), fold.topic_count()
+        if partitions != self._partitions:
+            self._partitions, self._loads = partitions, fold.broker_loads()
+        return self._loads
+
+    def _begin(self, image: MetadataImage) -> None:
+        """Forget another image: addresses are those of one."""
+        if image is not self._image:
+            self._image, self._read_at, self._brokers, self._partitions = image, None, {}, None
+
+    def _current(self, image: MetadataImage) -> dict[int, _Registered]:
+        self._begin(image)
+        if self._read_at == image.provenance:
+            return self._brokers
+        known, self._brokers = self._brokers, {}
+        for broker, entry in sorted(image.brokers.items()):
+            found = known.get(broker)
+            if found is None or found.entry != entry:
+                state = image.broker_state(entry)
+                found = _Registered(entry, state, broker_facts(image, entry, state))
+            self._brokers[broker] = found
+        self._read_at = image.provenance
+        return self._brokers

@@ -94,10 +94,10 @@ class _Printer:
     """Printer of descriptions; notes about missing permissions precede the first one."""
 
     def __init__(self, terminal: Terminal, form: str, chosen: Chosen, *, has_time: bool) -> None:
-        from kraftops_cli.cluster.target import KeptImage
+        from kraftops_cli.cluster.description import KeptAnswers
 
         self._chosen = chosen
-        self._kept = KeptImage()
+        self._kept = KeptAnswers()
         self._terminal = terminal
         self._form = form
         self._has_time = has_time

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from kraftops.engine.metadata_state import BrokerLoad
 from kraftops.errors import AnswerError, AuthError, WireError
 from kraftops.uuids import to_text
 from kraftops.wire.net.addresses import Address
@@ -22,13 +23,13 @@ from kraftops.wire.rpc.cluster import (
 from kraftops.wire.rpc.connection import Connection
 from kraftops.wire.rpc.error_codes import CLUSTER_AUTHORIZATION_FAILED, NOT_LEADER_OR_FOLLOWER
 from kraftops.wire.rpc.leader import ask_leader
-from kraftops_cli.cluster.broker_states import broker_states, replica_counts
+from kraftops_cli.cluster.broker_states import KeptBrokers
 from kraftops_cli.cluster.health import (
     Health,
+    KeptFacts,
     NodeFacts,
     ask_health,
-    ask_nodes,
-    facts_in_image,
+    controller_facts,
     health_of_image,
 )
 from kraftops_cli.cluster.target import KeptImage, Target
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FENCED = "registered-fenced"
+_NO_LOAD = BrokerLoad(0, 0)
 _REASSIGNMENTS = "ListPartitionReassignments"
 
 
 class BrokerDescription(NamedTuple):
-    """A broker; only the metadata log has the names of listeners, the directories and replicas."""
+    """A broker; only the metadata log has the names of listeners, and the directories."""
 
     node_id: int
     state: str
@@ -53,6 +55,7 @@ class BrokerDescription(NamedTuple):
     directories: Sequence[str] | None
     replicas: int | None
     facts: NodeFacts = NodeFacts()
+    leaders: int | None = None
 
     @property
     def is_fenced(self) -> bool:
@@ -98,6 +101,7 @@ class ClusterDescription:
     chosen: Chosen = ALL
     now: int = 0
     """The time of the description, in ms."""
+    registered: KeptBrokers = field(default_factory=KeptBrokers)
 
     @property
     def snapshot_lag(self) -> int | None:
@@ -120,20 +124,23 @@ class ClusterDescription:
     def _all_brokers(self) -> Iterator[BrokerDescription]:
         if self.live:
             image = self.live.image
-            counts = replica_counts(image)
-            for broker, state in broker_states(image).items():
-                replicas = counts[broker].total() if broker in counts else 0
-                yield _registered(broker, state, replicas, self.facts.get(broker, NodeFacts()))
+            loads = self.registered.loads(image)
+            for broker, state in self.registered.states(image).items():
+                load = loads.get(broker, _NO_LOAD)
+                yield _registered(broker, state, load, self.facts.get(broker, NodeFacts()))
             return
+        told = self.health.loads if self.health else {}
         for node in sorted(self.nodes.nodes if self.nodes else ()):
+            found = told.get(node.node_id)
             yield BrokerDescription(
                 node.node_id,
                 FENCED if node.is_fenced else "active",
                 node.rack,
                 [("", node.address)],
                 None,
-                None,
+                found.replicas if found else None,
                 self.facts.get(node.node_id, NodeFacts()),
+                found.leaders if found else None,
             )
 
     def facts_of(self, node: int) -> NodeFacts:
@@ -151,7 +158,7 @@ class ClusterDescription:
 
 
 def _registered(
-    broker: int, state: BrokerState, replicas: int, facts: NodeFacts
+    broker: int, state: BrokerState, load: BrokerLoad, facts: NodeFacts
 ) -> BrokerDescription:
     """Return the description of a broker from its registration."""
     unfenced = "in-controlled-shutdown" if state["inControlledShutdown"] else "active"
@@ -161,16 +168,26 @@ def _registered(
         state["rack"],
         [(each["name"], Address(each["host"], each["port"])) for each in state["endPoints"]],
         [to_text(directory) for directory in state["logDirs"]],
-        replicas,
+        load.replicas,
         facts,
+        load.leaders,
     )
+
+
+class KeptAnswers:
+    """What is kept between two descriptions of a cluster: its metadata, and what brokers told."""
+
+    def __init__(self) -> None:
+        self.image = KeptImage()
+        self.brokers = KeptBrokers()
+        self.facts = KeptFacts()
 
 
 def ask_description(
     target: Target,
     skipped: Callable[[str, AnswerError], None],
     *,
-    kept: KeptImage | None = None,
+    kept: KeptAnswers | None = None,
     chosen: Chosen = ALL,
 ) -> ClusterDescription:
     """Ask a cluster for everything; call *skipped* for each part that is not permitted.
@@ -178,14 +195,15 @@ def ask_description(
     Args:
         target: The cluster.
         skipped: Gets the name of the part, and the error.
-        kept: The metadata that is kept between descriptions.
+        kept: The answers that are kept between descriptions.
         chosen: The brokers that are shown.
 
     Raises:
         WireError: there is no answer, or another error.
     """
+    kept = kept or KeptAnswers()
     with target.connect() as connection:
-        questions = _Questions(target, connection, skipped, kept or KeptImage())
+        questions = _Questions(target, connection, skipped, kept.image)
         features = api_versions(connection).features
         nodes = questions.nodes()
         live = questions.live_image(nodes)
@@ -193,9 +211,9 @@ def ask_description(
         health = questions.health(live)
     controllers: dict[int, NodeFacts] | None = None
     if live:
-        facts, controllers = facts_in_image(live.image)
+        facts, controllers = kept.brokers.facts(live.image), controller_facts(live.image)
     else:
-        facts = ask_nodes(target, nodes.nodes if nodes else ())
+        facts = kept.facts.of(target, nodes.nodes if nodes else ())
     return ClusterDescription(
         is_of_controllers=target.is_of_controllers,
         nodes=nodes,
@@ -208,6 +226,7 @@ def ask_description(
         controllers=controllers,
         chosen=chosen,
         now=time.time_ns() // 1_000_000,
+        registered=kept.brokers,
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kraftops_cli.cluster.health import Health
 
 _BROKER_HEADER = (
-    *("BROKER", "STATE", "RACK", "RELEASE", "REPLICAS", "LISTENERS", "DIRECTORIES"),
+    *("BROKER", "STATE", "RACK", "RELEASE", "LEADERS", "REPLICAS", "LISTENERS", "DIRECTORIES"),
     "FAILED DIRECTORIES",
 )
 _REPLICA_HEADER = (
@@ -81,6 +81,7 @@ def _broker_text(brokers: Sequence[BrokerDescription] | None) -> str:
             each.state,
             each.rack,
             each.facts.release,
+            each.leaders,
             each.replicas,
             _listener_text(each.listeners),
             None if each.directories is None else ", ".join(each.directories) or None,
@@ -224,6 +225,7 @@ def _broker_json(broker: BrokerDescription) -> dict[str, object]:
         "rack": broker.rack,
         "release": broker.facts.release,
         "replicas": broker.replicas,
+        "leaders": broker.leaders,
         "listeners": _listener_json(broker.listeners),
         "directories": None if broker.directories is None else [*broker.directories],
         "failedDirectories": None if broker.facts.failed is None else [*broker.facts.failed],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kraftops.engine.metadata_state import TOPIC_RESOURCE, PartitionCondition
+from kraftops.engine.metadata_state import TOPIC_RESOURCE, BrokerLoad, PartitionCondition
 from kraftops.errors import WireError
 from kraftops.image.state.broker import registered_broker
 from kraftops.placement.placement import Replicas, TopicPartition
@@ -17,6 +18,8 @@ from kraftops.wire.rpc.cluster import api_versions, failed_directories
 from kraftops.wire.rpc.node_release import release_of
 
 if TYPE_CHECKING:
+    from kraftops.engine.metadata_state import BrokerEntry
+    from kraftops.image.state.broker import BrokerState
     from kraftops.image.state.image import MetadataImage
     from kraftops.placement.placement import Placement
     from kraftops.wire.rpc.cluster import ClusterNode, Feature
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 MIN_ISR = "min.insync.replicas"
 _BROKER_RESOURCE = 4
 _NODE_SECONDS = 2.0
+_ASKED_AGAIN = 60  # descriptions, after which each broker was asked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Health:
 
     A partition is under its min ISR with fewer replicas in sync than `min.insync.replicas`, or
     than it has replicas if these are fewer. *is_min_isr_assumed*: nobody told the default, and it
-    is taken to be 1, as Kafka's own.
+    is taken to be 1, as Kafka's own. *loads* has the partitions by broker, if a broker told them.
     """
 
     partitions: int
@@ -43,6 +47,7 @@ class Health:
     under_min_isr: int
     is_min_isr_assumed: bool
     moving: Mapping[TopicPartition, Replicas]
+    loads: Mapping[int, BrokerLoad] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +153,24 @@ def _counted(
         ),
         is_min_isr_assumed=any(partition.topic not in needed for partition in behind),
         moving=placement.moving,
+        loads=_loads(placement),
     )
 
 
-def facts_in_image(image: MetadataImage) -> tuple[dict[int, NodeFacts], dict[int, NodeFacts]]:
-    """Return what brokers and controllers registered, by id.
+def _loads(placement: Placement) -> dict[int, BrokerLoad]:
+    replicas: Counter[int] = Counter()
+    leaders: Counter[int] = Counter()
+    for found in placement.partitions.values():
+        replicas.update(found.replicas)
+        leaders[found.leader] += 1
+    return {
+        broker: BrokerLoad(replicas[broker], leaders[broker])
+        for broker in sorted({*placement.brokers, *replicas})
+    }
+
+
+def broker_facts(image: MetadataImage, entry: BrokerEntry, state: BrokerState) -> NodeFacts:
+    """Return what a broker registered; *state* is that of its *entry*.
 
     A log directory has failed if the broker registered with it, and a later change lacks it; of a
     broker that only a snapshot has, this is not known.
@@ -160,22 +178,23 @@ def facts_in_image(image: MetadataImage) -> tuple[dict[int, NodeFacts], dict[int
     Raises:
         KraftopsError: a source cannot be read any more.
     """
-    brokers = {}
-    for broker, entry in sorted(image.brokers.items()):
-        first = entry.addresses[0]
-        at_first = registered_broker(image.read(first)[1])
-        state = image.broker_state(entry)
-        gone = [each for each in at_first["logDirs"] if each not in state["logDirs"]]
-        is_known = not image.change(first).is_upper_bound
-        features = _features(at_first["features"], "minSupportedVersion", "maxSupportedVersion")
-        failed = tuple(map(to_text, gone)) if is_known or gone else None
-        brokers[broker] = NodeFacts(_release(features), features, failed)
+    first = entry.addresses[0]
+    at_first = registered_broker(image.read(first)[1])
+    gone = [each for each in at_first["logDirs"] if each not in state["logDirs"]]
+    is_known = not image.change(first).is_upper_bound
+    features = _features(at_first["features"], "minSupportedVersion", "maxSupportedVersion")
+    failed = tuple(map(to_text, gone)) if is_known or gone else None
+    return NodeFacts(_release(features), features, failed)
+
+
+def controller_facts(image: MetadataImage) -> dict[int, NodeFacts]:
+    """Return what controllers registered, by id; errors as above."""
     controllers = {}
     for controller, address in sorted(image.controllers.items()):
         data = image.read(address)[1]
         features = _features(data["features"], "minSupportedVersion", "maxSupportedVersion")
         controllers[controller] = NodeFacts(_release(features), features)
-    return brokers, controllers
+    return controllers
 
 
 def _features(found: object, first: str, last: str) -> tuple[Feature, ...]:
@@ -193,22 +212,33 @@ def _release(features: Collection[Feature]) -> str | None:
     return release_of(None, features)
 
 
-def ask_nodes(target: Target, nodes: Collection[ClusterNode]) -> dict[int, NodeFacts]:
-    """Ask each unfenced broker for its release and log directories; the silent ones are left out.
+class KeptFacts:
+    """What brokers told of themselves: all are asked once, then some of them each time."""
 
-    Each has two seconds.
-    """
-    found = {}
-    for node in nodes:
-        if node.is_fenced:
-            continue
-        deadline = Deadline(min(_NODE_SECONDS, target.deadline.left))
-        try:
-            with target.connect_to(node.address, deadline) as connection:
-                versions = api_versions(connection)
-                release = release_of(versions.apis, versions.features)
-                failed = failed_directories(connection)
-        except WireError:
-            continue
-        found[node.node_id] = NodeFacts(release, tuple(versions.features), failed)
-    return found
+    def __init__(self) -> None:
+        self._facts: dict[ClusterNode, NodeFacts | None] = {}  # the last that were asked come last
+
+    def of(self, target: Target, nodes: Collection[ClusterNode]) -> dict[int, NodeFacts]:
+        """Return the facts of the unfenced brokers, by id; the silent ones are left out."""
+        running = [node for node in nodes if not node.is_fenced]
+        present = {*running}
+        known = {node: self._facts[node] for node in self._facts if node in present}
+        again = [*known][: -(-len(known) // _ASKED_AGAIN)]
+        for node in (*again, *(node for node in running if node not in known)):
+            known.pop(node, None)
+            known[node] = ask_node(target, node)
+        self._facts = known
+        return {node.node_id: facts for node, facts in known.items() if facts is not None}
+
+
+def ask_node(target: Target, node: ClusterNode) -> NodeFacts | None:
+    """Ask a broker for its release and log directories; None without an answer in two seconds."""
+    deadline = Deadline(min(_NODE_SECONDS, target.deadline.left))
+    try:
+        with target.connect_to(node.address, deadline) as connection:
+            versions = api_versions(connection)
+            release = release_of(versions.apis, versions.features)
+            failed = failed_directories(connection)
+    except WireError:
+        return None
+    return NodeFacts(release, tuple(versions.features), failed)

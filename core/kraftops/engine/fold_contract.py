@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from kraftops.engine.metadata_state import (
     BrokerEntry,
+    BrokerLoad,
     EntryChange,
     EntryKey,
     NewestRecord,
@@ -245,6 +246,13 @@ class Fold(Protocol):
 
     def replica_counts(self) -> dict[int, dict[bytes, int]]:
         """Return the number of replicas on each broker, by broker and topic id.
+
+        Raises:
+            KraftopsError: as `partition`.
+        """
+
+    def broker_loads(self) -> dict[int, BrokerLoad]:
+        """Return the load of each broker that has replicas, or leads a partition, by broker id.
 
         Raises:
             KraftopsError: as `partition`.

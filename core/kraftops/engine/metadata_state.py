@@ -62,6 +62,13 @@ class TopicEntry(NamedTuple):
     """Drafts of KIP-631 mark a topic before they remove it."""
 
 
+class BrokerLoad(NamedTuple):
+    """The number of replicas of a broker, and of the partitions that it leads."""
+
+    replicas: int
+    leaders: int
+
+
 class NewestRecord(NamedTuple):
     """The address of the record that changed an entry last, and the number of its records.
 

@@ -16,6 +16,7 @@ from kraftops.engine.fold_contract import (
 )
 from kraftops.engine.metadata_state import (
     BrokerEntry,
+    BrokerLoad,
     EntryChange,
     EntryKey,
     NewestRecord,
@@ -145,6 +146,10 @@ class NativeFold(Fold):
 
     def replica_counts(self) -> dict[int, dict[bytes, int]]:
         return _call(self.native.replica_counts)
+
+    def broker_loads(self) -> dict[int, BrokerLoad]:
+        loads = _call(self.native.broker_loads)
+        return {broker: BrokerLoad(*load) for broker, load in loads.items()}
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {

@@ -95,8 +95,8 @@ def test_brokers_of_the_metadata_log_have_their_replicas(tmp_path: Path) -> None
     live: Any = SimpleNamespace(image=load(log.write(tmp_path)))
 
     assert replace(NOTHING, live=live).brokers() == [
-        BrokerDescription(2, "active", None, [], [], 2),
-        BrokerDescription(3, "registered-fenced", None, [], [], 0),
+        BrokerDescription(2, "active", None, [], [], 2, leaders=0),
+        BrokerDescription(3, "registered-fenced", None, [], [], 0, leaders=0),
     ]
 
 

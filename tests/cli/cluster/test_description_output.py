@@ -63,8 +63,8 @@ def test_brokers_and_features_of_a_broker() -> None:
     _, brokers, _, table = description_text(description).split("\n\n")
 
     assert [line.split() for line in brokers.splitlines()[1:]] == [
-        ["1", "active", "-", "-", "-", "a:1", "-", "-"],
-        ["2", "registered-fenced", "r", "-", "-", "b:2", "-", "-"],
+        ["1", "active", "-", "-", "-", "-", "a:1", "-", "-"],
+        ["2", "registered-fenced", "r", "-", "-", "-", "b:2", "-", "-"],
     ]
     assert (
         table == "FEATURE  FINALIZED  SUPPORTED\nf        2          0-3\ng        -          -\n"

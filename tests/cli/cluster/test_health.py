@@ -4,15 +4,25 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kraftops.image.load.loading import load
 from kraftops.image.state.image import MetadataImage
 from kraftops.placement.placement import TopicPartition
 from kraftops.wire.config.settings import Settings
-from kraftops.wire.net.addresses import Bootstrap
+from kraftops.wire.net.addresses import Address, Bootstrap
 from kraftops.wire.net.deadline import Deadline
 from kraftops.wire.rpc.cluster import ClusterNode
 from kraftops.wire.rpc.connection import Connection, NodeKind
-from kraftops_cli.cluster.health import ask_health, ask_nodes, facts_in_image, health_of_image
+from kraftops_cli.cluster import health as health_module
+from kraftops_cli.cluster.broker_states import KeptBrokers
+from kraftops_cli.cluster.health import (
+    KeptFacts,
+    NodeFacts,
+    ask_health,
+    controller_facts,
+    health_of_image,
+)
 from kraftops_cli.cluster.target import Target
 from tests.helpers.logs.metadata_logs import records_batch
 from tests.helpers.nodes.lost_quorums import broker
@@ -83,7 +93,8 @@ def test_directory_that_a_later_change_lacks_has_failed(tmp_path: Path) -> None:
     log._append(records_batch(log.end, registration, broker(2), version=3), 2)
     log._append(records_batch(log.end, ("BrokerRegistrationChangeRecord", change), version=2), 1)
 
-    brokers, controllers = facts_in_image(load(log.write(tmp_path)))
+    found = load(log.write(tmp_path))
+    brokers, controllers = KeptBrokers().facts(found), controller_facts(found)
 
     assert (brokers[1].release, brokers[2].release) == ("4.3", None)
     assert brokers[1].failed == ("AAAAAAAAAAAAAAAAAAAACA",)
@@ -136,6 +147,7 @@ def test_partitions_are_counted_by_a_broker() -> None:
     assert (health.partitions, health.under_replicated, health.offline) == (2, 2, 1)
     assert (health.under_min_isr, health.is_min_isr_assumed) == (2, False)
     assert health.moving == {}
+    assert health.loads == {1: (2, 1), 2: (2, 0), 3: (2, 0)}
 
 
 def test_brokers_tell_release_and_failed_directories_and_silent_ones_are_left_out() -> None:
@@ -147,7 +159,31 @@ def test_brokers_tell_release_and_failed_directories_and_silent_ones_are_left_ou
         ]
         target = Target([Bootstrap(peer.address)], NodeKind.BROKER, Settings(), Deadline(5), None)
 
-        found = ask_nodes(target, nodes)
+        found = KeptFacts().of(target, nodes)
 
     assert [*found] == [1]
     assert (found[1].release, found[1].failed) == ("4.1 or later", ("/d2",))
+
+
+def test_brokers_are_asked_again_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every description, a thousand would be too many."""
+    address = Address("a", 1)
+    nodes = [ClusterNode(number, address, None, False) for number in range(1, 91)]
+    asked: list[int] = []
+
+    def ask(_: object, node: ClusterNode) -> NodeFacts | None:
+        asked.append(node.node_id)
+        return NodeFacts(str(len(asked)))
+
+    monkeypatch.setattr(health_module, "ask_node", ask)
+    target: Any = None
+    kept = KeptFacts()
+
+    assert len(kept.of(target, nodes)) == len(asked) == 90
+    del asked[:]
+    gone = nodes[5]._replace(is_fenced=True)
+    found = kept.of(target, [*nodes[:5], gone, *nodes[6:]])
+    assert (asked, len(found), found[1].release) == ([1, 2], 89, "1")
+    del asked[:]
+    kept.of(target, nodes)
+    assert asked == [3, 4, 6]

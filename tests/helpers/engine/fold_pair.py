@@ -110,6 +110,7 @@ def answers(fold: Fold) -> Iterator[tuple[str, Any]]:
     directories = {broker: [] for broker in (1, 2)} | {3: [bytes(15) + b"\x4d"]}
     yield "suspects", _of(lambda: list(fold.suspects(directories).items()))
     yield "holdings", _of(fold.replica_counts)
+    yield "loads", _of(lambda: list(fold.broker_loads().items()))
     yield "brokers", list(fold.brokers().items())
     tables = fold.tables()
     yield "tables", tables._replace(scram={})

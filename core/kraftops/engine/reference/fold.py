@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from kraftops.engine.fold_contract import BatchBounds, Fetch, Fold, FoldProgress, WindowResult
 from kraftops.engine.metadata_state import (
     BrokerEntry,
+    BrokerLoad,
     EntryChange,
     EntryKey,
     NewestRecord,
@@ -195,6 +196,9 @@ class ReferenceFold(Fold):
 
     def replica_counts(self) -> dict[int, dict[bytes, int]]:
         return aggregates.replica_counts(self.state)
+
+    def broker_loads(self) -> dict[int, BrokerLoad]:
+        return aggregates.broker_loads(self.state)
 
     def brokers(self) -> dict[int, BrokerEntry]:
         return {number: found.entry() for number, found in self.state.brokers.items()}

@@ -4,7 +4,7 @@ use super::partition_state::{Batches, PartitionState};
 use super::topics::{Id, Topic};
 use super::{Fold, Limits};
 use pyo3::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The bits of `kraftops.engine.metadata_state.PartitionCondition`.
 pub mod condition {
@@ -25,6 +25,8 @@ pub mod condition {
 type Numbers = Vec<(Id, Vec<i32>)>;
 /// For each broker, the topics and the numbers of their replicas.
 type ReplicaCounts = Vec<(i32, Vec<(Id, u64)>)>;
+/// For each broker, the numbers of its replicas and of the partitions that it leads.
+type BrokerLoads = BTreeMap<i32, (u64, u64)>;
 
 /// The brokers of a list, which can be long in a hostile log.
 enum Ids<'a> {
@@ -275,5 +277,19 @@ impl Fold {
             }
         }
         Ok(found)
+    }
+
+    /// The numbers of replicas and of led partitions of each broker.
+    pub(super) fn broker_loads(&self, batches: &mut Batches) -> PyResult<BrokerLoads> {
+        let mut loads: HashMap<i32, (u64, u64)> = HashMap::new();
+        self.each_state(batches, |_, _, _, state| {
+            for id in &state.replicas {
+                loads.entry(*id).or_default().0 += 1;
+            }
+            if state.leader >= 0 {
+                loads.entry(state.leader).or_default().1 += 1;
+            }
+        })?;
+        Ok(loads.into_iter().collect())
     }
 }

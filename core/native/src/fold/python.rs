@@ -10,7 +10,7 @@ use crate::python::guarded;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The rules of records; made once, shared by folds.
@@ -350,6 +350,11 @@ impl PyFold {
             found.set_item(broker, topics)?;
         }
         Ok(found)
+    }
+
+    fn broker_loads(&self, py: Python) -> PyResult<BTreeMap<i32, (u64, u64)>> {
+        let mut batches = Batches::new(py, &self.fetch);
+        self.fold.broker_loads(&mut batches)
     }
 
     fn brokers(&self) -> Vec<Registered> {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from kraftops.engine.metadata_state import NewestRecord
+from kraftops.engine.metadata_state import BrokerLoad, NewestRecord
 from kraftops.engine.reference.folding.partitions import is_suspect
 from kraftops.engine.reference.folding.state import Partition, State, Topic
 
@@ -58,6 +59,20 @@ def replica_counts(state: State) -> dict[int, dict[bytes, int]]:
                 counts = found.setdefault(broker, {})
                 counts[topic.id] = counts.get(topic.id, 0) + 1
     return found
+
+
+def broker_loads(state: State) -> dict[int, BrokerLoad]:
+    """Return the replicas of each broker, and the partitions that it leads."""
+    replicas: Counter[int] = Counter()
+    leaders: Counter[int] = Counter()
+    for topic in state.topics.values():
+        for partition in topic.partitions.values():
+            found = state.of_partition(partition)
+            replicas.update(found.replicas)
+            if found.leader >= 0:
+                leaders[found.leader] += 1
+    brokers = sorted(replicas.keys() | leaders.keys())
+    return {broker: BrokerLoad(replicas[broker], leaders[broker]) for broker in brokers}
 
 
 def newest_below(state: State, topic_id: bytes | None, exact: State | None) -> NewestRecord | None:

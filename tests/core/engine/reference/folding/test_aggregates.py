@@ -56,6 +56,12 @@ def test_replicas_are_counted_by_broker_and_topic() -> None:
     assert aggregates.replica_counts(state) == {1: {T: 1}, 2: {T: 2}, 3: {T: 1, U: 1}}
 
 
+def test_loads_are_replicas_and_led_partitions_by_broker() -> None:
+    state = state_of((T, {0: {}, 1: {"replicas": [2, 3]}}), (U, {0: {"leader": -1}}))
+
+    assert aggregates.broker_loads(state) == {1: (2, 2), 2: (3, 0), 3: (1, 0)}
+
+
 @pytest.mark.parametrize(
     ("topic_id", "newest"),
     [
