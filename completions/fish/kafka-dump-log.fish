@@ -32,6 +32,7 @@ complete -c kafka-dump-log -l share-group-state-decoder -d 'Decode __share_group
 complete -c kafka-dump-log -l dialect -x -a 'kafka kip-631 kip-631-draft' -d 'The form of metadata records: Kafka\'s, or a text of KIP-631; implies their decoder'
 complete -c kafka-dump-log -l raw -d 'Choose no decoder by the topic that a directory is named after'
 complete -c kafka-dump-log -l from-start -d 'Of a metadata log\'s directory, read all segments and no snapshot'
+complete -c kafka-dump-log -l remote-log-metadata -x -d 'Logs of __remote_log_metadata, or directories with them, that tell of tiered segments'
 complete -c kafka-dump-log -l controllers -s C -x -d 'Read the metadata log of these controllers\' cluster'
 complete -c kafka-dump-log -l command-config -x -a '(__kraftops_paths \'.\')' -d 'With --controllers: client properties, for login and TLS'
 complete -c kafka-dump-log -l config -x -a '(__kraftops_paths \'.\')' -d 'Read from the controllers of this server.properties, with its login'

@@ -39,6 +39,7 @@ complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l share-group-st
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l dialect -x -a 'kafka kip-631 kip-631-draft' -d 'The form of metadata records: Kafka\'s, or a text of KIP-631; implies their decoder'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l raw -d 'Choose no decoder by the topic that a directory is named after'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l from-start -d 'Of a metadata log\'s directory, read all segments and no snapshot'
+complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l remote-log-metadata -x -d 'Logs of __remote_log_metadata, or directories with them, that tell of tiered segments'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l controllers -s C -x -d 'Read the metadata log of these controllers\' cluster'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l command-config -x -a '(__kraftops_paths \'.\')' -d 'With --controllers: client properties, for login and TLS'
 complete -c kraftops -n '__fish_seen_subcommand_from dump-log' -l config -x -a '(__kraftops_paths \'.\')' -d 'Read from the controllers of this server.properties, with its login'

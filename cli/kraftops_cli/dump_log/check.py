@@ -45,12 +45,19 @@ def directories_among(
     return folders, others
 
 
-def run_check(folders: list[str], terminal: Terminal, bundles: Iterable[Bundle]) -> int:
+def run_check(
+    folders: list[str],
+    terminal: Terminal,
+    bundles: Iterable[Bundle],
+    remote_metadata: Iterable[str] = (),
+) -> int:
     """Check the partitions in directories, also those of *bundles*; return the exit code.
+
+    *remote_metadata* are further logs of `__remote_log_metadata`.
 
     Raises:
         UsageError: a directory holds no log.
-        SourceError: a directory cannot be listed.
+        SourceError: a directory or remote log metadata cannot be read.
     """
     output = _Json(terminal) if terminal.is_json else _Text(terminal)
 
@@ -60,7 +67,7 @@ def run_check(folders: list[str], terminal: Terminal, bundles: Iterable[Bundle])
         return text
 
     found, of_directories = check_directories(
-        folders, lambda check: output.partition(check.renamed(shown))
+        folders, lambda check: output.partition(check.renamed(shown)), remote_metadata
     )
     checks = [check.renamed(shown) for check in found]
     common = tuple(finding.renamed(shown) for finding in of_directories)

@@ -86,9 +86,9 @@ snapshots; compressed segments (.gz, .zst, .xz); - is standard input. The direct
 stands for its segments in the order of their offsets; the directory of __cluster_metadata for its
 newest snapshot and the segments after it (--from-start: for all segments); a log directory for all
 its partitions. So does the directory of a tier, with segments as LocalTieredStorage or Aiven's
-plugin name them, unless the plugin compresses or encrypts them. The name of the topic chooses the
-decoder, unless --raw is given. A name with *, ? or [ is a pattern, if there is no file of this
-name. With --salvage, standard input and archives are first copied to a temporary file without a
+plugin name them, unless the plugin compresses or encrypts them; with --offset only the segments
+that hold these offsets are read. The name of the topic chooses the decoder, unless --raw is given.
+A name with *, ? or [ is a pattern, if there is no file of this name. With --salvage, standard input and archives are first copied to a temporary file without a
 name.
 
 An archive of directories (.tar, also .gz, .bz2, .xz or .zst; .zip) stands for all partitions in it;
@@ -194,6 +194,13 @@ worst finding: clean, recoverable on start, damaged, data lost; and what is lost
 bytes.
 
 The exit status is 0 if a start mends all findings, 2 if not, and 1 if a partition cannot be read.
+Segments in a tier are compared with the remote log metadata: with the partitions of
+__remote_log_metadata among the directories, and those of --remote-log-metadata. Segments that have
+no metadata are found, metadata of segments without their files, and offsets that neither a remote
+segment has nor the local log, where the directories of both are given. Offsets that only a missing
+segment had are lost. Without the metadata, what is in the tier is compared with itself and with the
+local logs. Of a segment with several copies, --offset reads the one that readers are sent to.
+
 A broker may run meanwhile: a finding about a partition that changes must be found again. Of files
 that were copied without their log directory, only an unfinished end counts as mended. With filters,
 --limit, --output or another form, the records of directories are checked as those of files are.
@@ -303,6 +310,12 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     "--from-start",
     is_flag=True,
     help="Of a metadata log's directory, read all segments and no snapshot.",
+)
+@click.option(
+    "--remote-log-metadata",
+    metavar="PATH",
+    multiple=True,
+    help="Logs of __remote_log_metadata, or directories with them, that tell of tiered segments.",
 )
 @live_options
 @filter_options

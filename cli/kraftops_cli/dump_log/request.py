@@ -42,6 +42,8 @@ _CONTRADICTIONS = (
     ("follow", "limit"),
     ("follow", "output"),
     ("follow", "salvage"),
+    ("remote_log_metadata", "spark"),
+    ("remote_log_metadata", "controllers"),
 )
 
 
@@ -62,7 +64,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
         if not (files and query.output_format.is_text):  # no form of Kafka's tool
             terminal.keeps_kafka_codes = False
         if not terminal.keeps_kafka_codes:
-            refuse_missing(names)
+            refuse_missing([*names, *_texts(options["remote_log_metadata"])])
     if on_spark:
         from kraftops_cli.dump_log.on_spark.run import run_spark
 
@@ -127,11 +129,36 @@ def _run_dump(
     sources = _sources(names, options, unreadable.append, bundles)
     if unreadable and not sources:
         raise unreadable[0]
+    sources = _holding(sources, query, options, unreadable)
+    if not sources:
+        raise unreadable[0]
     for error in unreadable:
         terminal.error(error.message)
     is_whole = not (unreadable or bundles)  # an archive may have members that are not read
     code = run_dump(_plan(sources, query, options), terminal, is_whole=is_whole)
     return max(code, 1) if unreadable else code
+
+
+def _holding(
+    sources: list[Source],
+    query: Query,
+    options: dict[str, object],
+    unreadable: list[SourceError],
+) -> list[Source]:
+    """Leave out tiered segments that do not hold the offsets that are asked for."""
+    if not options["offsets"]:
+        return sources
+    from kraftops.dump.tiers.holding import holding
+    from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC, read_remote_metadata
+
+    given = (source.path for source in sources if source.topic == REMOTE_TOPIC)
+    paths = [*_texts(options["remote_log_metadata"]), *given]
+    span = query.filter.first_offset, query.filter.last_offset
+    return holding(sources, span, lambda: read_remote_metadata(paths), unreadable.append)
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    return tuple(map(str, given)) if isinstance(given, tuple) else ()
 
 
 def _run_check(
@@ -149,7 +176,8 @@ def _run_check(
     if others:
         codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
     if folders:
-        codes.append(run_check(folders, terminal, bundles.values()))
+        remote = _texts(options["remote_log_metadata"])
+        codes.append(run_check(folders, terminal, bundles.values(), remote))
     return max(codes)
 
 
@@ -173,6 +201,8 @@ def _refuse_contradictions(ctx: click.Context, query: Query, options: dict[str, 
             raise click.UsageError(f"{shown[one]} and {shown[other]} do not go together", ctx)
     if options["follow"] and options["tail"]:
         raise click.UsageError("--follow and --tail do not go together, but for --tail 0", ctx)
+    if options["remote_log_metadata"] and not (options["check"] or options["offsets"]):
+        raise click.UsageError("--remote-log-metadata needs --check or --offset", ctx)
     for name in _OF_SUMMARY:
         if name in given and not options["summary"]:
             raise click.UsageError(f"{shown[name]} needs --summary", ctx)

@@ -46,14 +46,22 @@ PARTITION_NAME = re.compile(r"(.+)-([0-9]{1,10})(\.[0-9a-f]{32}-(?:delete|future
 _INT64 = range(-(1 << 63), 1 << 63)
 _INT32 = range(-(1 << 31), 1 << 31)
 _ID = "[A-Za-z0-9_-]{22}"
-_TIERED_NAME = re.compile(rf"[0-9]{{20}}-{_ID}\.")
+_TIERED_NAME = re.compile(rf"([0-9]{{20}})-({_ID})(\.[a-z_.-]+)")
 _TIERED_DIRECTORIES = (
-    re.compile(rf"(?:.*/)?([^/]+)-([0-9]{{1,10}})-{_ID}"),
-    re.compile(rf"(?:.*/)?([^/]+)-{_ID}/([0-9]{{1,10}})"),
+    re.compile(rf"(?:.*/)?(?P<topic>[^/]+)-(?P<partition>[0-9]{{1,10}})-(?P<id>{_ID})"),
+    re.compile(rf"(?:.*/)?(?P<topic>[^/]+)-(?P<id>{_ID})/(?P<partition>[0-9]{{1,10}})"),
 )
 """Directories of tiered segments: of Kafka's `LocalTieredStorage`, of Aiven's plugin."""
 TIERED_TOPIC = re.compile(rf".+-{_ID}")
 """Directory of a topic in Aiven's layout, with a directory for each partition."""
+
+
+class TieredName(NamedTuple):
+    """Name of a file of a tiered segment: its offset, its id, and the rest as its kind."""
+
+    base_offset: int
+    segment_id: str
+    kind: str
 
 
 class FileName(NamedTuple):
@@ -96,7 +104,13 @@ class FileName(NamedTuple):
     @property
     def is_tiered(self) -> bool:
         """Whether it is a file of a tiered segment, which has an id in its name."""
-        return _TIERED_NAME.match(self.proper_name) is not None
+        return bool(self.segment_id)
+
+    @property
+    def segment_id(self) -> str:
+        """The id of a tiered segment in the name; empty for another file."""
+        found = tiered_name(self.proper_name)
+        return found.segment_id if found else ""
 
     @property
     def is_bootstrap(self) -> bool:
@@ -147,6 +161,18 @@ def file_name(path: str) -> FileName | None:
     return FileName(path, kind, renamed, archive)
 
 
+def tiered_name(path: str) -> TieredName | None:
+    """Return the parsed name of a file of a tiered segment; None for another file."""
+    found = _TIERED_NAME.fullmatch(os.path.basename(path))
+    return TieredName(int(found[1]), found[2], found[3]) if found else None
+
+
+def tiered_topic_id(directory: str) -> str | None:
+    """Return the id of the topic in the name of a tiered partition's directory; None without."""
+    found = _tiered_directory(directory)
+    return found["id"] if found else None
+
+
 def partition_of(path: str) -> tuple[str, int] | None:
     """Return topic and partition of the log that a file belongs to; None if no directory says it.
 
@@ -155,15 +181,24 @@ def partition_of(path: str) -> tuple[str, int] | None:
     if path == STANDARD_INPUT:
         return None
     directory, name = os.path.split(path)
-    if not is_remote(path):
-        directory = os.path.abspath(directory)
     if _TIERED_NAME.match(name):
-        found = next(filter(None, (one.fullmatch(directory) for one in _TIERED_DIRECTORIES)), None)
+        found = _tiered_directory(directory)
+        topic, partition = found.group("topic", "partition") if found else ("", "-1")
     else:
-        found = PARTITION_NAME.fullmatch(directory.rpartition("/")[2])
-    if found is None or int(found[2]) not in _INT32:
+        found = PARTITION_NAME.fullmatch(_absolute(directory).rpartition("/")[2])
+        topic, partition = found.group(1, 2) if found else ("", "-1")
+    if found is None or int(partition) not in _INT32:
         return None
-    return found[1], int(found[2])
+    return topic, int(partition)
+
+
+def _tiered_directory(path: str) -> re.Match[str] | None:
+    absolute = _absolute(path)
+    return next(filter(None, (one.fullmatch(absolute) for one in _TIERED_DIRECTORIES)), None)
+
+
+def _absolute(directory: str) -> str:
+    return directory if is_remote(directory) else os.path.abspath(directory)
 
 
 def _split_suffix(name: str) -> tuple[str, str]:

@@ -10,14 +10,22 @@ from itertools import chain
 
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck
 from kraftops.dump.check.log_directory import LogDirectory, read_log_directory
-from kraftops.dump.check.partition import check_partition
+from kraftops.dump.check.partition import check_absent_tier, check_partition
 from kraftops.dump.check.partition_files import TOPIC_ID
+from kraftops.dump.check.tier import LocalLog, Surroundings
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC, no_log, partition_log
+from kraftops.dump.tiers.remote_metadata import REMOTE_TOPIC
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import PARTITION_NAME, TIERED_TOPIC
+from kraftops.log.files import (
+    PARTITION_NAME,
+    TIERED_TOPIC,
+    partition_of,
+    tiered_name,
+    tiered_topic_id,
+)
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
@@ -25,39 +33,97 @@ from kraftops.records.internal_topics import METADATA
 
 
 def check_directories(
-    paths: Iterable[str], on_check: Callable[[PartitionCheck], None]
+    paths: Iterable[str],
+    on_check: Callable[[PartitionCheck], None],
+    remote_metadata: Iterable[str] = (),
 ) -> tuple[list[PartitionCheck], tuple[Finding, ...]]:
-    """Check all partitions in directories.
+    """Check all partitions in directories, those of tiers after the others.
 
     Args:
-        paths: directories of partitions, or log directories.
+        paths: directories of partitions, log directories, or directories of tiers.
         on_check: is called with each partition, as soon as it is checked.
+        remote_metadata: files or directories of `__remote_log_metadata`; its partitions among
+            *paths* are taken besides.
 
     Returns:
         The checks, and the findings about log directories.
 
     Raises:
         UsageError: a directory holds no log.
-        SourceError: a directory cannot be listed.
+        SourceError: a directory or remote log metadata cannot be read.
     """
     checks: list[PartitionCheck] = []
     common: list[Finding] = []
     known: dict[str, LogDirectory] = {}
-    folders = list(chain.from_iterable(map(partition_folders, paths)))
+    by_path = {path: partition_folders(path) for path in paths}
+    folders = sorted(chain.from_iterable(by_path.values()), key=_is_tiered)
     wrong_ids = _wrong_topic_ids(folders)
+    around = Surroundings([*remote_metadata, *filter(_is_remote_metadata, folders)])
+    around.read_metadata()
+    is_tier = False
     for folder in folders:
+        if not is_tier and _is_tiered(folder):
+            is_tier = True
+            around.read_metadata()
         parent = os.path.dirname(os.path.abspath(folder))
         if parent not in known:
             known[parent] = read_log_directory(parent, shown=os.path.dirname(folder))
             common += known[parent].findings
-        check = check_partition(folder, known[parent])
+        check = check_partition(folder, known[parent], around)
         if check.unreadable and not os.path.isdir(folder):
             continue  # a server has deleted it
         if folder in wrong_ids:
             check = replace(check, findings=(*check.findings, wrong_ids[folder]))
+        if check.start is not None and check.end is not None and not is_tier:
+            place = check.topic, check.partition, _topic_id(folder)
+            around.locals.append(LocalLog(folder, *place, check.start, check.end))
+        checks.append(check)
+        on_check(check)
+    for path, reason in around.metadata.damage:
+        if os.path.dirname(path) not in folders:
+            common.append(Finding("bad-remote-metadata", path, None, reason, Effect.STAYS))
+    for check in _absent_tiers(by_path, around):
         checks.append(check)
         on_check(check)
     return checks, tuple(common)
+
+
+def _is_tiered(folder: str) -> bool:
+    try:
+        return any(map(tiered_name, _names(folder)))
+    except SourceError:
+        return False
+
+
+def _is_remote_metadata(folder: str) -> bool:
+    match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
+    return match is not None and match[1] == REMOTE_TOPIC
+
+
+def _absent_tiers(by_path: dict[str, list[str]], around: Surroundings) -> Iterator[PartitionCheck]:
+    """Yield the checks of partitions that have remote segments, and no directory in a tier."""
+    tiers = {
+        path: found
+        for path, found in by_path.items()
+        if any(one != path and _is_tiered(one) for one in found)
+        and not TIERED_TOPIC.fullmatch(os.path.basename(os.path.abspath(path)))
+    }
+    if not tiers:
+        return
+    there = {_tier_place(folder) for found in tiers.values() for folder in found}
+    for (topic_id, partition), remote in around.metadata.partitions.items():
+        if (topic_id, partition) in there or remote.is_deleted or not remote.live:
+            continue
+        root, found = next(iter(tiers.items()))
+        is_flat = os.path.dirname(found[-1]) == os.path.normpath(root)
+        name = f"{remote.topic}-{partition}-{topic_id}"
+        folder = os.path.join(root, name if is_flat else f"{remote.topic}-{topic_id}/{partition}")
+        yield check_absent_tier(folder, remote, around)
+
+
+def _tier_place(folder: str) -> tuple[str | None, int | None]:
+    found = partition_of(os.path.join(folder, f"{'0' * 20}-{'0' * 22}.log"))
+    return tiered_topic_id(folder), found[1] if found else None
 
 
 def partition_folders(path: str) -> list[str]:

@@ -6,9 +6,8 @@ those of Kafka's `LogLoader` and `LogSegment.recover`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from kraftops.dump.check.batches import SeenBatch, seen
@@ -20,14 +19,13 @@ from kraftops.dump.check.index_checks import (
     OffsetIndexCheck,
     TimeIndexCheck,
 )
-from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles
+from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
 from kraftops.dump.check.transactions import (
     Producers,
     TxnIndexCheck,
     check_snapshot,
     snapshot_producers,
 )
-from kraftops.errors import SourceError
 from kraftops.log.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD
 from kraftops.log.files import FileKind
 from kraftops.log.log_file import LogFile
@@ -97,6 +95,8 @@ class LogWalk:
         self.losses: list[Loss] = []
         self.cut: Hole | None = None
         """The damage at which a start ends the log, with batches behind it."""
+        self.ends: dict[str, int] = {}
+        """The ends of the undamaged segments, exclusive, by the paths of their logs."""
         self.next_offset = files.segments[0].base_offset if files.segments else 0
         self._hole: Hole | None = None
         self._gaps: list[OffsetGap] = []
@@ -133,9 +133,10 @@ class LogWalk:
         """Compare the end of the segment before with the beginning of this one."""
         if self._hole:
             self._close_hole(segment.base_offset)
-        if segment.base_offset > self.next_offset:
+        is_joined = self._files.is_joined
+        if segment.base_offset > self.next_offset and not is_joined:
             self._gap(segment.log, 0, segment.base_offset)
-        elif segment.base_offset < self.next_offset:
+        elif segment.base_offset < self.next_offset and not is_joined:
             reason = f"the segment before it goes on to offset {self.next_offset - 1}"
             self._findings.add("offsets-overlap", segment.log, reason, Effect.STAYS)
         self.next_offset = segment.base_offset
@@ -162,17 +163,22 @@ class LogWalk:
                     check.batch(batch)
             if end < log.size:
                 self._zeros(segment, log, end)
-            if self.cut and self.cut.path != segment.log:
-                self._bytes_behind_cut += log.size
-            elif self.cut:
-                self._bytes_behind_cut = log.size - self.cut.position
+            self._count_behind_cut(segment, log)
             txns.end()
-            if not (is_last and _size(segment.log) > log.size):  # it grows: entries are newer
+            if not (is_last and size_of(segment.log) > log.size):  # it grows: entries are newer
                 for check in checks:
                     check.end(end)
                 self._missing_indexes(segment, effect, has_time=largest >= 0)
             elif self._hole:
                 self._hole = None  # the batch was being written
+        if self._hole is None:
+            self.ends[segment.log] = self.next_offset
+
+    def _count_behind_cut(self, segment: SegmentFiles, log: LogFile) -> None:
+        if self.cut and self.cut.path != segment.log:
+            self._bytes_behind_cut += log.size
+        elif self.cut:
+            self._bytes_behind_cut = log.size - self.cut.position
 
     def _index_effect(self, base_offset: int) -> Effect:
         return Effect.MENDED if self._recovery.rebuilds(base_offset) else Effect.STAYS
@@ -201,7 +207,7 @@ class LogWalk:
         return check
 
     def _missing_indexes(self, segment: SegmentFiles, effect: Effect, *, has_time: bool) -> None:
-        if self._files.is_bare:
+        if self._files.is_bare or self._files.is_tiered:
             return
         if FileKind.INDEX not in segment.indexes:
             reason = "it has no .index; a start makes it from the log"
@@ -342,9 +348,3 @@ class LogWalk:
         last = hole.first if hole.last is None else hole.last
         self.losses.append(Loss(hole.first, last, hole.size))
         self._findings.add("bad-batch", hole.path, hole.reason, Effect.LOST, hole.position)
-
-
-def _size(path: str) -> int:
-    with suppress(OSError, SourceError):
-        return os.stat(path).st_size
-    return 0

@@ -22,10 +22,13 @@ from kraftops.dump.check.partition_files import (
     PartitionFiles,
     changed_since,
     partition_files,
+    size_of,
 )
 from kraftops.dump.check.records import record_findings
+from kraftops.dump.check.tier import Surroundings, TierCheck, uncovered
 from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import is_whole
+from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
@@ -35,20 +38,35 @@ _METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 _COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
-def check_partition(path: str, directory: LogDirectory) -> PartitionCheck:
-    """Check the partition in the directory *path* of a log directory.
+def check_partition(
+    path: str, directory: LogDirectory, around: Surroundings | None = None
+) -> PartitionCheck:
+    """Check the partition in the directory *path* of a log directory, or of a tier.
+
+    *around* has what is known beside the directories of a tier.
 
     What a server changes while it is read may look damaged: a finding about a partition that was
     changed just now must be found again.
     """
-    found = _look(path, directory)
+    found = _look(path, directory, around)
     for _ in range(_LOOKS - 1):
         is_doubtful = found.unreadable or any(one.code != "zero-tail" for one in found.findings)
         if not (is_doubtful and changed_since(path, time.time() - _RECENT_SECONDS)):
             break
         time.sleep(_PAUSE_SECONDS)
-        found = _confirmed(found, _look(path, directory))
+        found = _confirmed(found, _look(path, directory, around, is_again=True))
     return found
+
+
+def check_absent_tier(path: str, remote: RemotePartition, around: Surroundings) -> PartitionCheck:
+    """Return the check of a partition with remote segments whose directory *path* is missing."""
+    findings = Findings()
+    files = PartitionFiles.missing(path, remote.topic, remote.partition)
+    check = TierCheck(files, around, findings, remote)
+    check.run({})
+    return PartitionCheck(
+        path, remote.topic, remote.partition, losses=tuple(check.losses), findings=findings.all()
+    )
 
 
 def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
@@ -59,13 +77,17 @@ def _confirmed(first: PartitionCheck, second: PartitionCheck) -> PartitionCheck:
     return replace(second, findings=kept, losses=losses)
 
 
-def _look(path: str, directory: LogDirectory) -> PartitionCheck:
+def _look(
+    path: str, directory: LogDirectory, around: Surroundings | None, *, is_again: bool = False
+) -> PartitionCheck:
     try:
         files = partition_files(path)
     except SourceError as error:
         return PartitionCheck(path, None, None, unreadable=error.message)
     try:
-        return _PartitionLook(files, directory).check()
+        if around and is_again:
+            around.read_metadata()  # after the files, which are named there before they are made
+        return _PartitionLook(files, directory, around or Surroundings(())).check()
     except SourceError as error:
         return PartitionCheck(path, files.topic, files.partition, unreadable=error.message)
 
@@ -73,9 +95,14 @@ def _look(path: str, directory: LogDirectory) -> PartitionCheck:
 class _PartitionLook:
     """One look at a partition."""
 
-    def __init__(self, files: PartitionFiles, directory: LogDirectory) -> None:
-        self._files, self._directory = files, directory
+    def __init__(
+        self, files: PartitionFiles, directory: LogDirectory, around: Surroundings
+    ) -> None:
         self._findings = Findings()
+        self._around = around
+        self._tier = TierCheck(files, around, self._findings) if files.is_tiered else None
+        self._files = self._tier.live_files() if self._tier else files
+        self._directory = directory
         self._losses: list[Loss] = []
         self._is_stopped = directory.is_clean and not files.is_metadata
 
@@ -95,9 +122,12 @@ class _PartitionLook:
         walk = LogWalk(files, self._recovery(), epochs, findings, is_compacted=is_compacted)
         walk.run()
         self._losses = walk.losses
+        if self._tier:
+            self._tier.run(walk.ends)
+            self._losses += self._tier.losses
         start = files.segments[0].base_offset if files.segments else None
         end = walk.next_offset if files.segments else None
-        for path in files.orphans:
+        for path in () if files.is_tiered else files.orphans:
             findings.add("no-log", path, "its log is missing; a start removes it", Effect.MENDED)
         for path in files.swaps:
             reason = "it replaces the segments of its offsets; a start completes it"
@@ -120,7 +150,7 @@ class _PartitionLook:
             files.topic,
             files.partition,
             len(files.segments),
-            sum(_size(path) for path in logs),
+            sum(size_of(path) for path in logs),
             start,
             end,
             tuple(self._losses),
@@ -134,6 +164,8 @@ class _PartitionLook:
         """Return what a start does to the segments."""
         if self._files.is_metadata:
             return Recovery(lambda _: True, is_known=True, is_stopped=False)
+        if self._files.is_tiered:  # no server writes it again, or mends it
+            return Recovery(lambda _: False, is_known=True, is_stopped=True)
         directory = self._directory
         if not directory.is_known:
             return Recovery(lambda _: False, is_known=False, is_stopped=False)
@@ -186,6 +218,10 @@ class _PartitionLook:
                 reason = "the offsets after the newest snapshot"
                 self._lose("start-missing", self._files.path, known, start - 1, reason)
             return
+        remote = self._around.remote_of(self._files.topic, self._files.partition)
+        if remote and remote.live and not self._files.is_tiered:
+            self._check_behind_remote(remote, start)
+            return
         if LOG_START not in directory.offsets or directory.is_tiered:
             return
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
@@ -197,12 +233,22 @@ class _PartitionLook:
             reason = f"it begins at {first_epoch}, and the first segment at {start}"
             self._lose("start-missing", epochs.path, first_epoch, start - 1, reason)
 
+    def _check_behind_remote(self, remote: RemotePartition, start: int) -> None:
+        """Look for offsets between the remote segments, or the log start, and the local log."""
+        spans = [(segment.start, segment.end) for segment in remote.live]
+        first = self._offset(LOG_START) if self._is_stopped else None
+        if first is None:
+            first = 1 + max(end for _, end in spans)
+        for one, other in uncovered((first, start - 1), spans):
+            reason = "neither a remote segment has them, nor the local log"
+            self._lose("remote-gap", self._files.path, one, other, reason)
+
     def _check_checkpoints(self, epochs: EpochCheck, start: int, end: int) -> None:
         """Compare the checkpoints of the log directory with the log."""
         log_start, first_epoch = self._offset(LOG_START), epochs.first_offset
         if log_start is not None and log_start > end:
             reason = f"the log starts at {log_start} and ends at {end}: a start deletes all of it"
-            self._losses.append(Loss(start, end - 1, sum(map(_size, self._logs()))))
+            self._losses.append(Loss(start, end - 1, sum(map(size_of, self._logs()))))
             self._differ(LOG_START, reason, Effect.LOST)
         elif log_start is not None and first_epoch is not None and first_epoch < log_start:
             reason = f"the log starts at {log_start}, and the first epoch at {first_epoch}"
@@ -250,10 +296,3 @@ class _PartitionLook:
         if self._is_stopped and walk.producers.last and not self._files.snapshots:
             reason = "no producer snapshot is left, and a start after a clean stop makes empty ones"
             self._findings.add("no-producers", self._files.path, reason, Effect.STAYS)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0

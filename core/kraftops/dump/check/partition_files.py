@@ -6,12 +6,13 @@ The rules for files of an interrupted compaction are those of Kafka's `LogLoader
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from kraftops.dump.sources.partition_directory import METADATA_TOPIC
+from kraftops.dump.sources.parts import sizes_of
 from kraftops.errors import SourceError, UsageError
-from kraftops.log.files import FileKind, FileName, file_name, partition_of
+from kraftops.log.files import FileKind, FileName, file_name, partition_of, tiered_name
 
 EPOCHS = "leader-epoch-checkpoint"
 TOPIC_ID = "partition.metadata"
@@ -43,6 +44,8 @@ class PartitionFiles:
         has_epochs: whether there is a leader-epoch-checkpoint.
         has_topic_id: whether there is a partition.metadata.
         is_tiered: whether these are segments in a tier, without what is beside a log.
+        names: of all files in the directory.
+        is_joined: whether the remote log metadata tells how segments follow each other.
     """
 
     path: str
@@ -56,6 +59,14 @@ class PartitionFiles:
     has_epochs: bool
     has_topic_id: bool
     is_tiered: bool
+    names: tuple[str, ...] = ()
+    is_joined: bool = False
+
+    @staticmethod
+    def missing(path: str, topic: str, partition: int) -> PartitionFiles:
+        """Return the files of a tiered partition without any."""
+        files = partition_files_of(path, ())
+        return replace(files, topic=topic, partition=partition, is_tiered=True)
 
     @property
     def is_metadata(self) -> bool:
@@ -75,7 +86,11 @@ def partition_files(path: str) -> PartitionFiles:
     Raises:
         SourceError: it cannot be read.
     """
-    names = _names(path)
+    return partition_files_of(path, _names(path))
+
+
+def partition_files_of(path: str, names: Sequence[str]) -> PartitionFiles:
+    """Return the files of some names in the directory of a partition."""
     files = [file for name in names if (file := _with_offset(os.path.join(path, name)))]
     plain = [file for file in files if not file.renamed]
     swaps = _swaps(files)
@@ -98,7 +113,8 @@ def partition_files(path: str) -> PartitionFiles:
         tuple(f.path for f in swaps if f.kind is FileKind.LOG),
         EPOCHS in names,
         TOPIC_ID in names,
-        any(file.is_tiered for file in plain),
+        any(tiered_name(name) for name in names),
+        tuple(names),
     )
 
 
@@ -135,19 +151,25 @@ def _swaps(files: list[FileName]) -> list[FileName]:
 def _segments(
     plain: list[FileName], swaps: Iterable[FileName]
 ) -> tuple[tuple[SegmentFiles, ...], tuple[str, ...]]:
-    by_offset: dict[int, dict[FileKind, str]] = {}
+    by_place: dict[tuple[int, str], dict[FileKind, str]] = {}
     for file in [*plain, *swaps]:
         if file.kind is FileKind.LOG or file.kind in _INDEXES:
-            by_offset.setdefault(file.base_offset, {})[file.kind] = file.path
+            place = file.base_offset, file.segment_id  # a tier may have copies of a segment
+            by_place.setdefault(place, {})[file.kind] = file.path
     segments: list[SegmentFiles] = []
     orphans: list[str] = []
-    for offset, found in sorted(by_offset.items()):
+    for (offset, _), found in sorted(by_place.items()):
         log = found.pop(FileKind.LOG, None)
         if log is None:
             orphans += found.values()
         else:
             segments.append(SegmentFiles(offset, log, found))
     return tuple(segments), tuple(orphans)
+
+
+def size_of(path: str) -> int:
+    """Return the bytes of a file; 0 if it is gone."""
+    return next(iter(sizes_of([path])))
 
 
 def changed_since(path: str, seconds: float) -> bool:

@@ -1,0 +1,275 @@
+"""Checks of tiered partitions: beside the remote log metadata, and beside the local logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from kraftops.dump.check.findings import Effect, Findings, Loss
+from kraftops.dump.check.partition_files import PartitionFiles, size_of
+from kraftops.dump.tiers.remote_metadata import (
+    RemoteMetadata,
+    RemotePartition,
+    RemoteSegment,
+    RemoteState,
+    read_remote_metadata,
+)
+from kraftops.log.files import FileKind, tiered_name, tiered_topic_id
+
+_LOG, _TXN_INDEX = FileKind.LOG.value, FileKind.TXN_INDEX.value
+Span = tuple[int, int]
+"""The first and the last of some offsets."""
+
+
+class LocalLog(NamedTuple):
+    """The local log of a partition on a broker; *end* is behind its last offset."""
+
+    path: str
+    topic: str | None
+    partition: int | None
+    topic_id: str | None
+    start: int
+    end: int
+
+
+class TierObjects(NamedTuple):
+    """The files of a tiered segment, by their kinds."""
+
+    base_offset: int
+    files: dict[str, str]
+
+    @property
+    def any_path(self) -> str:
+        """The path of its log, or of another file."""
+        return self.files.get(_LOG) or next(iter(self.files.values()))
+
+
+class Surroundings:
+    """What is known beside the directories of a tier: remote log metadata, and local logs."""
+
+    def __init__(self, metadata_paths: Iterable[str]) -> None:
+        """Begin with the logs of `__remote_log_metadata` that are given."""
+        self._paths = list(metadata_paths)
+        self.locals: list[LocalLog] = []
+        self.metadata = RemoteMetadata({})
+
+    def read_metadata(self) -> None:
+        """Read the metadata, anew if it was read before.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        if self._paths:
+            self.metadata = read_remote_metadata(self._paths)
+
+    def remote_of(self, topic: str | None, partition: int | None) -> RemotePartition | None:
+        """Return the remote segments of a partition that exists; None if they are unknown."""
+        found = (
+            one
+            for one in self.metadata.partitions.values()
+            if (one.topic, one.partition) == (topic, partition) and not one.is_deleted
+        )
+        return next(found, None)
+
+    def locals_of(self, topic: str | None, partition: int | None, topic_id: str) -> list[LocalLog]:
+        """Return the local logs of a partition."""
+        return [
+            one
+            for one in self.locals
+            if (one.topic, one.partition) == (topic, partition)
+            and topic_id in ("", one.topic_id or topic_id)
+        ]
+
+
+class TierCheck:
+    """Check of the directory of a tiered partition."""
+
+    def __init__(
+        self,
+        files: PartitionFiles,
+        around: Surroundings,
+        findings: Findings,
+        remote: RemotePartition | None = None,
+    ) -> None:
+        """Look at the files in the directory, and at what is known of them.
+
+        *remote* is looked up by the names of the directory and the files, unless it is given.
+        """
+        self._folder, self._files, self._findings = files.path, files, findings
+        self._around = around
+        self.losses: list[Loss] = []
+        self._objects = _objects(files.names, files.path)
+        known, topic_id = around.metadata, tiered_topic_id(files.path)
+        if remote is None and topic_id is not None and files.partition is not None:
+            remote = known.partitions.get((topic_id, files.partition))
+        self.remote = remote or known.of_segments(self._objects)
+        self._topic_id = self.remote.topic_id if self.remote else topic_id or ""
+
+    def live_files(self) -> PartitionFiles:
+        """Return the files with only the segments that readers are sent to."""
+        if self.remote is None:
+            return self._files
+        live = {segment.log_name for segment in self.remote.live}
+        kept = (one for one in self._files.segments if os.path.basename(one.log) in live)
+        return replace(self._files, segments=tuple(kept), is_joined=True)
+
+    def run(self, ends: dict[str, int]) -> None:
+        """Compare both sides; *ends* are the ends of the sound logs, exclusive, by their paths."""
+        if self.remote is not None:
+            self._compare(self.remote, ends)
+            self._left(self.remote)
+        self._incomplete()
+        self._gaps(ends)
+
+    def _local_spans(self) -> list[Span]:
+        topic, partition = self._place
+        found = self._around.locals_of(topic, partition, self._topic_id)
+        return [(one.start, one.end - 1) for one in found]
+
+    @property
+    def _place(self) -> tuple[str | None, int | None]:
+        if self.remote is not None:
+            return self.remote.topic, self.remote.partition
+        return self._files.topic, self._files.partition
+
+    def _compare(self, remote: RemotePartition, ends: dict[str, int]) -> None:
+        """Look for the logs of all segments that readers are sent to."""
+        live = remote.live
+        missing = [one for one in live if self._log_path(one) is None]
+        there = [one for one in live if one not in missing]
+        spans = [(one.start, one.end) for one in there] + self._local_spans()
+        for segment in missing:
+            path = os.path.join(self._folder, segment.log_name)
+            reason = f"the log of offsets {segment.start} to {segment.end} is missing"
+            self._lose("remote-missing", path, reason, (segment.start, segment.end), spans)
+        for segment in there:
+            path = self._log_path(segment) or ""
+            size, end = size_of(path), ends.get(path)
+            if size != segment.size:
+                reason = f"it has {size} bytes, and the remote log metadata {segment.size}"
+            elif end is not None and end != segment.end + 1:
+                reason = f"it ends at offset {end - 1}, and by the metadata at {segment.end}"
+            else:
+                continue
+            others = [(one.start, one.end) for one in there if one != segment]
+            others += self._local_spans()
+            lost = (segment.start if end is None else end, segment.end)
+            if end is None:  # the damage is told already
+                self._findings.add("remote-differs", path, reason, Effect.STAYS)
+            else:
+                self._lose("remote-differs", path, reason, lost, others)
+
+    def _log_path(self, segment: RemoteSegment) -> str | None:
+        objects = self._objects.get(segment.segment_id)
+        if objects and _LOG in objects.files:
+            return objects.files[_LOG]
+        path = os.path.join(self._folder, segment.log_name)  # copied meanwhile
+        return path if size_of(path) else None
+
+    def _lose(self, code: str, path: str, reason: str, span: Span, others: Iterable[Span]) -> None:
+        """Report offsets that are lost, as far as nothing else has them."""
+        lost = list(uncovered(span, others))
+        self.losses += (Loss(first, last) for first, last in lost)
+        shown = ", ".join(f"{first} to {last}" for first, last in lost)
+        ending = f"; {shown} are lost" if lost else "; their records are found elsewhere"
+        effect = Effect.LOST if lost else Effect.STAYS
+        self._findings.add(code, path, reason + ending, effect)
+
+    def _left(self, remote: RemotePartition) -> None:
+        """Look for files that no reader is sent to."""
+        for segment_id, objects in self._objects.items():
+            path = objects.any_path
+            segment = remote.segments.get(segment_id)
+            if segment_id in remote.cut or not (segment or os.path.lexists(path)):
+                continue
+            if segment is None:
+                reason = "the remote log metadata does not name it"
+                self._findings.add("remote-unknown", path, reason, Effect.STAYS)
+            elif remote.is_deleted or segment.state == RemoteState.DELETE_FINISHED:
+                if os.path.lexists(path):
+                    reason = "it was deleted, by the remote log metadata"
+                    self._findings.add("remote-left", path, reason, Effect.STAYS)
+            elif not segment.is_live and _is_replaced(segment, remote):
+                reason = "its copy was not finished, and made again"
+                self._findings.add("remote-left", path, reason, Effect.MENDED)
+
+    def _incomplete(self) -> None:
+        """Look for segments that lack files which others have beside their logs."""
+        kinds = {kind for one in self._objects.values() for kind in one.files} - {_LOG, _TXN_INDEX}
+        live = None if self.remote is None else {one.segment_id for one in self.remote.live}
+        for segment_id, objects in self._objects.items():
+            if _LOG not in objects.files or not (live is None or segment_id in live):
+                continue
+            stem = objects.files[_LOG].removesuffix(_LOG)
+            for kind in sorted(kinds - objects.files.keys()):
+                if not os.path.lexists(stem + kind):
+                    reason = f"its {kind} is missing: a broker cannot read it"
+                    path = objects.files[_LOG]
+                    self._findings.add("remote-incomplete", path, reason, Effect.STAYS)
+        if live is None:
+            for objects in self._objects.values():
+                if _LOG not in objects.files and os.path.lexists(objects.any_path):
+                    reason = "the log of its segment is missing"
+                    self._findings.add("remote-incomplete", objects.any_path, reason, Effect.STAYS)
+
+    def _gaps(self, ends: dict[str, int]) -> None:
+        """Look for offsets between segments, and between them and the local logs."""
+        if self.remote is not None:
+            spans = [(one.start, one.end) for one in self.remote.live]
+        else:
+            tiered = (tiered_name(path) for path in ends)
+            spans = [
+                (one.base_offset, end - 1)
+                for one, end in zip(tiered, ends.values(), strict=True)
+                if one is not None
+            ]
+        if not spans:
+            return
+        first, last = min(spans)[0], max(end for _, end in spans)
+        locals_ = self._local_spans()
+        if self.remote is not None:
+            for start, end in uncovered((first, last), [*spans, *locals_]):
+                self._gap(self._folder, start, end, "no remote segment has them")
+            return
+        topic, partition = self._place  # the walk has compared the segments
+        for local in self._around.locals_of(topic, partition, self._topic_id):
+            for start, end in uncovered((last + 1, local.start - 1), locals_):
+                reason = f"the remote log ends at {last}, and the local one starts at {local.start}"
+                self._gap(local.path, start, end, reason)
+
+    def _gap(self, path: str, first: int, last: int, reason: str) -> None:
+        self.losses.append(Loss(first, last))
+        reason = f"{reason}: offsets {first} to {last} are lost"
+        self._findings.add("remote-gap", path, reason, Effect.LOST)
+
+
+def _objects(names: Iterable[str], folder: str) -> dict[str, TierObjects]:
+    """Return the files of each tiered segment, by its id."""
+    found: dict[str, TierObjects] = {}
+    for name in names:
+        parsed = tiered_name(name)
+        if parsed is not None:
+            one = found.setdefault(parsed.segment_id, TierObjects(parsed.base_offset, {}))
+            one.files[parsed.kind] = os.path.join(folder, name)
+    return found
+
+
+def _is_replaced(segment: RemoteSegment, remote: RemotePartition) -> bool:
+    """Tell whether the offsets of a segment were copied again."""
+    spans = [(one.start, one.end) for one in remote.live if one.event_time >= segment.event_time]
+    return not list(uncovered((segment.start, segment.end), spans))
+
+
+def uncovered(span: Span, others: Iterable[Span]) -> Iterator[Span]:
+    """Yield the offsets of *span* that no other one has."""
+    first, last = span
+    for start, end in sorted(others):
+        if start > first:
+            if start > last:
+                break
+            yield first, start - 1
+        first = max(first, end + 1)
+    if first <= last:
+        yield first, last

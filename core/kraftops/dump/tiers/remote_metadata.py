@@ -1,0 +1,190 @@
+"""The remote segments that `__remote_log_metadata` names, with their states (KIP-405).
+
+The states are those of Kafka's `RemoteLogSegmentState` and `RemotePartitionDeleteState`.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import Any
+
+from kraftops.dump.report import Report
+from kraftops.dump.scan.part_rows import part_rows
+from kraftops.dump.sources.names import expand
+from kraftops.log.ranges import ByteRange
+from kraftops.query.query import Query
+from kraftops.records.internal_topics import decoder_for_topic
+
+REMOTE_TOPIC = "__remote_log_metadata"
+_DECODER = decoder_for_topic(REMOTE_TOPIC)
+_PARTITION_DELETED = 2
+
+
+class RemoteState(IntEnum):
+    """State of a remote segment."""
+
+    COPY_STARTED = 0
+    COPY_FINISHED = 1
+    DELETE_STARTED = 2
+    DELETE_FINISHED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSegment:
+    """A remote segment; *end* is its last offset, *size* the bytes of its log.
+
+    *epochs* are pairs of a leader epoch and its first offset, *event_time* is in ms.
+    """
+
+    segment_id: str
+    start: int
+    end: int
+    size: int
+    state: int
+    epochs: tuple[tuple[int, int], ...]
+    event_time: int
+
+    @property
+    def is_live(self) -> bool:
+        """Whether readers are sent to it."""
+        return self.state == RemoteState.COPY_FINISHED
+
+    @property
+    def log_name(self) -> str:
+        """The name of its log in a tier."""
+        return f"{self.start:020}-{self.segment_id}.log"
+
+    def epoch_at(self, offset: int) -> int:
+        """Return the leader epoch of an offset in it; -1 if that is unknown."""
+        at = bisect_right([start for _, start in self.epochs], offset) - 1
+        return self.epochs[at][0] if at >= 0 else -1
+
+
+@dataclass(slots=True)
+class RemotePartition:
+    """The remote segments of a partition, by their ids.
+
+    *cut* are ids of segments with updates only: the log begins behind their first record.
+    """
+
+    topic: str
+    topic_id: str
+    partition: int
+    segments: dict[str, RemoteSegment] = field(default_factory=dict)
+    cut: set[str] = field(default_factory=set)
+    is_deleted: bool = False
+
+    @property
+    def live(self) -> list[RemoteSegment]:
+        """The segments that readers are sent to, by offset."""
+        found = (segment for segment in self.segments.values() if segment.is_live)
+        return sorted(found, key=lambda segment: (segment.start, segment.end))
+
+    def holding(self, offset: int) -> RemoteSegment | None:
+        """Return the segment that holds an offset: of several, that of the newest leader."""
+        found = [segment for segment in self.live if segment.start <= offset <= segment.end]
+        return max(found, key=lambda one: (one.epoch_at(offset), one.event_time), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteMetadata:
+    """Partitions with remote segments, by topic id and partition.
+
+    *damage* are the files that could not be read completely, each with its first reason.
+    """
+
+    partitions: Mapping[tuple[str, int], RemotePartition]
+    damage: tuple[tuple[str, str], ...] = ()
+
+    def of_segments(self, segment_ids: Iterable[str]) -> RemotePartition | None:
+        """Return the partition that has one of some segments; None if none has."""
+        wanted = set(segment_ids)
+        return next(
+            (
+                one
+                for one in self.partitions.values()
+                if not wanted.isdisjoint(one.segments) or not wanted.isdisjoint(one.cut)
+            ),
+            None,
+        )
+
+
+def read_remote_metadata(paths: Iterable[str]) -> RemoteMetadata:
+    """Return what logs of `__remote_log_metadata` say.
+
+    Args:
+        paths: files, directories of partitions, or log directories with them among others.
+
+    Raises:
+        SourceError: a directory or file cannot be read.
+        UsageError: a directory holds no log.
+    """
+    partitions: dict[tuple[str, int], RemotePartition] = {}
+    damage: list[tuple[str, str]] = []
+    for source in expand(paths, from_start=True):
+        if source.topic not in (None, REMOTE_TOPIC):
+            continue
+        report = Report()
+        for kind, value in _values(source.path, report):
+            _RULES[kind](partitions, value)
+        if report.has_damage:
+            reason = report.take_lines()[0].removeprefix(f"{source.path}: ")
+            damage.append((source.path, reason))
+    return RemoteMetadata(partitions, tuple(damage))
+
+
+def _values(path: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
+    query = Query(decoder=_DECODER, skip_invalid=True)
+    for row in part_rows(ByteRange(path), query, report):
+        if row.type in _RULES and row.value and not row.error:
+            yield row.type, json.loads(row.value)
+
+
+def _partition(
+    partitions: dict[tuple[str, int], RemotePartition], entry: Mapping[str, Any]
+) -> RemotePartition:
+    key = entry["id"], entry["partition"]
+    return partitions.setdefault(key, RemotePartition(entry["name"], *key))
+
+
+def _add(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, Any]) -> None:
+    entry = value["remoteLogSegmentId"]
+    partition = _partition(partitions, entry["topicIdPartition"])
+    epochs = ((one["leaderEpoch"], one["offset"]) for one in value["segmentLeaderEpochs"])
+    partition.segments[entry["id"]] = RemoteSegment(
+        entry["id"],
+        value["startOffset"],
+        value["endOffset"],
+        value["segmentSizeInBytes"],
+        value["remoteLogSegmentState"],
+        tuple(sorted(epochs, key=lambda one: one[1])),
+        value["eventTimestampMs"],
+    )
+
+
+def _update(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, Any]) -> None:
+    entry = value["remoteLogSegmentId"]
+    partition = _partition(partitions, entry["topicIdPartition"])
+    known = partition.segments.get(entry["id"])
+    if known is None:
+        partition.cut.add(entry["id"])
+        return
+    partition.segments[entry["id"]] = replace(
+        known, state=value["remoteLogSegmentState"], event_time=value["eventTimestampMs"]
+    )
+
+
+def _delete(partitions: dict[tuple[str, int], RemotePartition], value: dict[str, Any]) -> None:
+    partition = _partition(partitions, value["topicIdPartition"])
+    partition.is_deleted |= value["remotePartitionDeleteState"] == _PARTITION_DELETED
+
+
+_RULES = {
+    "REMOTE_LOG_SEGMENT_METADATA_RECORD": _add,
+    "REMOTE_LOG_SEGMENT_METADATA_UPDATE_RECORD": _update,
+    "REMOTE_PARTITION_DELETE_METADATA_RECORD": _delete,
+}
