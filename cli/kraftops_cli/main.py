@@ -85,6 +85,8 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
         code = fail(terminal, _system_failure(error))
     except MemoryError:
         code = fail(terminal, Failure("failed", "it needs more memory than there is"))
+    finally:
+        terminal.status.erase()
     return code
 
 

@@ -18,7 +18,8 @@ from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import OpenProducer, run_ordered
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.plan import Plan, Run
-from kraftops_cli.terminal.progress import Progress, is_wanted
+from kraftops_terminal.progress import Progress, Task
+from kraftops_terminal.status import is_seen
 
 
 class _SourcePrinter:
@@ -65,18 +66,17 @@ def run_parts(
     else:
         parts = whole_files(plan.paths)
     merger = ReportMerger(run.report)
-    with Progress(size, is_shown=fd >= 0 and is_wanted(fd)) as progress:
+    is_shown = fd >= 0 and is_seen(fd)
+    with Progress(run.terminal.status, is_shown=is_shown) as progress:
+        task = progress.add(Task(size, files=len(plan.paths)))
 
         def on_result(result: Any) -> None:
             if not isinstance(result, PartResult):
                 assert on_batch
                 on_batch(result)
                 return
-            progress.advance(result.size)
-            lines = merger.add(result)
-            if lines:
-                progress.erase()
-            for line in lines:
+            progress.advance(task, result.size, result.part.path)
+            for line in merger.add(result):
                 run.terminal.line(line)
 
         run_ordered(parts, open_producer or (lambda: _SourcePrinter(plan)), fd, jobs, on_result)

@@ -22,8 +22,9 @@ from kraftops.log.files import STANDARD_INPUT
 from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import run_ordered
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
-from kraftops_cli.terminal.progress import Progress, is_wanted
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.progress import Progress, Task
+from kraftops_terminal.status import is_seen
 
 
 class _Counted(NamedTuple):
@@ -85,10 +86,11 @@ def _counted(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Lo
         emit(_count(plan, part, by_path[part.path], quota))
         yield from ()
 
-    with Progress(size, is_shown=is_wanted(-1)) as progress:
+    with Progress(run.terminal.status, is_shown=is_seen(-1)) as progress:
+        task = progress.add(Task(size, files=len(paths)))
 
         def on_result(counted: _Counted) -> None:
-            progress.advance(counted.size)
+            progress.advance(task, counted.size, counted.path)
             if counted.summary is not None:
                 add_summary(summaries, by_path[counted.path].log, counted.summary)
             elif counted.refusal and counted.path not in refused:

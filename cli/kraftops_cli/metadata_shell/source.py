@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kraftops.display.times import iso_time
@@ -17,9 +18,10 @@ from kraftops.image.state.findings import CUTS_SHORT
 from kraftops.image.state.image import MetadataImage
 from kraftops_cli.live.connect import live_image
 from kraftops_cli.metadata_shell.request import ShellRequest
-from kraftops_cli.terminal.progress import Progress as ProgressBar
-from kraftops_cli.terminal.progress import is_wanted
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.progress import Progress as ProgressBar
+from kraftops_terminal.progress import Task
+from kraftops_terminal.status import is_seen
 
 if TYPE_CHECKING:
     from kraftops.wire.quorum.live_image import LiveImage
@@ -60,10 +62,11 @@ def open_image(terminal: Terminal, request: ShellRequest) -> OpenedImage:
     Raises:
         KraftopsError: it cannot be read, or the options contradict each other.
     """
-    is_shown = is_wanted(-1)
+    is_shown = is_seen(-1)
     size = _size(request.source) if is_shown and not request.quorum else 0
-    with ProgressBar(size, is_shown=is_shown) as bar:
-        return _open_image(terminal, request, bar.advance if is_shown else None)
+    with ProgressBar(terminal.status, is_shown=is_shown) as bar:
+        task = bar.add(Task(size))
+        return _open_image(terminal, request, partial(bar.advance, task) if is_shown else None)
 
 
 def _open_image(

@@ -46,7 +46,7 @@ def run_find(
     warn_if_small(settings, total_size(one.path for one in log.snapshots + log.segments), terminal)
     limits = limits_of(request.at_offset, request.at_time)
     targets = call.words or (".",)
-    with SparkProgress() as progress, started(settings) as session:
+    with SparkProgress(terminal.status) as progress, started(settings) as session:
         result = search_log(
             session,
             SearchedLog((request.source,), limits, request.dialect, "-newer-than" in call.flags),
@@ -56,9 +56,7 @@ def run_find(
         )
         matched: set[int] = set()
         for line in printed(result, matched):
-            progress.erase()
             terminal.write(f"{line}\n")
-        progress.erase()
         warn_if_slow(session, terminal)
     code = _print_findings(request, result, terminal)
     missing = [

@@ -2,68 +2,48 @@
 
 from __future__ import annotations
 
-import os
-import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from kraftops_cli.terminal.progress import is_wanted
+from kraftops_terminal.progress import Progress, Task
+from kraftops_terminal.status import Status, is_seen
 
 if TYPE_CHECKING:
     from kraftops.spark.session.status_tracker import JobProgress
 
-_ERASE = b"\r\x1b[K"
-_WIDTH = 80
-
 
 class SparkProgress:
-    """Line with the number of finished splits; a context manager that erases it at the end."""
+    """Bar with the number of finished splits; a context manager that erases it at the end."""
 
-    def __init__(self, fd: int = 2) -> None:
-        """Show nothing yet, and never if *fd* is no terminal."""
-        self._fd = fd
-        self._is_shown = is_wanted(-1, fd)
-        self._start: float | None = None
-        self._is_drawn = False
+    def __init__(self, status: Status) -> None:
+        """Show nothing yet, and never if standard error is no terminal."""
+        self._status = status
+        self._is_shown = is_seen(-1)
+        self._progress: Progress | None = None
+        self._task = Task(0, "splits")
 
     def __enter__(self) -> Self:
-        self._write("Spark starts …")
+        if self._is_shown:
+            self._status.show("Spark starts …")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.erase()
-
-    def erase(self) -> None:
-        """Erase the line, before others are written."""
-        if self._is_drawn:
-            self._is_drawn = False
-            with suppress(OSError):
-                os.write(self._fd, _ERASE)
+        self._status.erase()
 
     def show(self, state: JobProgress) -> None:
         """Show the progress; the time of Spark's start does not count."""
-        now = time.monotonic()
-        if self._start is None:
-            self._start = now
-        self._write(progress_line(state, now - self._start))
-
-    def _write(self, text: str) -> None:
-        if not self._is_shown:
-            return
-        try:
-            width = os.get_terminal_size(self._fd).columns or _WIDTH
-            os.write(self._fd, b"\r" + text[: width - 1].encode() + b"\x1b[K")
-            self._is_drawn = True
-        except OSError:
-            self._is_shown = False  # the terminal is gone
+        if self._progress is None:
+            self._progress = Progress(self._status, is_shown=self._is_shown)
+            self._progress.add(self._task)
+        self._task.total = state.total
+        self._task.note = note_of(state, self._progress.seconds)
+        self._progress.advance(self._task, state.done - self._task.done)
 
 
-def progress_line(state: JobProgress, seconds: float) -> str:
-    """Return the line about a job that has run for some seconds."""
-    share = state.done / state.total if state.total else 1.0
-    line = f"{share:4.0%}  {state.done} of {state.total} splits, {state.running} running"
+def note_of(state: JobProgress, seconds: float) -> str:
+    """Return what a job does besides the splits that it has finished after some seconds."""
+    texts = [f"{state.running} running"]
     if state.records and seconds:
-        line += f"  {state.records / seconds:,.0f} records/s"
+        texts.append(f"{state.records / seconds:,.0f} records/s")
     if state.damaged:
-        line += f"  {state.damaged} damaged"
-    return line
+        texts.append(f"{state.damaged} damaged")
+    return "  ".join(texts)

@@ -1,1 +1,1 @@
-"""Standard streams, answers and progress."""
+"""Standard streams and answers."""

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from kraftops_terminal.console import Console, console_on
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.status import Status
 
 JSON_VERSION = 1
 """Version of the JSON output; it changes when a field changes its meaning."""
@@ -22,8 +23,8 @@ class Terminal:
     """Standard output as bytes and standard error as lines, and the form of the output.
 
     *command* is the command that runs, *is_json* says that a program reads the output,
-    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool, and *color*
-    is `auto`, `always` or `never`.
+    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool, *color* is
+    `auto`, `always` or `never`, and *status* stands below all lines until the next is written.
     """
 
     def __init__(self, name: str, *, is_json: bool = False) -> None:
@@ -33,6 +34,7 @@ class Terminal:
         self.is_json = is_json
         self.keeps_kafka_codes = False
         self.color = "auto"
+        self.status = Status()
         self._stdout: BinaryIO | None = None
 
     @property
@@ -44,6 +46,7 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Write *text* to standard output, file names by their original bytes."""
+        self.status.erase()
         self._out.write(encoded(text))
 
     def json(self, command: str, data: Mapping[str, object]) -> None:
@@ -56,6 +59,7 @@ class Terminal:
     @property
     def fd(self) -> int:
         """The descriptor of standard output, which is flushed before."""
+        self.status.erase()
         self.flush()
         return self._out.fileno()
 
@@ -71,6 +75,7 @@ class Terminal:
 
     def line(self, text: str) -> None:
         """Write a line to standard error, after a flush of standard output."""
+        self.status.erase()
         self.flush()
         if sys.stderr is None:  # the caller has closed it
             return
@@ -82,6 +87,7 @@ class Terminal:
 
     def lines(self, texts: Iterable[str]) -> None:
         """Write many lines to standard error."""
+        self.status.erase()
         left = iter(texts)
         while some := list(islice(left, _LINES_AT_ONCE)):
             self.flush()

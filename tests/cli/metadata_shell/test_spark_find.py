@@ -22,6 +22,7 @@ class Streams:
     """The streams of a terminal in memory."""
 
     is_json = keeps_kafka_codes = False
+    status = None
 
     def __init__(self) -> None:
         self.text = ""
@@ -40,7 +41,7 @@ class Search:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, result: SearchResult) -> None:
         self.asked: list[Any] = []
         self.found_findings: list[bool] = []
-        progress = SimpleNamespace(show=None, erase=lambda: None)
+        progress = SimpleNamespace(show=None)
 
         def search(_: object, log: object, find: object, **options: Any) -> SearchResult:
             self.asked.append(log)
@@ -48,7 +49,7 @@ class Search:
             return result
 
         monkeypatch.setattr(spark_find, "search_log", search)
-        monkeypatch.setattr(spark_find, "SparkProgress", lambda: _Entered(progress))
+        monkeypatch.setattr(spark_find, "SparkProgress", lambda _: _Entered(progress))
         monkeypatch.setattr(spark_find, "started", lambda _: _Entered(None))
         for name in ("warn_if_slow", "warn_if_small"):
             monkeypatch.setattr(spark_find, name, lambda *_: None)

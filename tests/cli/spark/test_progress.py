@@ -1,10 +1,10 @@
-"""Progress line of a job of Spark."""
+"""Progress of a job of Spark."""
 
 from kraftops.spark.session.status_tracker import JobProgress
-from kraftops_cli.spark.progress import progress_line
+from kraftops_cli.spark.progress import note_of
 
 
-def test_progress() -> None:
-    line = progress_line(JobProgress(3, 12, 2, 4_000_000, 1), 10.0)
+def test_note_has_splits_records_and_damage() -> None:
+    note = note_of(JobProgress(3, 12, 2, 4_000_000, 1), 10.0)
 
-    assert line == " 25%  3 of 12 splits, 2 running  400,000 records/s  1 damaged"
+    assert note == "2 running  400,000 records/s  1 damaged"

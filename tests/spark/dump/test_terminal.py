@@ -15,7 +15,10 @@ from tests.helpers.tools.console import DUMP_LOG, run_here
 from tests.helpers.tools.terminal_program import Screen
 
 DAMAGED = str(IN / "dmg/len-neg/00000000000000000000.log")
-_PROGRESS = r" *\d+%  (\d+) of (\d+) splits, \d running  ([\d,]+) records/s  1 damaged"
+_PROGRESS = (
+    r"(?:[━╸╺]+  )? *\d+%  ([\d,]+) of ([\d,]+) splits(?:  [\d:]+ left)?  \d running"
+    r"  ([\d,]+) records/s  1 damaged"
+)
 _CTRL_C = "\x03"
 _SECONDS = 10.0  # in which nothing may be left of an interrupted dump
 
@@ -46,6 +49,10 @@ def processes(session: int) -> list[str]:
     return found
 
 
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
 def wait_for_nothing(session: int) -> None:
     """Wait until no process of a session is left."""
     latest = time.monotonic() + _SECONDS
@@ -69,7 +76,9 @@ def test_progress_and_ctrl_c_in_the_middle(tmp_path: Path) -> None:
     assert code == 130
     assert any("java" in one for one in running)
     assert any("pyspark.daemon" in one for one in running)
-    assert all(int(done) < int(total) for done, total, _ in shown)  # a sum may come before a count
+    assert all(
+        number(done) < number(total) for done, total, _ in shown
+    )  # a sum may come before a count
     assert os.listdir(tmp_path) == []
     assert re.fullmatch(rf"(\n|\^C|{_PROGRESS}|{_PROGRESS[:-11]})*", screen.text)
 

@@ -174,11 +174,8 @@ def _run(work: Work, placement: Placement, request: Decommission, plan: PlanOpti
     try:
         end = decommission(access, request, printer)
     except KeyboardInterrupt:
-        printer.erase()
         work.terminal.error("interrupted: the same again goes on, cancel takes it back")
         raise
-    finally:
-        printer.erase()
     left = () if end.are_gone else known
     _print_end(
         work,

@@ -85,10 +85,7 @@ def cancel(work: Work, brokers: frozenset[int], plan: PlanOptions) -> int:
             ]
 
         back = [move.partition for move in left(placement)]
-        try:
-            run_moves(access, options, printer, left)
-        finally:
-            printer.erase()
+        run_moves(access, options, printer, left)
     known = {"cancelled": [*map(str, ended)], "movedBack": [*map(str, back)]}
     if work.is_json:
         work.terminal.json("decommission", {"changed": bool(ended or back), **known})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 
 from kraftops.display.times import span_text
 from kraftops.reassign.events import Event
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.status import is_seen
 
 _INTERVAL = 10.0  # seconds between two lines of progress that is no news
-_ERASE = "\r\x1b[K"
 
 
 class EventPrinter:
@@ -30,8 +29,7 @@ class EventPrinter:
         self._is_json = is_json
         self._command = command
         self._clock = clock
-        self._is_live = _is_terminal(2)
-        self._is_drawn = False
+        self._is_live = is_seen(-1)
         self._last = ("", 0.0)
         self._start: tuple[int, float] | None = None
 
@@ -48,24 +46,9 @@ class EventPrinter:
             self._terminal.json(self._command, {"event": event.name, **event.known, "text": text})
             self._terminal.flush()
         elif event.name == "progress" and self._is_live:
-            self._draw(text)
+            self._terminal.status.show(text)
         else:
-            self.erase()
             self._terminal.line(text)
-
-    def erase(self) -> None:
-        """Erase the line of progress."""
-        if self._is_drawn:
-            self._is_drawn = False
-            os.write(2, _ERASE.encode())
-
-    def _draw(self, text: str) -> None:
-        self._is_drawn = True
-        try:
-            columns = os.get_terminal_size(2).columns or 80
-        except OSError:
-            columns = 80
-        os.write(2, f"{_ERASE}{text[: columns - 1]}".encode("utf-8", "replace"))
 
     def _time_left(self, event: Event, now: float) -> str:
         """Return rate and time left, by the partitions that are done since the first progress."""
@@ -83,10 +66,3 @@ class EventPrinter:
 def _number(event: Event, name: str) -> int:
     value = event.known.get(name)
     return value if isinstance(value, int) else 0
-
-
-def _is_terminal(fd: int) -> bool:
-    try:
-        return os.isatty(fd)
-    except OSError:
-        return False

@@ -105,10 +105,7 @@ def _run(work: Work, placement: Placement, moves: Sequence[Move], plan: PlanOpti
         confirm("rebalance", f"move {many(len(moves), 'partition')}", yes=work.yes)
     planned = {move.partition: PlannedReplicas(move.after, move.before) for move in moves}
     printer = work.printer("rebalance")
-    try:
-        run_moves(access, move_options(plan), printer, lambda now: moves_of_file(now, planned))
-    finally:
-        printer.erase()
+    run_moves(access, move_options(plan), printer, lambda now: moves_of_file(now, planned))
     if work.is_json:
         work.terminal.json("rebalance", {"changed": bool(moves)})
     else:

@@ -32,7 +32,6 @@ class SparkJob:
 
     def report(self, what: str, damaged: int = 0, more_offsets: int = 0) -> None:
         """Print the result, the time, and the number of unlisted offsets, on one line."""
-        self.progress.erase()
         note = f", {damaged} of them damaged" if damaged else ""
         note += f", {more_offsets:,} more offsets not listed" if more_offsets else ""
         place = f": {self.plan.output}" if self.plan.output else ""

@@ -116,13 +116,12 @@ def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:
 def _running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
     """Start Spark and plan the splits."""
     start = time.monotonic()
-    with SparkProgress() as progress, started(request.settings()) as session:
+    with SparkProgress(terminal.status) as progress, started(request.settings()) as session:
         splits = planned(session, plan.sources, plan.query.max_bytes)
         if plan.query.filter.topics and not request.explain:
             found = topic_ids(session, splits, plan.query)
             plan = replace(plan, query=replace(plan.query, filter=found))
         yield SparkJob(plan, request, session, splits, progress, terminal, start)
-        progress.erase()
         warn_if_slow(session, terminal)
 
 
@@ -130,7 +129,6 @@ def _dump(job: SparkJob) -> int:
     assert job.plan.output is not None
     output = Output(job.plan.output, job.request.single_file, job.request.overwrite)
     outcome = dump(job.session, job.splits, job.plan.query, output, job.progress.show)
-    job.progress.erase()
     for line in _lines(job.plan, outcome):
         job.terminal.line(line)
     noun = "lines" if job.plan.query.output_format.is_text else "records"
@@ -154,7 +152,6 @@ def _summary(job: SparkJob) -> int:
     detailed = frozenset(file.log for file in files if file.details)
     splits = [split for split in splits if split.ranges]
     found = count(job.session, splits, job.plan.query, detailed, job.progress.show)
-    job.progress.erase()
     run = Run(job.plan, job.terminal, Report())
     for reason in found.refusals:
         run.report.refusal(SourceError(reason))
@@ -167,7 +164,6 @@ def _summary(job: SparkJob) -> int:
 def _check(job: SparkJob) -> int:
     """Print a row for each damage."""
     found = check(job.session, job.splits, job.plan.query, job.progress.show)
-    job.progress.erase()
     form = job.plan.query.output_format
     job.terminal.write(form.head)
     line = _damage_line if form.is_text else lines_of(form).line

@@ -24,14 +24,13 @@ _WIDEST = 80  # characters of a column
 
 def run_sql(job: SparkJob, sql: str) -> int:
     """Answer SQL: a table on the screen, rows in a form on standard output, or a directory."""
-    plan, progress, terminal = job.plan, job.progress, job.terminal
+    plan, terminal = job.plan, job.terminal
     log_table(job.session, plan.sources, plan.query)
     table = answer(job.session, sql)
     if plan.output is not None:
         form = JSON.name if plan.query.output_format.is_text else plan.query.form
         start = time.monotonic()
         _write(job, lambda target: write_table(table, target, form))
-        progress.erase()
         terminal.line(f"written in {time.monotonic() - start:.1f} s: {plan.output}")
         return 0
     if plan.query.output_format.has_objects:
@@ -39,13 +38,11 @@ def run_sql(job: SparkJob, sql: str) -> int:
     rows = rows_of(table, times_as_text=plan.query.output_format.is_text)
     if plan.query.output_format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
-        progress.erase()
         terminal.write(_table_text(table.columns, some[:MOST_SHOWN]))
         if len(some) > MOST_SHOWN:
             terminal.line(f"the first {MOST_SHOWN:,} rows; --format or --output has all")
         return 0
     first = list(islice(rows, 1))
-    progress.erase()
     _print_rows(table.columns, chain(first, rows), plan.query.output_format, terminal)
     return 0
 
@@ -56,7 +53,6 @@ def run_partitioned(job: SparkJob) -> int:
     table = log_table(job.session, plan.sources, plan.query)
     by = str(job.request.partition_by)
     counts = _write(job, lambda target: write_log(table, target, plan.query.form, by))
-    job.progress.erase()
     damaged = f", {counts.errors:,} of them damaged," if counts.errors else ""
     seconds = time.monotonic() - start
     job.terminal.line(f"{counts.records:,} records{damaged} in {seconds:.1f} s: {plan.output}")

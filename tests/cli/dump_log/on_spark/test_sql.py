@@ -39,7 +39,7 @@ def job(
     output: Output, query: Query | None = None, path: Path | None = None, **request: Any
 ) -> Any:
     plan = Plan(sources=(), query=query or Query(), output=str(path) if path else None)
-    progress: Any = SimpleNamespace(erase=lambda: None)
+    progress: Any = None
     terminal: Any = output
     session: Any = SimpleNamespace()
     return SparkJob(plan, SparkRequest(**request), session, [], progress, terminal, 0.0)
