@@ -12,7 +12,13 @@ from kraftops import load
 from kraftops.engine.metadata_state import PartitionState
 from kraftops.uuids import from_text
 from tests.helpers.kafka.cases.damaged_directories import format_node, properties, with_properties
-from tests.helpers.kafka.nodes.clusters import FIRST_BROKER, Cluster, Shape, formatted
+from tests.helpers.kafka.nodes.clusters import (
+    FIRST_BROKER,
+    Cluster,
+    Shape,
+    formatted,
+    running_cluster,
+)
 from tests.helpers.kafka.nodes.configs import CONTROLLER, Config, controllers
 from tests.helpers.kafka.nodes.contents import AUTHORIZED, add_topic, contents, fill, produce
 from tests.helpers.kafka.nodes.live_logs import batches_of
@@ -28,7 +34,6 @@ from tests.helpers.kafka.nodes.recoveries import (
     log_of,
     recover,
     refused,
-    running_cluster,
     votes,
     whole_log,
 )
