@@ -17,7 +17,7 @@ from tests.helpers.tools.console import CLUSTER, Done, run_command
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
-MANY = range(1001, 1901)
+MANY = range(1001, 1301)
 
 
 def cluster(*args: str) -> Done:
