@@ -1,8 +1,10 @@
 """Write all generated files, or `--check` that they are current.
 
-Man pages and completions come from the commands, the fields of records from their tables.
+Man pages and completions come from the commands, the fields of records from their tables, the Arrow
+schemas from the columns of rows.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +14,8 @@ import click
 import completions
 import record_types
 from command_tree import REPOSITORY, Tool, names, programs, summary
+from kraftops.dump.scan.arrow import arrow_schema
+from kraftops.records.internal_topics import decoder_names
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.syntax.command import ToolCommand, ToolGroup, paragraphs
 from kraftops_cli.syntax.lazy_group import LazyGroup
@@ -31,12 +35,13 @@ _ROFF = {
 }
 _LONGEST_TITLE = 27  # it stands on both sides of the manual's name, in 78 columns
 _SHELL_TERMINAL = 76  # columns: what man shows of a terminal of 80, without the indentation
+_ARROW_SCHEMAS = "core/kraftops/arrow_schemas"
 _TAGGED = re.compile(r"(\S+): (.+)")
 
 
 def generated() -> dict[str, str]:
     """Return the texts of all files, by path from the top of the repository."""
-    texts = record_types.modules()
+    texts = record_types.modules() | arrow_schemas()
     by_command: dict[click.Command, list[Tool]] = {}
     for program in programs():
         name = program.words[0]
@@ -55,10 +60,26 @@ def generated() -> dict[str, str]:
     return texts
 
 
+def arrow_schemas() -> dict[str, str]:
+    """Return the Arrow schemas of rows, for each decoder and for several, by path."""
+    by_name = {name: [name] for name in decoder_names()} | {"several": list(decoder_names())}
+    texts = {}
+    for name, decoders in by_name.items():
+        fields = [
+            {"name": field.name, "type": str(field.type), "nullable": field.nullable}
+            for field in arrow_schema(decoders)
+        ]
+        lines = ",\n".join(f"    {json.dumps(field)}" for field in fields)
+        head = f'{{\n  "decoder": "{name}",\n  "formatVersion": 1,\n  "fields": [\n'
+        texts[f"{_ARROW_SCHEMAS}/{name}.v1.json"] = f"{head}{lines}\n  ]\n}}\n"
+    return texts
+
+
 def stale() -> list[str]:
     """Return the paths of files that differ, are missing, or are no longer generated."""
     texts = generated()
-    paths = {path for folder in ("completions", "man") for path in (REPOSITORY / folder).rglob("*")}
+    folders = ("completions", "man", _ARROW_SCHEMAS)
+    paths = {path for folder in folders for path in (REPOSITORY / folder).rglob("*")}
     paths |= {REPOSITORY / name for name in texts}
     there = {
         path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")

@@ -88,8 +88,8 @@ newest snapshot and the segments after it (--from-start: for all segments); a lo
 its partitions. So does the directory of a tier, with segments as LocalTieredStorage or Aiven's
 plugin name them, unless the plugin compresses or encrypts them; with --offset only the segments
 that hold these offsets are read. The name of the topic chooses the decoder, unless --raw is given.
-A name with *, ? or [ is a pattern, if there is no file of this name. With --salvage, standard input and archives are first copied to a temporary file without a
-name.
+A name with *, ? or [ is a pattern, if there is no file of this name. With --salvage, standard input
+and archives are first copied to a temporary file without a name.
 
 An archive of directories (.tar, also .gz, .bz2, .xz or .zst; .zip) stands for all partitions in it;
 paths are shown as ARCHIVE!/PATH. Its logs, and the files beside them, are unpacked to a directory

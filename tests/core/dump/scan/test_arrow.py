@@ -1,5 +1,6 @@
 """Rows as Arrow and Parquet."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import kraftops
 from kraftops.dump.report import Report
 from kraftops.dump.scan.arrow import (
     GROUP_ROWS,
@@ -24,9 +26,11 @@ from kraftops.log.batch import Record, batch_bytes
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
 from kraftops.query.row import COLUMNS, Row
+from kraftops.records.internal_topics import decoder_names
 from tests.helpers.logs.corpus_rows import query_of, rows
 from tests.helpers.logs.segments import IN
 
+SCHEMAS = Path(kraftops.__file__).with_name("arrow_schemas")
 LOG = IN / "meta/00000000000000000000.log"
 METADATA, USERS = arrow_schema({"metadata"}), arrow_schema({"user"})
 
@@ -177,3 +181,19 @@ def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 
     assert "pyarrow" in caught.value.message
     assert caught.value.hint == "pip install 'kraftops[arrow]'"
+
+
+@pytest.mark.parametrize("decoder", [*decoder_names(), "several"])
+def test_shipped_schemas_are_those_of_parquet_files(decoder: str, tmp_path: Path) -> None:
+    decoders = decoder_names() if decoder == "several" else [decoder]
+    path = tmp_path / "rows.parquet"
+    with path.open("wb") as file:
+        write_parquet([], file.fileno(), arrow_schema(decoders))
+
+    shipped = json.loads((SCHEMAS / f"{decoder}.v1.json").read_text("utf-8"))
+
+    written = pq.read_schema(path)
+    assert shipped["formatVersion"] == 1
+    assert [(one["name"], one["type"]) for one in shipped["fields"]] == [
+        (field.name, str(field.type).replace("element:", "item:")) for field in written
+    ]
