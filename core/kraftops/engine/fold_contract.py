@@ -22,6 +22,7 @@ from kraftops.engine.metadata_state import (
     Tables,
     TopicEntry,
 )
+from kraftops.engine.timeline_contract import Timeline, TimelineRequest
 
 POSITION_BITS = 28
 """An address is the number of a batch above so many bits, which are a position in its bytes."""
@@ -164,6 +165,23 @@ class Fold(Protocol):
 
     def changes(self) -> list[EntryChange]:
         """Return the changes of watched entries by the last record."""
+
+    def keep_time(self, request: TimelineRequest) -> None:
+        """Note what happens over time, from `start_timeline` on; no entry is watched then."""
+
+    def set_clock(self, base: int, append_time: int | None) -> None:
+        """Note the times of the batch whose records `apply` gets next, in ms.
+
+        Args:
+            base: the time to which the records' own are relative.
+            append_time: the time of all of them instead.
+        """
+
+    def start_timeline(self, time: int | None) -> None:
+        """Begin the timeline: what was applied before is the state at *time*, in ms."""
+
+    def timeline(self) -> Timeline | None:
+        """Return the timeline so far; None without `keep_time`."""
 
     def topic_names(self) -> dict[str, bytes]:
         """Return the ids of topics by name, in the order in which the names came."""

@@ -26,6 +26,13 @@ from kraftops.engine.metadata_state import (
     TopicEntry,
 )
 from kraftops.engine.native_rules import LIMITS, rules
+from kraftops.engine.timeline_contract import (
+    KEPT_TABLES,
+    Loss,
+    TimedChange,
+    Timeline,
+    TimelineRequest,
+)
 from kraftops.errors import DecodeError, KraftopsError
 
 P = ParamSpec("P")
@@ -86,6 +93,29 @@ class NativeFold(Fold):
 
     def changes(self) -> list[EntryChange]:
         return list(map(EntryChange._make, self.native.changes()))
+
+    def keep_time(self, request: TimelineRequest) -> None:
+        self.native.keep_time(tuple(request), list(KEPT_TABLES))
+
+    def set_clock(self, base: int, append_time: int | None) -> None:
+        self.native.set_clock(base, append_time)
+
+    def start_timeline(self, time: int | None) -> None:
+        self.native.start_timeline(time)
+
+    def timeline(self) -> Timeline | None:
+        found = self.native.timeline()
+        if found is None:
+            return None
+        timeline = Timeline._make(found)
+        return timeline._replace(
+            changes=[
+                TimedChange(time, address, EntryChange._make(change))
+                for time, address, change in timeline.changes
+            ],
+            partitions=list(map(Loss._make, timeline.partitions)),
+            topics=list(map(Loss._make, timeline.topics)),
+        )
 
     def topic_names(self) -> dict[str, bytes]:
         return self.native.topic_names()

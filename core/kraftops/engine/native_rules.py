@@ -18,6 +18,12 @@ from kraftops.engine.metadata_state import (
     VERSION_FEATURE,
     VERSION_LEVELS,
 )
+from kraftops.engine.timeline_contract import (
+    BROKER_RESOURCE,
+    DEFAULT_MIN_ISR,
+    MIN_ISR,
+    MOST_BROKERS,
+)
 from kraftops.schema.tables.metadata import MESSAGES
 from kraftops.uuids import RESERVED_BELOW
 
@@ -87,6 +93,10 @@ LIMITS: dict[str, Any] = {
     "levels": (VERSION_LEVELS.start, VERSION_LEVELS.stop - 1),
     "quorum_name": QUORUM_FEATURE,
     "topic_resource": TOPIC_RESOURCE,
+    "broker_resource": BROKER_RESOURCE,
+    "min_isr": MIN_ISR,
+    "default_min_isr": DEFAULT_MIN_ISR,
+    "most_brokers": MOST_BROKERS,
     "protocols": SECURITY_PROTOCOLS.stop,
     "recoveries": RECOVERY_STATES.stop,
     "kept_leader": KEPT_LEADER,

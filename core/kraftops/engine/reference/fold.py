@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kraftops.engine.fold_contract import BatchBounds, Fetch, Fold, FoldProgress, WindowResult
 from kraftops.engine.metadata_state import (
+    TOPIC_RESOURCE,
     BrokerEntry,
     BrokerLoad,
     EntryChange,
@@ -19,6 +21,13 @@ from kraftops.engine.metadata_state import (
 )
 from kraftops.engine.reference.folding import aggregates, rules
 from kraftops.engine.reference.folding.state import Partition, State, Unit
+from kraftops.engine.reference.folding.timeline import TimelineNotes
+from kraftops.engine.timeline_contract import (
+    KEPT_TABLES,
+    MIN_ISR,
+    Timeline,
+    TimelineRequest,
+)
 from kraftops.errors import DecodeError
 from kraftops.log.batch import read_record
 from kraftops.records.metadata_numbers import TRANSACTION_MARKERS
@@ -42,6 +51,7 @@ class ReferenceFold(Fold):
         self._dropped: array[int] = array("q")  # a hostile log can have millions
         self._reasons: list[str] = []
         self._known_reasons: dict[str, str] = {}
+        self._timeline: TimelineNotes | None = None
 
     def begin_unit(self) -> None:
         self.state.unit = Unit({}, {}, {}, {})
@@ -65,6 +75,8 @@ class ReferenceFold(Fold):
                     is_malformed = True
                     break
                 found = state.read(record)
+                if self._timeline is not None:
+                    self._timeline.tick(record.timestamp, address + position)
                 if isinstance(found, str):
                     self.drop(address + position, found)
                     dropped, unreadable = dropped + 1, unreadable + 1
@@ -74,10 +86,11 @@ class ReferenceFold(Fold):
                     reason = rules.apply(state, *found, address + position)
                     if reason is None:
                         applied += 1
+                        self._note(*found, address + position)
                     else:
                         self.drop(address + position, reason)
                         dropped += 1
-                has_changes = bool(state.changes)
+                has_changes = bool(state.changes) and self._timeline is None
                 number, last, position = number + 1, position, end
         finally:
             state.close_batch()
@@ -137,6 +150,21 @@ class ReferenceFold(Fold):
 
     def changes(self) -> list[EntryChange]:
         return self.state.changes.found
+
+    def keep_time(self, request: TimelineRequest) -> None:
+        self._timeline = TimelineNotes(request)
+        self.watch([EntryKey(table) for table in KEPT_TABLES])
+
+    def set_clock(self, base: int, append_time: int | None) -> None:
+        if self._timeline is not None:
+            self._timeline.set_clock(base, append_time)
+
+    def start_timeline(self, time: int | None) -> None:
+        if self._timeline is not None:
+            self._timeline.start(time)
+
+    def timeline(self) -> Timeline | None:
+        return None if self._timeline is None else self._timeline.timeline()
 
     def topic_names(self) -> dict[str, bytes]:
         return dict(self.state.topic_ids)
@@ -215,6 +243,15 @@ class ReferenceFold(Fold):
             tokens=dict(tables.tokens),
             features=dict(tables.features),
         )
+
+    def _note(self, number: int, data: Any, address: int) -> None:
+        """Have the timeline take a record that was applied."""
+        if self._timeline is not None:
+            self._timeline.keep(self.state.changes.found, address)
+            self._timeline.apply(number, data, address, self._has_min_isr)
+
+    def _has_min_isr(self, topic: str) -> bool:
+        return MIN_ISR in self.state.tables.configs.get((TOPIC_RESOURCE, topic), {})
 
     def _partitions(self, topic_id: bytes) -> Mapping[int, Partition]:
         topic = self.state.topics.get(topic_id)

@@ -292,6 +292,7 @@ class Replay:
         base, position, number, stop = pending
         applied = dropped = unreadable = 0
         begin: int | None = None
+        self.image.fold.set_clock(batch.base_timestamp, batch.append_time)
         while number < stop and begin is None:
             step, self._progress = self._progress, None
             if step is None:

@@ -3,6 +3,7 @@
 //! The rules are those of Kafka's `MetadataDelta` and its parts. `kraftops.engine.fold_contract` is
 //! the contract; `kraftops.engine.reference.folding` has the same rules in Python.
 mod aggregates;
+mod buckets;
 mod dropped;
 mod index;
 mod ordered_map;
@@ -11,6 +12,7 @@ mod partition_state;
 mod python;
 mod rules;
 mod table_rules;
+mod timeline;
 mod topic_rules;
 mod topics;
 mod watch;
@@ -31,6 +33,7 @@ pub use python::{PyFold, PyRules};
 use rules::{MetadataRecord, Op, Rules};
 use std::collections::HashMap;
 use std::sync::Arc;
+use timeline::{MinIsrRules, Timeline};
 use topics::{Id, Topics};
 use watch::{QuotaEntity, Watch};
 pub use window::BATCH_FIELDS;
@@ -64,6 +67,9 @@ struct Limits {
     lost_directory: Id,
     /// Ids of directories below this are reserved.
     reserved_directories: u128,
+    min_isr: MinIsrRules,
+    /// The brokers with series of their own in a timeline.
+    most_brokers: usize,
 }
 
 /// The entries that the present batch, or transaction, has changed: whether they were there before.
@@ -143,6 +149,7 @@ pub struct Fold {
     unit: Unit,
     dropped: Dropped,
     watch: Watch,
+    timeline: Option<Box<Timeline>>,
     topics: Topics,
     brokers: OrderedMap<i32, Broker>,
     controllers: OrderedMap<i32, u64>,
@@ -171,11 +178,20 @@ impl Fold {
                 kept_leader: item("kept_leader")?.extract()?,
                 lost_directory: item("lost_directory")?.extract()?,
                 reserved_directories: item("reserved_directories")?.extract()?,
+                min_isr: MinIsrRules {
+                    topic_resource: item("topic_resource")?.extract()?,
+                    broker_resource: item("broker_resource")?.extract()?,
+                    name: item("min_isr")?.extract()?,
+                    default: item("default_min_isr")?.extract()?,
+                    kept_leader: item("kept_leader")?.extract()?,
+                },
+                most_brokers: item("most_brokers")?.extract()?,
             },
             is_seeded: false,
             unit: Unit::default(),
             dropped: Dropped::default(),
             watch: Watch::default(),
+            timeline: None,
             topics: Topics::default(),
             brokers: OrderedMap::default(),
             controllers: OrderedMap::default(),
@@ -212,16 +228,25 @@ impl Fold {
         self.watch.changes.clear();
         let rules = Arc::clone(&self.rules);
         let mut records = Records::new(data, position, number, stop);
+        let mut timeline = self.timeline.take();
         while let Some(record) = records.next() {
             let progress = &mut records.progress;
             let place = address + progress.last as u64;
+            if let Some(timeline) = &mut timeline {
+                timeline.tick(record.time, place);
+            }
             match rules.read(&record) {
                 Ok(found) if found.op.is_marker() => {
                     progress.marker = Some((found.op, found.number));
                     break;
                 }
                 Ok(found) => match self.apply_record(&found, place) {
-                    Ok(()) => progress.applied += 1,
+                    Ok(()) => {
+                        progress.applied += 1;
+                        if let Some(timeline) = &mut timeline {
+                            self.note_in(timeline, &found, place);
+                        }
+                    }
                     Err(reason) => {
                         progress.dropped += 1;
                         self.dropped.add(place, reason.text());
@@ -238,7 +263,19 @@ impl Fold {
                 break;
             }
         }
+        self.timeline = timeline;
         records.finish()
+    }
+
+    /// Have a timeline take a record that was applied, and its changes of entries.
+    #[inline]
+    fn note_in(&mut self, timeline: &mut Timeline, record: &MetadataRecord, address: u64) {
+        timeline.keep(self.watch.changes.drain(..), address);
+        timeline.apply(record, address, |topic| {
+            let resource = (self.limits.topic_resource, topic.to_string());
+            let found = self.configs.get(&resource);
+            found.is_some_and(|keys| keys.has(&self.limits.min_isr.name))
+        });
     }
 
     /// Read records up to the next marker, without applying them.

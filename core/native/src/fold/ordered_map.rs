@@ -29,6 +29,10 @@ impl<K: Eq + Hash, V> OrderedMap<K, V> {
         }
     }
 
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.entries.get(key).map(|(_, value)| value)
+    }
+
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries.get_mut(key).map(|(_, value)| value)
     }

@@ -1,15 +1,17 @@
 //! The classes `Rules` and `Fold` for Python; `kraftops.engine.native_fold` names their tuples.
+use super::buckets::{Buckets, COUNTS, LEVELS};
 use super::index::index;
 use super::partition_state::Batches;
 use super::rules::Rules;
+use super::timeline::{Timeline, TimelineRequest, Worst};
 use super::topics::Id;
-use super::watch::QuotaEntity;
+use super::watch::{QuotaEntity, table_name};
 use super::window::BatchBounds;
 use super::{Fold, FoldProgress};
 use crate::python::guarded;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -192,6 +194,48 @@ impl PyFold {
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let changes = self.fold.watch.changes.iter();
         changes.map(|change| change.to_python(py)).collect()
+    }
+
+    /// Make a timeline; *request* has the fields of `kraftops.engine.timeline_contract.TimelineRequest`.
+    fn keep_time(
+        &mut self,
+        py: Python,
+        request: (i64, i64, usize, usize, usize, Vec<i64>),
+        tables: Vec<String>,
+    ) -> PyResult<()> {
+        let (since, latest, buckets, kept, worst, steps) = request;
+        let limits = &self.fold.limits;
+        let request = TimelineRequest {
+            since,
+            latest,
+            kept,
+            worst,
+        };
+        let buckets = Buckets::new(steps, buckets, limits.most_brokers);
+        let made = Timeline::new(request, limits.min_isr.clone(), buckets);
+        self.fold.timeline = Some(Box::new(made));
+        let keys = tables.into_iter().map(|name| (name, PyTuple::empty(py)));
+        self.fold.watch.set(keys.collect())
+    }
+
+    fn set_clock(&mut self, base: i64, append_time: Option<i64>) {
+        if let Some(timeline) = &mut self.fold.timeline {
+            timeline.set_clock(base, append_time);
+        }
+    }
+
+    fn start_timeline(&mut self, time: Option<i64>) {
+        if let Some(timeline) = &mut self.fold.timeline {
+            timeline.start(time);
+        }
+    }
+
+    /// Return the fields of `kraftops.engine.timeline_contract.Timeline`.
+    fn timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let found = self.fold.timeline.as_ref();
+        found
+            .map(|timeline| timeline_tuple(py, timeline))
+            .transpose()
     }
 
     fn topic_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -412,6 +456,80 @@ impl PyFold {
         )
             .into_pyobject(py)
     }
+}
+
+fn timeline_tuple<'py>(py: Python<'py>, timeline: &Timeline) -> PyResult<Bound<'py, PyTuple>> {
+    let progress = &timeline.progress;
+    let start = progress.buckets.start();
+    let series = PyDict::new(py);
+    for (name, broker, values) in timeline.series() {
+        series.set_item((name, broker), values)?;
+    }
+    let firsts = PyDict::new(py);
+    let levels = LEVELS.iter().zip(&progress.first_levels);
+    for (name, first) in levels.chain(COUNTS.iter().zip(&progress.first_counts)) {
+        if let Some(first) = first {
+            firsts.set_item(name, *first)?;
+        }
+    }
+    let changes = PyList::empty(py);
+    for one in timeline.changes() {
+        changes.append((one.time, one.address, one.change.to_python(py)?))?;
+    }
+    let left_out = PyDict::new(py);
+    for (table, count) in timeline.left_out() {
+        left_out.set_item(table_name(table), count)?;
+    }
+    let losses = py.detach(|| timeline.losses());
+    let touched = PyDict::new(py);
+    for (name, count) in LEVELS.iter().zip(losses.touched) {
+        touched.set_item(name, count)?;
+    }
+    let values: [Bound<PyAny>; 16] = [
+        start.map(|(start, _)| start).into_pyobject(py)?,
+        start.map(|(_, step)| step).into_pyobject(py)?,
+        progress.began.into_pyobject(py)?,
+        start.and(progress.now).into_pyobject(py)?,
+        series.into_any(),
+        firsts.into_any(),
+        changes.into_any(),
+        left_out.into_any(),
+        touched.into_any(),
+        loss_tuples(py, &losses.partitions)?.into_any(),
+        left_out_of(&losses.partitions)
+            .into_pyobject(py)?
+            .into_any(),
+        loss_tuples(py, &losses.topics)?.into_any(),
+        left_out_of(&losses.topics).into_pyobject(py)?.into_any(),
+        progress.odd.into_pyobject(py)?.into_any(),
+        progress.jump.into_pyobject(py)?.into_any(),
+        progress.first_odd.into_pyobject(py)?.into_any(),
+    ];
+    PyTuple::new(py, values)
+}
+
+fn left_out_of(worst: &Worst) -> usize {
+    worst.total - worst.losses.len()
+}
+
+/// The fields of a `kraftops.engine.timeline_contract.Loss` each.
+fn loss_tuples<'py>(py: Python<'py>, worst: &Worst) -> PyResult<Bound<'py, PyList>> {
+    let tuples = worst.losses.iter().map(|one| {
+        let [offline, under_min_isr, under_replicated] = one.lost;
+        (
+            &one.topic,
+            one.number,
+            one.is_deleted,
+            offline,
+            under_min_isr,
+            under_replicated,
+            one.elections,
+            one.isr_changes,
+            one.address,
+        )
+            .into_pyobject(py)
+    });
+    PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
 }
 
 fn inner<'py>(

@@ -85,7 +85,18 @@ pub struct EntryChange {
     after: Option<u64>,
 }
 
+/// The name of a table, by its number.
+pub fn table_name(number: usize) -> &'static str {
+    NAMES.get(number).map_or("", |(name, _)| *name)
+}
+
 impl EntryChange {
+    /// The place of the table in `NAMES`.
+    pub fn table_number(&self) -> usize {
+        let found = NAMES.iter().position(|(_, table)| *table == self.table);
+        found.unwrap_or(NAMES.len())
+    }
+
     pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let parts: Vec<_> = self
             .key

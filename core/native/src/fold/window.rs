@@ -97,7 +97,7 @@ impl Fold {
             next: start,
             ..WindowResult::default()
         };
-        if !self.watch.is_empty() {
+        if !self.watch.is_empty() && self.timeline.is_none() {
             return result;
         }
         let mut open = None;
@@ -169,6 +169,7 @@ impl Fold {
             let found = if is_open {
                 self.skim(batch, sum.position, sum.number, count)
             } else {
+                self.set_clock(header);
                 self.apply(batch, address, sum.position, sum.number, count)
             };
             if let Some(open) = open {
@@ -230,10 +231,21 @@ impl Fold {
         let (mut applied, mut dropped) = (0, 0);
         for one in waiting {
             let batch = window.get(one.start..one.start + one.size).unwrap_or(b"");
+            if let Next::Batch(header) = next_batch(batch, 0) {
+                self.set_clock(&header);
+            }
             let done = self.apply(batch, one.address, one.position, one.number, one.stop);
             applied += done.applied;
             dropped += done.dropped;
         }
         (applied, dropped)
+    }
+
+    /// Have the timeline, if there is one, take the times of a batch.
+    fn set_clock(&mut self, header: &Header) {
+        if let Some(timeline) = &mut self.timeline {
+            let append_time = header.is_append_time().then_some(header.max_time);
+            timeline.set_clock(header.base_time, append_time);
+        }
     }
 }
