@@ -1,0 +1,103 @@
+"""The page of a report: one file that asks no network for anything, and trusts no text of its data.
+
+The data of the report stands in the page once, as JSON in a block that is no script. The script of
+the page, `page.js`, shows it with `textContent` alone. A content security policy allows the scripts
+and the style of the page by their hashes, and nothing else: no other script, no handler in an
+attribute, no address.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kraftops.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+SCRIPTS = ("uplot/uPlot.iife.min.js", "page.js")
+STYLES = ("uplot/uPlot.min.css", "page.css")
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+"""Characters of JSON that markup could begin with; U+2028 and U+2029 are not ASCII anyway."""
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """Return the HTML of a report with the data *document*, as in report.v1.json.
+
+    Raises:
+        UsageError: jinja2 is not installed.
+    """
+    template = _template()
+    scripts = [_file(name) for name in SCRIPTS]
+    style = "".join(_file(name) for name in STYLES)
+    return template.render(
+        title=_printable(document["title"]),
+        policy=_policy(scripts, style),
+        style=style,
+        scripts=scripts,
+        data=embedded_json(document),
+    )
+
+
+def check_template_engine() -> None:
+    """Raise `UsageError` if there is no jinja2, before a report is computed."""
+    _template()
+
+
+def embedded_json(document: Mapping[str, Any]) -> str:
+    """Return *document* as JSON in ASCII that contains no markup and stays in its element."""
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.translate(_ESCAPES)
+
+
+def _printable(title: str) -> str:
+    """Return a title that can be encoded, also one from bytes that are no UTF-8."""
+    return title.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
+def _policy(scripts: list[str], style: str) -> str:
+    """Return the content security policy: this page's scripts and style, and nothing else.
+
+    Trusted types (https://www.w3.org/TR/trusted-types/) forbid the script to parse markup.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {_hash(style)}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    from hashlib import sha256
+
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _template() -> Template:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError:
+        raise UsageError(
+            "an HTML report needs jinja2, which is not installed",
+            hint="pip install 'kraftops[report]', or --format json",
+        ) from None
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.from_string(_file("page.html.jinja"))
+
+
+def _file(name: str) -> str:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return file.read()
