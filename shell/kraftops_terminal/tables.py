@@ -54,6 +54,16 @@ class Column:
     """A style of the theme for cells without their own."""
 
 
+def number(title: str, priority: int = 0) -> Column:
+    """Return a column of numbers."""
+    return Column(title, priority, "right")
+
+
+def folded(title: str, priority: int = 0, style: str = "") -> Column:
+    """Return a column of text that may be long."""
+    return Column(title, priority, is_folded=True, style=style)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Columns and rows, with a cell for each column."""

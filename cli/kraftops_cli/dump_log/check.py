@@ -14,11 +14,30 @@ from kraftops.uris import local_path
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.progress import Progress, Task
+from kraftops_terminal.status import is_seen
+from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, number, print_table
 
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
 
-_HEADER = ("PARTITION", "STATE", "SEGMENTS", "BYTES", "START", "END", "LOST OFFSETS", "LOST BYTES")
+_COLUMNS = (
+    folded("PARTITION", style="name"),
+    Column("STATE"),
+    number("SEGMENTS", 4),
+    number("BYTES", 3),
+    number("START", 2),
+    number("END"),
+    number("LOST OFFSETS"),
+    number("LOST BYTES", 1),
+)
+_STYLES = {
+    State.CLEAN: "good",
+    State.RECOVERABLE: "warning",
+    State.DAMAGED: "bad",
+    State.LOST: "bad",
+    State.UNREADABLE: "bad",
+}
 
 
 def directories_among(
@@ -66,9 +85,14 @@ def run_check(
             text = bundle.shown(text)
         return text
 
-    found, of_directories = check_directories(
-        folders, lambda check: output.partition(check.renamed(shown)), remote_metadata
-    )
+    with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
+        task = progress.add(Task(0, "partitions"))
+
+        def on_check(check: PartitionCheck) -> None:
+            output.partition(check.renamed(shown))
+            progress.advance(task, 1)
+
+        found, of_directories = check_directories(folders, on_check, remote_metadata)
     checks = [check.renamed(shown) for check in found]
     common = tuple(finding.renamed(shown) for finding in of_directories)
     output.end(checks, common)
@@ -90,13 +114,8 @@ class _Text:
         self._findings(check.findings)
 
     def end(self, checks: list[PartitionCheck], common: tuple[Finding, ...]) -> None:
-        from kraftops.display.text_table import aligned
-
         self._findings(common)
-        rows = [_HEADER, *(_row(check) for check in checks)]
-        is_right = [False, False, *[True] * (len(_HEADER) - 2)]
-        for line in aligned(rows, is_right):
-            self._terminal.write(f"{line}\n")
+        print_table(self._terminal.console, Table(_COLUMNS, map(_row, checks)))
         states = Counter(check.state for check in checks)
         shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
         noun = "partition" if len(checks) == 1 else "partitions"
@@ -108,7 +127,7 @@ class _Text:
         self._terminal.flush()
 
 
-def _row(check: PartitionCheck) -> tuple[str, ...]:
+def _row(check: PartitionCheck) -> tuple[Cell, ...]:
     numbers = (
         check.segments,
         check.bytes,
@@ -117,8 +136,8 @@ def _row(check: PartitionCheck) -> tuple[str, ...]:
         check.lost_offsets,
         check.lost_bytes,
     )
-    shown = ("-" if number is None else str(number) for number in numbers)
-    return (escaped(check.path), str(check.state), *shown)
+    state = Styled(str(check.state), _STYLES[check.state])
+    return (check.path, state, *(None if one is None else str(one) for one in numbers))
 
 
 class _Json:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import NamedTuple
 
-from kraftops.display.text_table import Page
 from kraftops.dump.report import Report
 from kraftops.dump.sources.parts import job_count, plan_parts, total_size, whole_files
 from kraftops.dump.summary.file_counter import Counting, Quota
 from kraftops.dump.summary.logs import Log, Reading, add_summary, fields_of, readings
 from kraftops.dump.summary.summarise import summarise
 from kraftops.dump.summary.summary import Summary
-from kraftops.dump.summary.table import in_order, table_text
-from kraftops.dump.summary.text import damage_count, summary_text
 from kraftops.errors import SourceError, UsageError
 from kraftops.fileio.writing import write_all
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import run_ordered
 from kraftops_cli.dump_log.plan import Plan, Run, open_target
+from kraftops_cli.dump_log.summaries.table import in_order, logs_text
+from kraftops_cli.dump_log.summaries.text import damage_count, summary_text
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
@@ -125,13 +124,15 @@ def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, 
     shown = {file.log for file in files if file.is_shown}
     fields = fields_of(summaries)
     logs = in_order([one for log, one in fields.items() if log in shown], plan.sort)
-    page = Page(_columns(plan, run.terminal), unicode=True)
+    console = run.terminal.console
+    if plan.output is not None:
+        console = replace(console, is_terminal=False)
     if plan.query.output_format.has_objects:
         text = _json(logs[: plan.top])
     elif plan.logs or len(logs) < 2:
-        text = "\n".join(summary_text(one, page) for one in logs[: plan.top])
+        text = "\n".join(summary_text(one, console) for one in logs[: plan.top])
     else:
-        text = table_text(logs, page, top=plan.top)
+        text = logs_text(logs, console, top=plan.top)
     with open_target(plan, run.terminal) as fd:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
     for one in logs:
@@ -145,13 +146,3 @@ def _json(logs: Sequence[Mapping[str, object]]) -> str:
     import json
 
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in logs)
-
-
-def _columns(plan: Plan, terminal: Terminal) -> int | None:
-    """Return the width of the terminal; None for a file or a pipe."""
-    if plan.output is not None:
-        return None
-    try:
-        return os.get_terminal_size(terminal.fd).columns
-    except OSError:
-        return None

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from kraftops.display.sizes import size_text
-from kraftops.display.text_table import aligned
 from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import Column, Table, folded, number, table_text
 
 if TYPE_CHECKING:
     from kraftops.storage.logdirs.inspector import DirectoryState, Finding
@@ -76,7 +77,11 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
             "problems": problems,
             "findings": [describe_finding(finding) for finding in found],
         },
-        lambda: _text(states, problems) if form == "text" else _table(states, problems, found),
+        lambda: (
+            _text(states, problems)
+            if form == "text"
+            else _table(terminal.console, states, problems, found)
+        ),
     )
     if form == "text":
         for finding in found:
@@ -103,34 +108,38 @@ def _listed(title: str, singular: str, plural: str, items: Sequence[str]) -> str
     return f"{title}{ending}:\n" + "".join(f"  {item}\n" for item in items) + "\n"
 
 
+_COLUMNS = (
+    ("path", folded("DIRECTORY", style="name")),
+    ("role", Column("ROLE")),
+    ("clusterId", Column("CLUSTER ID", 3)),
+    ("nodeId", number("NODE", 2)),
+    ("directoryId", Column("DIRECTORY ID", 5)),
+    ("version", number("VERSION", 9)),
+    ("partitions", number("PARTITIONS", 4)),
+    ("metadataLog", folded("METADATA LOG", 6)),
+    ("free", number("FREE", 1)),
+    ("owner", Column("OWNER", 8)),
+    ("mode", Column("MODE", 10)),
+    ("lockHolder", folded("IN USE BY", 7)),
+)
+
+
 def _table(
-    states: Sequence[DirectoryState], problems: Sequence[str], found: Sequence[Finding]
-) -> str:
+    console: Console,
+    states: Sequence[DirectoryState],
+    problems: Sequence[str],
+    found: Sequence[Finding],
+) -> Iterator[str]:
     from kraftops.storage.logdirs.describe import describe_state
 
-    columns = (
-        ("directory", "path"),
-        ("role", "role"),
-        ("cluster id", "clusterId"),
-        ("node", "nodeId"),
-        ("directory id", "directoryId"),
-        ("version", "version"),
-        ("partitions", "partitions"),
-        ("metadata log", "metadataLog"),
-        ("free", "free"),
-        ("owner", "owner"),
-        ("mode", "mode"),
-        ("in use by", "lockHolder"),
-    )
-    rows = [[title for title, _ in columns]]
-    for state in states:
-        texts = _texts(describe_state(state))
-        rows.append([escaped(texts.get(name, "-")) for _, name in columns])
-    lines = aligned(rows)
-    lines += [f"problem: {problem}" for problem in problems]
+    texts = [_texts(describe_state(state)) for state in states]
+    rows = ([each.get(name) for name, _ in _COLUMNS] for each in texts)
+    yield table_text(console, Table([column for _, column in _COLUMNS], rows))
+    for problem in problems:
+        yield console.painted("problem:", "bad") + f" {escaped(problem)}\n"
     for finding in found:
-        lines += [f"finding: {finding}", f"   cure: {finding.cure}"]
-    return "".join(f"{escaped(line)}\n" for line in lines)
+        yield console.painted("finding:", "bad") + f" {escaped(str(finding))}\n"
+        yield f"   cure: {escaped(finding.cure)}\n"
 
 
 def _texts(data: dict[str, object]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import click
 
 from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage.options import OVERRIDE
+from kraftops_cli.storage.verify_drawn import drawn_findings
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
@@ -76,10 +77,11 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
     help="""\
 Check whether a server with this configuration would start on its directories, and have a quorum.
 
-One line for each finding, with its cure: a problem that keeps a server from starting, makes it wait
-for ever, or makes it start without data that it had. Lesser problems are notes on standard error.
-The partitions on disk are compared with the metadata. Several configurations are the nodes of one
-cluster, and are also checked against each other. Nothing is locked or written.""",
+One line for each finding, with its cure; on a terminal, a table of the nodes and their findings: a
+problem that keeps a server from starting, makes it wait for ever, or makes it start without data
+that it had. Lesser problems are notes, in a pipe on standard error. The partitions on disk are
+compared with the metadata. Several configurations are the nodes of one cluster, and are also
+checked against each other. Nothing is locked or written.""",
 )
 @click.option(
     "--config",
@@ -122,7 +124,8 @@ def verify(
         found += verify_nodes(nodes, options["cluster_id"], resolves=options["resolve"])
     stopping = [finding for finding in found if finding.stops]
     notes = [finding for finding in found if not finding.stops]
-    if form == "text":
+    is_drawn = form == "text" and terminal.console.is_drawn_on
+    if form == "text" and not is_drawn:
         for finding in notes:
             terminal.error(f"note: {finding}", finding.cure)
     print_answer(
@@ -130,7 +133,11 @@ def verify(
         form,
         "verify",
         lambda: _as_json(nodes, stopping, notes),
-        lambda: _as_text(nodes, stopping),
+        lambda: (
+            drawn_findings(terminal.console, nodes, found)
+            if is_drawn
+            else _as_text(nodes, stopping)
+        ),
     )
     return HAS_FINDINGS if stopping else 0
 

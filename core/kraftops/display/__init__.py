@@ -1,1 +1,1 @@
-"""Plain text for people: tables and times."""
+"""Plain text for people: sizes, times and charts."""

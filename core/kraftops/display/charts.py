@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_ASCII_BLOCKS = " #"
 
 
-def chart(counts: Sequence[int], height: int, *, unicode: bool) -> list[str]:
+def chart(counts: Sequence[int], height: int) -> list[str]:
     """Return *height* lines that show counts, not all zero, as columns.
 
     The highest count fills all lines, and each count above zero is visible.
     """
-    blocks = _BLOCKS if unicode else _ASCII_BLOCKS
-    steps = len(blocks) - 1
+    steps = len(_BLOCKS) - 1
     highest = max(counts)
     levels = [-(-count * height * steps // highest) for count in counts]
     return [
-        "".join(blocks[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
+        "".join(_BLOCKS[min(max(level - row * steps, 0), steps)] for level in levels).rstrip()
         for row in reversed(range(height))
     ]
 

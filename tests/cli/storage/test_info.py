@@ -104,7 +104,7 @@ def test_table_is_for_people(node: Path) -> None:
 
     assert done.code == 0
     header, one, two = done.text.splitlines()
-    assert header.split("  ")[0] == "directory"
+    assert header.split("  ")[0] == "DIRECTORY"
     for line, directory_id, role in zip(
         (one, two), directory_ids(node), ("meta", "data"), strict=True
     ):

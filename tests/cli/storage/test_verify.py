@@ -4,15 +4,18 @@ import json
 import re
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kraftops.image.verify import assignments, directories
 from kraftops.storage.logdirs import inspector
+from kraftops.storage.logdirs.inspector import Finding
 from kraftops.storage.verify import cluster, names, partitions, quorum, start, voter_logs
 from kraftops.storage.verify.codes import CODES
 from kraftops_cli.storage import verify as verifying
+from kraftops_cli.storage.verify_drawn import drawn_findings
 from tests.helpers.nodes.assigned_partitions import (
     D1,
     D2,
@@ -37,6 +40,7 @@ from tests.helpers.nodes.node_directories import (
     storage,
 )
 from tests.helpers.tools.console import Done
+from tests.helpers.tools.own_terminal import OwnTerminal
 
 NO_PARTITION = {"partition": None, "records": None, "bytes": None}
 
@@ -302,3 +306,49 @@ def test_codes_have_meanings() -> None:
 
     assert used <= CODES.keys()
     assert len(used) > 30
+
+
+class _Node:
+    """A node with its directories."""
+
+    def __init__(self, number: int, *directories: str) -> None:
+        self.config = SimpleNamespace(node_id=number, path=f"n{number}.properties")
+        self.states = [
+            SimpleNamespace(directory=SimpleNamespace(path=path)) for path in directories
+        ]
+
+
+def test_findings_are_grouped_by_node_with_their_cures() -> None:
+    nodes: list[Any] = [_Node(1, "/d1", "/d1-metadata"), _Node(2, "/d2\x1b[2J")]
+    found = [
+        Finding("/d2\x1b[2J/t-0", "a stray", "look at it", stops=False),
+        Finding("", "the quorum is lost", "kafka-storage recover " + "-c n1.properties " * 8),
+        Finding("/d1-metadata/meta.properties", "no node.id", "add node.id=1"),
+    ]
+
+    with OwnTerminal(columns=60) as terminal:
+        raw = "".join(drawn_findings(terminal.console, nodes, found))
+        lines = terminal.plain(raw).splitlines()
+
+    cure = "kafka-storage recover " + "-c n1.properties " * 8
+    assert [line.rstrip() for line in lines] == [
+        "NODE  STATE         FINDINGS  NOTES  CONFIGURATION",
+        "   1  has problems         1      0  n1.properties",
+        "   2  would start          0      1  n2.properties",
+        "",
+        "node 1: n1.properties",
+        "problem: /d1-metadata/meta.properties: no node.id",
+        "   cure: add node.id=1",
+        "",
+        "node 2: n2.properties",
+        "note: /d2\\x1b[2J/t-0: a stray",
+        "   cure: look at it",
+        "",
+        "cluster",
+        "problem: the quorum is lost",
+        f"   cure: {cure}".rstrip(),
+        "",
+        "2 problems, 1 note",
+    ]
+    assert "\x1b[1;31mproblem\x1b[0m" in raw
+    assert "\x1b[2J" not in raw

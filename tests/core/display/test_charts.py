@@ -8,30 +8,25 @@ from kraftops.display.charts import chart, merged
 
 
 def test_chart_is_as_high_as_its_counts() -> None:
-    assert chart([0, 1, 4, 8, 16], 2, unicode=True) == [
+    assert chart([0, 1, 4, 8, 16], 2) == [
         "    █",
         " ▁▄██",
     ]
-    assert chart([0, 1, 4, 8, 16], 2, unicode=False) == ["    #", " ####"]
 
 
 @given(
     counts=st.lists(st.integers(0, 1 << 60), min_size=1, max_size=70).filter(any),
     height=st.integers(1, 9),
-    unicode=st.booleans(),
 )
-def test_every_count_is_seen_and_none_is_too_high(
-    counts: list[int], height: int, unicode: bool
-) -> None:
-    lines = [line.ljust(len(counts)) for line in chart(counts, height, unicode=unicode)]
+def test_every_count_is_seen_and_none_is_too_high(counts: list[int], height: int) -> None:
+    lines = [line.ljust(len(counts)) for line in chart(counts, height)]
 
     assert len(lines) == height
-    full = "█" if unicode else "#"
     for number, count in enumerate(counts):
         column = "".join(line[number] for line in lines)
         assert (not column.strip()) == (not count)
         assert column == column.lstrip().rjust(height)
-    assert lines[0][counts.index(max(counts))] == full
+    assert lines[0][counts.index(max(counts))] == "█"
 
 
 @pytest.mark.parametrize(

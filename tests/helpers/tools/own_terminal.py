@@ -3,10 +3,13 @@
 import fcntl
 import os
 import pty
+import re
 import struct
 import termios
 from contextlib import suppress
 from typing import Self
+
+from kraftops_terminal.console import Console
 
 
 class OwnTerminal:
@@ -25,9 +28,24 @@ class OwnTerminal:
                 came += os.read(self._seen, 1 << 16)
         return came.decode()
 
+    @property
+    def console(self) -> Console:
+        """The terminal as a console; what is written to it is lost."""
+        return Console(str, self.fd, is_terminal=True, environment={"TERM": "xterm"})
+
+    @staticmethod
+    def plain(text: str) -> str:
+        """Return text without colours, and without blanks at the ends of lines."""
+        return re.sub(r" *\x1b\[[\d;]*m *(?=\n)|\x1b\[[\d;]*m", "", text)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._seen)
         os.close(self.fd)
+
+
+def pipe() -> Console:
+    """Return a console that is no terminal."""
+    return Console(str, -1, is_terminal=False, environment={})

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from kraftops.display.text_table import aligned
 from kraftops.errors import UsageError
 from kraftops.query.formats import JSON, Format
 from kraftops.spark.dump.targets import Target, abandon, finish, prepared_target
@@ -17,6 +16,8 @@ from kraftops.spark.sql.tables import MOST_SHOWN, answer, log_table, rows_of, wr
 from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import Table, folded, number, print_table
 
 R = TypeVar("R")
 _WIDEST = 80  # characters of a column
@@ -38,7 +39,7 @@ def run_sql(job: SparkJob, sql: str) -> int:
     rows = rows_of(table, times_as_text=plan.query.output_format.is_text)
     if plan.query.output_format.is_text:
         some = list(islice(rows, MOST_SHOWN + 1))
-        terminal.write(_table_text(table.columns, some[:MOST_SHOWN]))
+        print_table(terminal.console, _table_of(table.columns, some[:MOST_SHOWN]))
         if len(some) > MOST_SHOWN:
             terminal.line(f"the first {MOST_SHOWN:,} rows; --format or --output has all")
         return 0
@@ -111,20 +112,17 @@ def _print_rows(
     terminal.write(out.getvalue())
 
 
-def _table_text(columns: list[str], rows: list[list[Any]]) -> str:
-    """Return rows as a table; columns are as wide as their values, up to a limit."""
-    texts = [columns, *([_shown(value) for value in row] for row in rows)]
+def _table_of(columns: list[str], rows: list[list[Any]]) -> Table:
+    """Return rows as a table; long texts are cut to a limit."""
     numeric = [
         all(isinstance(row[at], int | float) or row[at] is None for row in rows)
         for at in range(len(columns))
     ]
-    lines = aligned([[text[:_WIDEST] for text in row] for row in texts], numeric)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _shown(value: object) -> str:
-    text = _cell(value)
-    return "".join(one if one.isprintable() else "." for one in text)
+    shown = [
+        number(escaped(name)[:_WIDEST]) if is_number else folded(escaped(name)[:_WIDEST])
+        for name, is_number in zip(columns, numeric, strict=True)
+    ]
+    return Table(shown, [[_cell(value)[:_WIDEST] for value in row] for row in rows])
 
 
 def _cell(value: object) -> str:

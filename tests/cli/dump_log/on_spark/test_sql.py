@@ -17,6 +17,7 @@ from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sql
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.spark.options import SparkRequest
+from kraftops_terminal.console import Console
 
 Rows = Sequence[list[Any]]
 
@@ -30,6 +31,10 @@ class Output:
 
     def write(self, text: str) -> None:
         self.text += text
+
+    @property
+    def console(self) -> Console:
+        return Console(self.write, -1, is_terminal=False, environment={})
 
     def line(self, text: str) -> None:
         self.lines.append(text)
@@ -75,7 +80,7 @@ def test_table_aligns_numbers_to_the_right(answered: Callable[..., Output]) -> N
 def test_table_shows_values_as_plain_text(answered: Callable[..., Output]) -> None:
     output = answered(["v"], [[True], [b"\xff"], [{"a": [1]}], ["tab\there"], ["x" * 99]])
 
-    assert output.text.split("\n")[1:-1] == ["true", "/w==", '{"a": [1]}', "tab.here", "x" * 80]
+    assert output.text.split("\n")[1:-1] == ["true", "/w==", '{"a": [1]}', "tab\\there", "x" * 80]
 
 
 def test_table_ends_after_a_thousand_rows(answered: Callable[..., Output]) -> None:

@@ -9,24 +9,44 @@ from os.path import dirname
 from typing import Any
 
 from kraftops.display.sizes import number_text
-from kraftops.display.text_table import Bytes, Cell, Page, table
 from kraftops.dump.summary.logs import log_name
-from kraftops.dump.summary.text import damage_count, damage_text
 from kraftops.query.summary_order import BY_NAME
+from kraftops_cli.dump_log.summaries.text import damage_count, damage_text
+from kraftops_terminal.console import Console
+from kraftops_terminal.tables import (
+    Bytes,
+    Cell,
+    Column,
+    Styled,
+    Table,
+    folded,
+    number,
+    table_text,
+)
 
 Fields = Mapping[str, Any]
 
-_HEADER = (
-    "TOPIC",
-    "PARTITION",
-    "SEGMENTS",
-    "RECORDS",
-    "BYTES",
-    "OFFSETS",
-    "FROM (UTC)",
-    "TO (UTC)",
-    "DAMAGE",
+_COLUMNS = (
+    folded("TOPIC", style="name"),
+    number("PARTITION"),
+    number("SEGMENTS", 5),
+    number("RECORDS"),
+    number("BYTES", 1),
+    Column("OFFSETS", 3),
+    Column("FROM (UTC)", 6),
+    Column("TO (UTC)", 2),
+    folded("DAMAGE"),
 )
+_DIRECTORY = folded("DIRECTORY", 4)
+_OPEN_TRANSACTIONS = (
+    folded("OPEN TRANSACTION"),
+    number("PRODUCER", 1),
+    number("EPOCH", 3),
+    folded("LOG"),
+    number("FIRST OFFSET", 2),
+    Column("SINCE (UTC)"),
+)
+_MOST_TRANSACTIONS = 20  # on a terminal; the rest is counted
 _LEAST = float("-inf")
 
 
@@ -61,23 +81,21 @@ def in_order(found: Iterable[Fields], sort: str) -> list[Fields]:
     return sorted(by_name, key=_LARGEST_FIRST[sort], reverse=True)
 
 
-def table_text(found: Sequence[Fields], page: Page, *, top: int | None = None) -> str:
+def logs_text(found: Sequence[Fields], console: Console, *, top: int | None = None) -> str:
     """Return a table of the first *top* logs, the sum of all, and their open transactions."""
     logs = Counter((one["topic"], one["partition"]) for one in found)
     has_directories = logs.total() > len(logs)
     shown = found[:top]
     rows = [_row(one) + ([_directory(one)] if has_directories else []) for one in shown]
     total = _total(found) + ([""] if has_directories else [])
-    header = [*_HEADER, *(["DIRECTORY"] if has_directories else [])]
-    lines = table(header, [*rows, total], page.width)
+    columns = [*_COLUMNS, *([_DIRECTORY] if has_directories else [])]
+    text = table_text(console, Table(columns, rows, total=total))
     if len(found) > len(shown):
-        lines.append(f"and {number_text(len(found) - len(shown))} more, in the total")
-    hanging = list(_open_transactions(found))
-    if hanging:
-        lines.append("")
-        columns = ["OPEN TRANSACTION", "PRODUCER", "EPOCH", "LOG", "FIRST OFFSET", "SINCE (UTC)"]
-        lines += page.table(columns, hanging)
-    return "".join(f"{line}\n" for line in lines)
+        text += f"and {number_text(len(found) - len(shown))} more, in the total\n"
+    hanging = table_text(
+        console, Table(_OPEN_TRANSACTIONS, _open_transactions(found), limit=_MOST_TRANSACTIONS)
+    )
+    return f"{text}\n{hanging}" if hanging else text
 
 
 def _row(one: Fields) -> list[Cell]:
@@ -91,7 +109,7 @@ def _row(one: Fields) -> list[Cell]:
         None if first is None else f"{first}..{last}",
         _time_text(one["times"]["first"], one["times"]["firstMs"]),
         _time_text(one["times"]["last"], one["times"]["lastMs"]),
-        _damage(one),
+        Styled(_damage(one), "bad"),
     ]
 
 
@@ -109,7 +127,7 @@ def _total(found: Sequence[Fields]) -> list[Cell]:
         "",
         _time_text(first["first"], first["firstMs"]) if first else None,
         _time_text(last["last"], last["lastMs"]) if last else None,
-        f"{number_text(damaged)} damaged" if damaged else None,
+        Styled(f"{number_text(damaged)} damaged" if damaged else None, "bad"),
     ]
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from kraftops.display.text_table import Page
 from kraftops.dump.summary.logs import Log, fields_of
-from kraftops.dump.summary.table import in_order, table_text
 from kraftops.query.summary_order import SORTS
+from kraftops_cli.dump_log.summaries.table import in_order, logs_text
 from tests.helpers.logs.segments import IN
 from tests.helpers.logs.summaries import empty_summary, summarised
+from tests.helpers.tools.own_terminal import OwnTerminal, pipe
 
 LOGS = {
     ("orders-10", 2): "user/txn/00000000000000000018.log",
@@ -17,7 +17,7 @@ LOGS = {
     ("orders-2", 9): "dmg/hole/00000000000000000000.log",
     (None, None): "craft/magic-mixed/00000000000000000000.log",
 }
-PIPE = Page(None, unicode=True)
+PIPE = pipe()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_other_columns_have_the_largest_first(found: list[dict[str, Any]]) -> No
 
 
 def test_table_has_a_line_for_each_log_and_a_total(found: list[dict[str, Any]]) -> None:
-    lines = table_text(in_order(found, "topic"), PIPE).splitlines()
+    lines = logs_text(in_order(found, "topic"), PIPE).splitlines()
     header, first, *_ = lines
     total = lines[5].split()
 
@@ -69,7 +69,7 @@ def test_table_has_a_line_for_each_log_and_a_total(found: list[dict[str, Any]]) 
 
 
 def test_top_shows_the_first_and_counts_all(found: list[dict[str, Any]]) -> None:
-    lines = table_text(in_order(found, "records"), PIPE, top=1).splitlines()
+    lines = logs_text(in_order(found, "records"), PIPE, top=1).splitlines()
 
     assert [line.split()[0] for line in lines[:4]] == ["TOPIC", "orders-2", "total", "and"]
     assert lines[2].split()[1] == "4"
@@ -77,7 +77,7 @@ def test_top_shows_the_first_and_counts_all(found: list[dict[str, Any]]) -> None
 
 
 def test_open_transactions_of_all_logs_follow(found: list[dict[str, Any]]) -> None:
-    text = table_text(found, PIPE)
+    text = logs_text(found, PIPE)
 
     (log,) = (one for one in found if one["topic"] == "orders-10")
     count = len(log["transactions"]["open"])
@@ -94,7 +94,7 @@ def test_directories_tell_replicas_apart() -> None:
         for directory in ("meta", "consumer_offsets")
     }
 
-    lines = table_text(list(fields_of(summaries).values()), PIPE).splitlines()
+    lines = logs_text(list(fields_of(summaries).values()), PIPE).splitlines()
 
     assert lines[0].endswith("DIRECTORY")
     assert [line.rpartition("/")[2] for line in lines[1:3]] == ["meta", "consumer_offsets"]
@@ -104,7 +104,8 @@ def test_names_are_whole_on_a_narrow_terminal(found: list[dict[str, Any]]) -> No
     name = "a-topic-with-a-name-that-is-much-longer-than-a-column-can-be"
     found[0]["topic"] = name
 
-    text = table_text(found, Page(100, unicode=True))
+    with OwnTerminal(columns=100) as terminal:
+        text = terminal.plain(logs_text(found, terminal.console))
 
     width = text.index("PARTITION")
     assert name in "".join(line[:width].strip() for line in text.splitlines()[1:])
@@ -114,6 +115,6 @@ def test_names_are_whole_on_a_narrow_terminal(found: list[dict[str, Any]]) -> No
 def test_nothing_is_a_table_too() -> None:
     (one,) = fields_of({Log("user", "t", 0): empty_summary()}).values()
 
-    assert table_text([one], PIPE).splitlines()[1].split() == [
+    assert logs_text([one], PIPE).splitlines()[1].split() == [
         "t", "0", "0", "0", "0", "B", "-", "-", "-", "-",
     ]  # fmt: skip

@@ -8,25 +8,36 @@ from typing import Any
 
 from kraftops.display.charts import chart, merged
 from kraftops.display.sizes import number_text, size_text
-from kraftops.display.text_table import Bytes, Cell, Page
 from kraftops.display.times import span_text
 from kraftops.dump.summary.logs import log_name
 from kraftops.engine.count_contract import LONGEST_KEY
+from kraftops_terminal.console import Console
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import (
+    Bytes,
+    Cell,
+    Column,
+    Table,
+    folded,
+    number,
+    table_text,
+)
 
 _HEIGHT = 6  # of the chart, in lines
 _LABEL = 11
 _WIDTH = 80  # of a chart that no terminal shows
+_MOST_ROWS = 20  # of each table on a terminal; the rest is counted
 
 Fields = Mapping[str, Any]
 
 
-def summary_text(summary: Fields, page: Page) -> str:
+def summary_text(summary: Fields, console: Console) -> str:
     """Return what `fields_of` gave about a log, or its JSON parsed, as tables and a chart."""
-    sections = [list(section(summary, page)) for section in _SECTIONS]
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    sections = [list(section(summary, console)) for section in _SECTIONS]
+    return "\n\n".join("\n".join(lines) for lines in sections if any(lines)) + "\n"
 
 
-def _overview(summary: Fields, _: Page) -> Iterator[str]:
+def _overview(summary: Fields, console: Console) -> Iterator[str]:
     files, batches, records = summary["files"], summary["batches"], summary["records"]
     if summary["topic"] is not None:
         yield _line("log", log_name(summary["topic"], summary["partition"]))
@@ -44,7 +55,8 @@ def _overview(summary: Fields, _: Page) -> Iterator[str]:
     yield from _times(summary["times"])
     if summary["paddingBytes"]:
         yield _line("padding", f"{size_text(summary['paddingBytes'])} of zeros at the end")
-    yield _line("damage", damage_text(summary) or "none")
+    damage = damage_text(summary)
+    yield console.painted(_line("damage", damage or "none"), "bad" if damage else "value")
     if summary["undecodable"]["count"]:
         yield _line("undecodable", _count(summary["undecodable"]["count"], "record"))
 
@@ -91,8 +103,8 @@ def damage_text(summary: Fields) -> str | None:
     return "; ".join(texts) or None
 
 
-def _damage_sites(name: str) -> Callable[[Fields, Page], Iterator[str]]:
-    def lines(summary: Fields, page: Page) -> Iterator[str]:
+def _damage_sites(name: str) -> Callable[[Fields, Console], Iterator[str]]:
+    def lines(summary: Fields, console: Console) -> Iterator[str]:
         first = summary[name]["first"]
         if not first:
             return
@@ -100,14 +112,15 @@ def _damage_sites(name: str) -> Callable[[Fields, Page], Iterator[str]]:
             [basename(site["file"]), site["position"], site["bytes"], site["reason"]]
             for site in first
         ]
-        yield from page.table([name.upper(), "POSITION", "BYTES", "REASON"], rows)
+        columns = [folded(name.upper()), number("POSITION"), number("BYTES"), folded("REASON")]
+        yield _table(console, columns, rows)
         if summary[name]["count"] > len(first):
             yield f"and {number_text(summary[name]['count'] - len(first))} more"
 
     return lines
 
 
-def _distributions(summary: Fields, page: Page) -> Iterator[str]:
+def _distributions(summary: Fields, console: Console) -> Iterator[str]:
     batches = summary["batches"]
     if not batches["count"]:
         return
@@ -116,10 +129,11 @@ def _distributions(summary: Fields, page: Page) -> Iterator[str]:
         ["bytes", *[batches["sizes"][column] for column in columns]],
         ["records", *[batches["records"][column] for column in columns]],
     ]
-    yield from page.table(["PER BATCH", "MIN", "MEDIAN", "P99", "MAX"], rows)
+    numbers = map(number, ("MIN", "MEDIAN", "P99", "MAX"))
+    yield _table(console, [Column("PER BATCH"), *numbers], rows)
 
 
-def _types(summary: Fields, page: Page) -> Iterator[str]:
+def _types(summary: Fields, console: Console) -> Iterator[str]:
     if not summary["types"]:
         return
     total = summary["records"]["count"] or 1
@@ -128,30 +142,32 @@ def _types(summary: Fields, page: Page) -> Iterator[str]:
             entry["type"],
             entry["version"],
             entry["count"],
-            f"{100 * entry['count'] / total:.1f}%".rjust(6),
+            f"{100 * entry['count'] / total:.1f}%",
             Bytes(entry["bytes"]),
         ]
         for entry in summary["types"]
     ]
-    yield from page.table(["TYPE", "VERSION", "RECORDS", "     %", "SIZE"], rows)
+    columns = [folded("TYPE"), *map(number, ("VERSION", "RECORDS", "%", "SIZE"))]
+    yield _table(console, columns, rows)
 
 
-def _control(summary: Fields, page: Page) -> Iterator[str]:
+def _control(summary: Fields, console: Console) -> Iterator[str]:
     if summary["control"]:
         rows = [[entry["type"], entry["count"]] for entry in summary["control"]]
-        yield from page.table(["CONTROL", "RECORDS"], rows)
+        yield _table(console, [Column("CONTROL"), number("RECORDS")], rows)
 
 
-def _epochs(summary: Fields, page: Page) -> Iterator[str]:
+def _epochs(summary: Fields, console: Console) -> Iterator[str]:
     if summary["leaderEpochs"]:
         rows = [
             [entry["epoch"], entry["firstOffset"], entry["batches"], entry["records"]]
             for entry in summary["leaderEpochs"]
         ]
-        yield from page.table(["EPOCH", "FIRST OFFSET", "BATCHES", "RECORDS"], rows)
+        columns = [*map(number, ("EPOCH", "FIRST OFFSET", "BATCHES", "RECORDS"))]
+        yield _table(console, columns, rows)
 
 
-def _codecs(summary: Fields, page: Page) -> Iterator[str]:
+def _codecs(summary: Fields, console: Console) -> Iterator[str]:
     if summary["codecs"]:
         rows = [
             [
@@ -159,30 +175,31 @@ def _codecs(summary: Fields, page: Page) -> Iterator[str]:
                 entry["batches"],
                 Bytes(entry["compressedBytes"]),
                 Bytes(entry["uncompressedBytes"]),
-                "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}".rjust(5),
+                "-" if entry["ratio"] is None else f"{entry['ratio']:.2f}",
             ]
             for entry in summary["codecs"]
         ]
-        yield from page.table(["CODEC", "BATCHES", "COMPRESSED", "UNCOMPRESSED", "RATIO"], rows)
+        titles = ("BATCHES", "COMPRESSED", "UNCOMPRESSED", "RATIO")
+        yield _table(console, [Column("CODEC"), *map(number, titles)], rows)
 
 
-def _history(summary: Fields, page: Page) -> Iterator[str]:
+def _history(summary: Fields, console: Console) -> Iterator[str]:
     times = summary["times"]
     histogram = times["histogram"]
     if len(histogram["counts"]) < 2:
         return
-    counts, together = merged(histogram["counts"], (page.width or _WIDTH) - _LABEL - 1)
+    counts, together = merged(histogram["counts"], (console.width or _WIDTH) - _LABEL - 1)
     highest = number_text(max(counts))
     label = max(len(highest), 1)
     yield f"RECORDS OVER TIME, {span_text(histogram['widthMs'] * together)} a column"
-    for number, line in enumerate(chart(counts, _HEIGHT, unicode=page.unicode)):
-        yield f"{(highest if not number else '').rjust(label)} |{line}".rstrip()
+    for row, line in enumerate(chart(counts, _HEIGHT)):
+        yield f"{('' if row else highest).rjust(label)} |{line}".rstrip()
     yield f"{'0'.rjust(label)} +{'-' * len(counts)}"
     first, last = (times[name] or str(times[f"{name}Ms"]) for name in ("first", "last"))
     yield f"{' ' * label}  {first}" + (f" to {last}" if last != first else "")
 
 
-def _transactions(summary: Fields, page: Page) -> Iterator[str]:
+def _transactions(summary: Fields, console: Console) -> Iterator[str]:
     transactions, producers = summary["transactions"], summary["producers"]
     if producers["idempotent"]:
         yield _line("producers", f"{number_text(producers['idempotent'])} idempotent")
@@ -208,11 +225,11 @@ def _transactions(summary: Fields, page: Page) -> Iterator[str]:
             ]
             for entry in transactions["open"]
         ]
-        header = ["OPEN TRANSACTION", "PRODUCER", "EPOCH", "FIRST OFFSET", "SINCE"]
-        yield from page.table(header, rows)
+        numbers = (number("PRODUCER", 1), number("EPOCH", 2), number("FIRST OFFSET"))
+        yield _table(console, [folded("OPEN TRANSACTION"), *numbers, Column("SINCE")], rows)
 
 
-def _largest_records(summary: Fields, page: Page) -> Iterator[str]:
+def _largest_records(summary: Fields, console: Console) -> Iterator[str]:
     rows = (
         [
             basename(one["file"]),
@@ -225,11 +242,19 @@ def _largest_records(summary: Fields, page: Page) -> Iterator[str]:
         ]
         for one in summary.get("largest", {}).get("records", ())
     )
-    header = ["LARGEST RECORDS", "OFFSET", "TYPE", "BYTES", "KEY", "VALUE", "TIME"]
-    yield from page.table(header, rows)
+    columns = [
+        folded("LARGEST RECORDS"),
+        number("OFFSET"),
+        folded("TYPE", 1),
+        number("BYTES"),
+        number("KEY", 3),
+        number("VALUE", 4),
+        Column("TIME", 2),
+    ]
+    yield _table(console, columns, rows)
 
 
-def _largest_batches(summary: Fields, page: Page) -> Iterator[str]:
+def _largest_batches(summary: Fields, console: Console) -> Iterator[str]:
     rows = (
         [
             basename(one["file"]),
@@ -241,25 +266,29 @@ def _largest_batches(summary: Fields, page: Page) -> Iterator[str]:
         ]
         for one in summary.get("largest", {}).get("batches", ())
     )
-    header = ["LARGEST BATCHES", "OFFSET", "BYTES", "RECORDS", "CODEC", "PRODUCER"]
-    yield from page.table(header, rows)
+    columns = [
+        folded("LARGEST BATCHES"),
+        *map(number, ("OFFSET", "BYTES", "RECORDS")),
+        Column("CODEC", 2),
+        number("PRODUCER", 1),
+    ]
+    yield _table(console, columns, rows)
 
 
-def _keys(summary: Fields, page: Page) -> Iterator[str]:
+def _keys(summary: Fields, console: Console) -> Iterator[str]:
     keys = summary.get("keys")
     if not keys or not keys["top"]:
         return
     rows = [[_key_text(one), one["records"]] for one in _certain(keys, "records")]
-    yield from _top_table(["HOTTEST KEYS", "RECORDS"], rows, keys, page)
+    yield from _top_table("HOTTEST KEYS", "RECORDS", rows, keys, console)
 
 
-def _largest_producers(summary: Fields, page: Page) -> Iterator[str]:
+def _largest_producers(summary: Fields, console: Console) -> Iterator[str]:
     producers = summary.get("largestProducers")
     if not producers or not producers["top"]:
         return
-    header = ["LARGEST PRODUCERS", "BYTES UNCOMPRESSED"]
     rows = [[str(one["producerId"]), one["bytes"]] for one in _certain(producers, "bytes")]
-    yield from _top_table(header, rows, producers, page)
+    yield from _top_table("LARGEST PRODUCERS", "BYTES UNCOMPRESSED", rows, producers, console)
 
 
 def _key_text(key: Fields) -> str:
@@ -274,28 +303,29 @@ def _certain(found: Fields, unit: str) -> list[Fields]:
 
 
 def _top_table(
-    header: Sequence[str], rows: Sequence[Sequence[Cell]], found: Fields, page: Page
+    name: str, counted: str, rows: Sequence[Sequence[Cell]], found: Fields, console: Console
 ) -> Iterator[str]:
     """Yield a table of the most frequent, and the error of their numbers."""
     unit = "bytes" if "bytes" in found else "records"
     total = f"{number_text(found[unit])} {unit}"
     error = number_text(found["error"])
     if not rows:
-        yield f"{header[0]}: none has more than {error} of {total} for certain"
+        yield f"{name}: none has more than {error} of {total} for certain"
         return
-    yield from page.table(header, rows)
+    yield _table(console, [folded(name), number(counted)], rows)
     yield f"of {total}; " + ("exact" if not found["error"] else f"too low by at most {error}")
 
 
-def _producers(summary: Fields, page: Page) -> Iterator[str]:
+def _producers(summary: Fields, console: Console) -> Iterator[str]:
     producers = summary["producers"]
     names = ("producerId", "producerEpoch", "batches", "records", "committed", "aborted")
-    header = ["PRODUCER", "EPOCH", "BATCHES", "RECORDS", "COMMITTED", "ABORTED"]
+    columns = [*map(number, ("PRODUCER", "EPOCH", "BATCHES", "RECORDS", "COMMITTED", "ABORTED"))]
     rows = ([producer[name] for name in names] for producer in producers["producers"])
-    yield from page.table(header, rows, is_whole=producers["exact"])
+    yield _table(console, columns, rows)
+    yield from _sample(producers)
 
 
-def _transactional_ids(summary: Fields, page: Page) -> Iterator[str]:
+def _transactional_ids(summary: Fields, console: Console) -> Iterator[str]:
     ids = summary.get("transactionalIds")
     if ids is None:
         return
@@ -307,12 +337,20 @@ def _transactional_ids(summary: Fields, page: Page) -> Iterator[str]:
         "partitionCount",
         "updated",
     )
-    header = ["TRANSACTIONAL ID", "STATE", "PRODUCER", "EPOCH", "PARTITIONS", "UPDATED"]
+    columns = [
+        folded("TRANSACTIONAL ID"),
+        Column("STATE"),
+        number("PRODUCER"),
+        number("EPOCH", 2),
+        number("PARTITIONS", 1),
+        Column("UPDATED", 3),
+    ]
     rows = ([entry[name] for name in names] for entry in ids["transactionalIds"])
-    yield from page.table(header, rows, is_whole=ids["exact"])
+    yield _table(console, columns, rows)
+    yield from _sample(ids)
 
 
-def _groups(summary: Fields, page: Page) -> Iterator[str]:
+def _groups(summary: Fields, console: Console) -> Iterator[str]:
     groups = summary.get("groups")
     if groups is None:
         return
@@ -328,11 +366,20 @@ def _groups(summary: Fields, page: Page) -> Iterator[str]:
         ]
         for group in groups["groups"]
     )
-    header = ["GROUP", "KIND", "STATE", "MEMBERS", "OFFSETS", "LAG", "LAST COMMIT"]
-    yield from page.table(header, rows, is_whole=groups["exact"])
+    columns = [
+        folded("GROUP"),
+        Column("KIND", 3),
+        Column("STATE"),
+        number("MEMBERS", 1),
+        number("OFFSETS", 2),
+        number("LAG"),
+        Column("LAST COMMIT", 4),
+    ]
+    yield _table(console, columns, rows)
+    yield from _sample(groups)
 
 
-def _committed(summary: Fields, page: Page) -> Iterator[str]:
+def _committed(summary: Fields, console: Console) -> Iterator[str]:
     rows = (
         [
             group["group"],
@@ -345,10 +392,16 @@ def _committed(summary: Fields, page: Page) -> Iterator[str]:
         for group in summary.get("groups", {}).get("groups", ())
         for offset in group["offsets"]
     )
-    yield from page.table(["GROUP", "PARTITION", "OFFSET", "END", "LAG", "COMMITTED"], rows)
+    columns = [
+        folded("GROUP"),
+        folded("PARTITION"),
+        *map(number, ("OFFSET", "END", "LAG")),
+        Column("COMMITTED", 1),
+    ]
+    yield _table(console, columns, rows)
 
 
-_SECTIONS: tuple[Callable[[Fields, Page], Iterable[str]], ...] = (
+_SECTIONS: tuple[Callable[[Fields, Console], Iterable[str]], ...] = (
     _overview,
     _damage_sites("damage"),
     _damage_sites("undecodable"),
@@ -375,8 +428,19 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
+def _table(console: Console, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> str:
+    """Return a table without its last end of line."""
+    return table_text(console, Table(columns, rows, limit=_MOST_ROWS)).removesuffix("\n")
+
+
+def _sample(found: Fields) -> Iterator[str]:
+    """Yield a line where not all could be kept."""
+    if not found["exact"]:
+        yield "There are more than are kept: these are a sample."
+
+
 def _line(name: str, text: str) -> str:
-    return f"{name.ljust(13)}{text}"
+    return f"{name.ljust(13)}{escaped(text)}"
 
 
 def _count(number: int, thing: str) -> str:

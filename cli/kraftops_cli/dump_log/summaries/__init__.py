@@ -1,0 +1,1 @@
+"""Summaries for people: all about one log, and a table of several."""
