@@ -385,6 +385,56 @@ def test_report_without_metadata(chromium: Browser, tmp_path: Path, logs: list[A
     assert len(painted(chromium, ".plots .uplot canvas")) == 2 * bool(logs)
 
 
+def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path: Path) -> None:
+    """A clock in 1970, one bucket, times that are none, offsets beyond 2^53 and fields without values."""
+    far, long = 9_223_372_036_854_775_807, 9_007_199_254_740_993
+    timeline = {
+        **SAMPLE["timeline"],
+        "step": 1,
+        "start": 0,
+        "end": 1,
+        "buckets": 1,
+        "bucketCommand": None,
+        "brokers": [
+            {
+                "id": 7,
+                "rack": None,
+                "bands": [
+                    {"state": "active", "from": 0, "to": 0, "offset": None, "command": None},
+                    {"state": "new", "from": 5, "to": 1, "offset": long, "command": None},
+                ],
+            }
+        ],
+        "leadership": [
+            {"from": 0, "to": 1, "leader": -1, "epoch": 0, "offset": long, "command": None}
+        ],
+        "series": [
+            {"name": "offline", "unit": "partitions", "kind": "level", "by": None, "values": []}
+        ],
+        "changes": [
+            {**SAMPLE["timeline"]["changes"][0], "time": far, "offset": long},
+            {**SAMPLE["timeline"]["changes"][0], "time": -1, "offset": -1},
+        ],
+    }
+    finding = {**SAMPLE["findings"][0], "first": None, "command": "x\ny", "severity": "dire"}
+    document = {**SAMPLE, "timeline": timeline, "findings": [finding], "logs": []}
+
+    chromium.open(
+        written(tmp_path, {**document, "generatedAt": far, "window": {"since": -1, "until": far}})
+    )
+    keys(chromium, Keys.TAB)
+    chromium.run("document.querySelector('.plots').focus()")
+    keys(chromium, "+", "-", Keys.ARROW_LEFT, Keys.ENTER, Keys.ESCAPE)
+
+    assert chromium.messages() == []
+    (changes,) = texts(chromium, "#changes")
+    assert str(long) in changes
+    assert f"{far} ms" in changes or "9223372036854776000 ms" in changes
+    assert "1969-12-31 23:59:59.999" in changes
+    assert texts(chromium, "#findings .command code") == [r"x\ny"]
+    assert texts(chromium, "#findings .command button") == []
+
+
 def test_large_report_is_drawn_at_once(chromium: Browser, tmp_path: Path) -> None:
     """A thousand brokers, two thousand buckets, and a point of each kind in most of them."""
     timeline, step = SAMPLE["timeline"], 5000

@@ -7,7 +7,12 @@
 "use strict";
 
 (() => {
-  const report = JSON.parse(document.getElementById("report-data").textContent);
+  const isNone = (value) => value === null || value === undefined;
+
+  /* Offsets and ids beyond 2^53 stay texts, where the browser gives them (context.source). */
+  const LONG = new Set(["offset", "firstOffset", "lastOffset", "producerId"]);
+  const report = JSON.parse(document.getElementById("report-data").textContent, (key, value, context) =>
+    (LONG.has(key) && !isNone(value) && !Number.isSafeInteger(value) && context?.source ? context.source : value));
   const byId = (id) => document.getElementById(id);
 
   // Texts
@@ -19,7 +24,6 @@
   const SHORT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
   const LONGEST = 240; // characters of a name in a table
 
-  const isNone = (value) => value === null || value === undefined;
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
@@ -33,7 +37,7 @@
 
   const short = (text) => visible(text).slice(0, 40);
   const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-  const number = (value) => (isNone(value) ? "–" : NUMBER.format(value));
+  const number = (value) => (isNone(value) ? "–" : typeof value === "string" ? value : NUMBER.format(value));
 
   function bytes(value) {
     if (isNone(value)) return "–";
@@ -182,8 +186,8 @@
 
   /* A table of `rows`: sorted by its heads, filtered by the search, shown in parts.
 
-     A column is {label, value(row), cell(row), number}: what it is sorted and searched by, and what
-     is shown. `detail(row)` gives what a row opens to, or null. `left` entries are not in the data. */
+     A column is {label, value(row), cell(row), number, isId, isBad}: what it is sorted and searched
+     by, what is shown, whether it has numbers, which may be ids or bad if not 0. `detail(row)` gives what a row opens to, or null. `left` entries are not in the data. */
   function table({ section, caption, columns, rows, detail, left = 0, keep = () => true, sorted = null, empty = "None." }) {
     const words = new Map();
     let order = sorted; // {column, down}
@@ -223,9 +227,9 @@
     function line(row) {
       const cells = columns.map((column) => {
         const value = column.value(row);
-        const classes = [column.number ? "number" : "text", value === 0 ? "zero" : column.isBad && value ? "alarm" : "", isNone(value) ? "blank" : ""];
+        const classes = [column.number ? "number" : "text", value === 0 && !column.isId ? "zero" : column.isBad && value ? "alarm" : "", isNone(value) ? "blank" : ""];
         return el("td", { class: classes.filter(Boolean).join(" "), "data-label": column.label },
-          column.cell ? column.cell(row) : column.number ? number(value) : name(value));
+          column.cell ? column.cell(row) : column.isId && !isNone(value) ? String(value) : column.number ? number(value) : name(value));
       });
       const parts = detail?.(row);
       if (!detail) return [el("tr", {}, cells)];
@@ -354,7 +358,7 @@
       ]),
       el("div.beside.uneven.content", {},
         table({ section: "cluster", caption: { text: "Brokers" }, rows: it.brokers, left: more.brokers, columns: [
-          { label: "Broker", number: true, value: (row) => row.id, cell: (row) => String(row.id) },
+          { label: "Broker", number: true, isId: true, value: (row) => row.id },
           { label: "State", value: (row) => row.state },
           { label: "Since", value: (row) => row.since, cell: (row) => timeLink(row.since) },
           { label: "Rack", value: (row) => row.rack },
@@ -362,13 +366,13 @@
         ] }),
         el("div", {},
           table({ section: "cluster", caption: { text: "Controllers" }, rows: it.controllers, empty: "None is registered.", columns: [
-            { label: "Controller", number: true, value: (row) => row.id, cell: (row) => String(row.id) },
+            { label: "Controller", number: true, isId: true, value: (row) => row.id },
             { label: "Role", value: (row) => (row.isLeader ? "leader" : "follower") },
             { label: "Address", value: (row) => row.host },
           ] }),
           el("div.content", {}, table({ section: "cluster", caption: { text: "Features" }, rows: it.features, columns: [
             { label: "Feature", value: (row) => row.name },
-            { label: "Level", number: true, value: (row) => row.level, cell: (row) => String(row.level) },
+            { label: "Level", number: true, isId: true, value: (row) => row.level },
           ] })))));
   }
 
@@ -403,10 +407,11 @@
     byId("changes-title").append(count(rows.length + report.more.changes));
   }
 
+  const lost = (ms) => (ms ? span(ms) : "0");
   const LOST = [
-    { label: "Offline", number: true, isBad: true, value: (row) => row.offlineMs, cell: (row) => span(row.offlineMs) },
-    { label: "Under min ISR", number: true, value: (row) => row.underMinIsrMs, cell: (row) => span(row.underMinIsrMs) },
-    { label: "Under-replicated", number: true, value: (row) => row.underReplicatedMs, cell: (row) => span(row.underReplicatedMs) },
+    { label: "Offline", number: true, isBad: true, value: (row) => row.offlineMs, cell: (row) => lost(row.offlineMs) },
+    { label: "Under min ISR", number: true, value: (row) => row.underMinIsrMs, cell: (row) => lost(row.underMinIsrMs) },
+    { label: "Under-replicated", number: true, value: (row) => row.underReplicatedMs, cell: (row) => lost(row.underReplicatedMs) },
     { label: "Elections", number: true, value: (row) => row.elections },
     { label: "ISR changes", number: true, value: (row) => row.isrChanges },
   ];
@@ -418,7 +423,7 @@
     if (!report.timeline) return;
     fill("partitions", table({ section: "partitions", caption: { text: "Worst partitions", quiet: true }, rows: partitions, left: report.more.partitions, detail: records, empty: "All partitions were healthy all the time.", columns: [
       { label: "Topic", value: (row) => row.topic, cell: topicName },
-      { label: "Partition", number: true, value: (row) => row.partition, cell: (row) => String(row.partition) },
+      { label: "Partition", number: true, isId: true, value: (row) => row.partition },
       ...LOST,
     ] }));
     fill("topics", table({ section: "topics", caption: { text: "Worst topics", quiet: true }, rows: topics, left: report.more.topics, detail: records, empty: "All topics were healthy all the time.", columns: [
@@ -489,8 +494,8 @@
     if (!report.transactions.length) return;
     fill("transactions", table({ section: "transactions", caption: { text: "Hanging transactions", quiet: true }, rows: report.transactions, left: report.more.transactions, detail: records, columns: [
       { label: "Transactional id", value: (row) => row.transactionalId },
-      { label: "Producer", number: true, value: (row) => row.producerId, cell: (row) => String(row.producerId) },
-      { label: "Epoch", number: true, value: (row) => row.producerEpoch, cell: (row) => (isNone(row.producerEpoch) ? "–" : String(row.producerEpoch)) },
+      { label: "Producer", number: true, isId: true, value: (row) => row.producerId },
+      { label: "Epoch", number: true, isId: true, value: (row) => row.producerEpoch },
       { label: "Log", value: (row) => (isNone(row.topic) ? null : logName(row)) },
       { label: "First offset", number: true, value: (row) => row.firstOffset },
       { label: "Since", value: (row) => row.since, cell: (row) => timeLink(row.since) },
@@ -529,7 +534,7 @@
 
   /* Round times in a range, at most about `most`. */
   function ticks(from, to, most) {
-    const step = TIME_STEPS.find((each) => (to - from) / each <= most) ?? TIME_STEPS.at(-1);
+    const step = TIME_STEPS.find((each) => (to - from) / each <= most) ?? 10 ** Math.ceil(Math.log10((to - from) / most));
     const found = [];
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) found.push(at);
     return found;
@@ -1159,12 +1164,12 @@
       { label: "Offset", number: true, value: (row) => row.offset },
     ];
     const bandTable = () => table({ caption: { text: "States of brokers", quiet: true }, rows: data.brokers.flatMap((each) => each.bands.map((band) => ({ id: each.id, rack: each.rack, ...band }))), left: report.more.bands, detail: records, columns: [
-      { label: "Broker", number: true, value: (row) => row.id, cell: (row) => String(row.id) },
+      { label: "Broker", number: true, isId: true, value: (row) => row.id },
       { label: "State", value: (row) => stateText(row.state) }, ...BAND_COLUMNS,
     ] });
     const leaderTable = () => table({ caption: { text: "Leaders of the quorum", quiet: true }, rows: data.leadership, left: report.more.leadership, detail: records, columns: [
-      { label: "Leader", number: true, value: (row) => row.leader, cell: (row) => String(row.leader) },
-      { label: "Epoch", number: true, value: (row) => row.epoch, cell: (row) => String(row.epoch) }, ...BAND_COLUMNS,
+      { label: "Leader", number: true, isId: true, value: (row) => row.leader },
+      { label: "Epoch", number: true, isId: true, value: (row) => row.epoch }, ...BAND_COLUMNS,
     ] });
 
     it.build = () => {
