@@ -216,7 +216,9 @@ With --check of files the exit status is 0 for sound files, 1 if nothing could b
 batch has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
 record cannot be decoded, an index does not fit its log, is out of order or ends within an entry, or
 a producer snapshot is corrupt; there is a line for each of these on standard error. Zero padding is
-no damage. The output is the same as without --check. Records are checked as they are decoded: only
+no damage. Nor is an index as healthy brokers have it, of which Kafka's tool prints mismatches:
+zeros without an entry yet, an entry for batches that were appended at once, the time of compacted
+records. The output is the same as without --check. Records are checked as they are decoded: only
 their framing without a decoder, and only selected records with filters.""",
     ),
     exit_status(

@@ -49,6 +49,8 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
             yield from _checked_offset_index(path, index, report)
             return
         _check_end(path, index, query, report)
+        is_unused = query.check and index.is_unused
+        check = _OffsetCheck(log, path, query, report)
         previous = None
         for number, (offset, position) in enumerate(index):
             if number and offset == base_offset:
@@ -57,15 +59,47 @@ def _offset_index(name: FileName, query: Query, report: Report) -> Iterator[str]
                 reason = f"offset {offset} is not beyond {previous}, that of the entry before"
                 report.finding(path, number * index.layout.size, reason)
             previous = offset
-            try:
-                last_offset = _last_offset_at(log, position, query.max_message_size)
-            except DecodeError as error:
-                report.failure(path, number * 8, f"offset {offset}: {error.message}")
-            else:
-                if last_offset != offset:
-                    report.index_mismatch(path, offset, last_offset)
+            if not is_unused:
+                check.entry(number, offset, position)
             if not query.verify_index_only:
                 yield f"offset: {offset} position: {position}\n"
+
+
+class _OffsetCheck:
+    """Comparison of the entries of an offset index with their batches."""
+
+    def __init__(self, log: LogFile, path: str, query: Query, report: Report) -> None:
+        self._log, self._path = log, path
+        self._query, self._report = query, report
+        self._walk = _Walk(log, 0)
+
+    def entry(self, number: int, offset: int, position: int) -> None:
+        """Compare an entry."""
+        try:
+            last = _last_offset_at(self._log, position, self._query.max_message_size)
+            if last == offset or (self._query.check and self._covers(offset, position)):
+                return
+        except DecodeError as error:
+            self._report.failure(self._path, number * 8, f"offset {offset}: {error.message}")
+        else:
+            self._report.index_mismatch(self._path, offset, last)
+
+    def _covers(self, offset: int, position: int) -> bool:
+        """Tell whether an entry is for several batches from *position* on: the last ends there.
+
+        Those were appended at once, by compaction or from a leader. Kafka's tool looks at the first
+        one only.
+
+        Raises:
+            DecodeError: bytes before the last are no batch.
+        """
+        found = self._walk.first_to(offset, 0)
+        return (
+            found is not None
+            and _last_offset(found) == offset
+            and found.position >= position
+            and self._walk.passes(position)
+        )
 
 
 def _checked_offset_index(path: str, index: OffsetIndex, report: Report) -> Iterator[str]:
@@ -88,13 +122,15 @@ def _time_index(name: FileName, query: Query, report: Report) -> Iterator[str]:
             yield from _checked_time_index(path, index, report)
             return
         _check_end(path, index, query, report)
+        is_unused = query.check and index.is_unused
         with _BatchSearch(log, name, query, report) as search:
             previous = -1  # what Kafka takes for no timestamp
             for number, entry in enumerate(index):
                 if number and entry.offset == base_offset:
                     return
                 try:
-                    _check_time(path, entry, previous, search)
+                    if not is_unused:
+                        _check_time(path, entry, previous, search, is_strict=not query.check)
                 except DecodeError as error:
                     report.failure(path, number * 12, f"offset {entry.offset}: {error.message}")
                 if not query.verify_index_only:
@@ -126,8 +162,13 @@ def _checked_time_index(path: str, index: TimeIndex, report: Report) -> Iterator
         yield f"{path} passed sanity check.\n"
 
 
-def _check_time(path: str, entry: TimeEntry, previous: int, search: _BatchSearch) -> None:
+def _check_time(
+    path: str, entry: TimeEntry, previous: int, search: _BatchSearch, *, is_strict: bool
+) -> None:
     """Compare an entry with the batch at its offset.
+
+    *is_strict* is as Kafka's tool: no entry then fits a batch whose records were compacted away, or
+    has the offset of a record, as brokers before 4.0 write it.
 
     Raises:
         DecodeError: this batch, or one before it, is damaged.
@@ -137,13 +178,22 @@ def _check_time(path: str, entry: TimeEntry, previous: int, search: _BatchSearch
     if found is None:
         report.time_not_found(path, entry.offset, -1)
         return
-    if (last := _last_offset(found)) != entry.offset:
-        report.time_not_found(path, entry.offset, last)
-        return
-    if (largest := search.largest_timestamp(found)) != entry.timestamp:
-        report.time_mismatch(path, entry.timestamp, largest)
+    if is_strict or not _has_time(found, entry):
+        if (last := _last_offset(found)) != entry.offset:
+            report.time_not_found(path, entry.offset, last)
+            return
+        if (largest := search.largest_timestamp(found)) != entry.timestamp:
+            report.time_mismatch(path, entry.timestamp, largest)
     if previous >= entry.timestamp:
         report.time_disorder(path, entry.timestamp, previous)
+
+
+def _has_time(batch: Batch, entry: TimeEntry) -> bool:
+    """Tell whether the header of a batch has the time and the offset of an entry."""
+    if batch.is_legacy:
+        return False
+    header = batch.header
+    return header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp
 
 
 class _BatchSearch:

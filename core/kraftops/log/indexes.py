@@ -54,6 +54,12 @@ class _Entries:
     def __len__(self) -> int:
         return self._file.size // self.layout.size
 
+    @property
+    def is_unused(self) -> bool:
+        """Whether it was preallocated, and has no entry yet: more than one entry is zero."""
+        size = 2 * self.layout.size
+        return self._file.read_at(0, size) == bytes(size)
+
     def _at(self, number: int) -> tuple[int, ...]:
         position = number * self.layout.size
         entry = self._file.read_at(position, self.layout.size)

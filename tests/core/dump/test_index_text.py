@@ -19,7 +19,7 @@ from kraftops.log.legacy import message_bytes
 from kraftops.log.log_file import LogFile
 from kraftops.log.producers import ProducerState, producers_bytes
 from kraftops.query.query import Query
-from tests.helpers.logs.segments import IN, patched
+from tests.helpers.logs.segments import COUNT_AT, IN, patched, resealed
 from tests.helpers.tools.dump_file import Dump, dump
 
 BASE = 100
@@ -415,3 +415,53 @@ def test_real_indexes_fit_their_logs() -> None:
             found = dump(path.with_suffix(suffix))
 
             assert not found.has_failed
+
+
+# Files of a healthy broker, in which Kafka's tool finds mismatches and `--check` must not
+
+CHECK = Query(check=True)
+EMPTIED = resealed(patched(BATCHES[2][:61], 8, (49).to_bytes(4)))
+EMPTIED = resealed(patched(EMPTIED, COUNT_AT, bytes(4)))
+HEALTHY = {
+    "an offset index without entries yet": (".index", bytes(8 * 100)),
+    "a time index without entries yet": (".timeindex", bytes(12 * 100)),
+    "an entry for batches appended at once": (".index", index([OffsetEntry(BASE + 3, 0)])),
+    "a time of compacted records": (".timeindex", times([TIMES[0], TIMES[2]])),
+    "the offset of a record": (".timeindex", times([TimeEntry(1_001, BASE + 2)])),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_index_of_a_healthy_broker_has_no_findings(segment: Segment, name: str) -> None:
+    """Such files ended a check of a running broker with 2, and 53 lines."""
+    suffix, data = HEALTHY[name]
+    log = [*BATCHES[:2], EMPTIED]
+    segment.path(".log").write_bytes(b"".join(log))
+
+    plain = segment.dump(suffix, data)
+    found = segment.dump(suffix, data, CHECK)
+
+    assert plain.summary or plain.notes
+    assert (found.text, found.notes, found.summary) == (plain.text, [], [])
+
+
+WRONG = {
+    "a single zero": (".index", bytes(8)),
+    "an offset in a batch": (".index", index([OffsetEntry(BASE + 2, 0)])),
+    "an offset behind the log": (".index", index([OffsetEntry(BASE + 9, 0)])),
+    "a position in a batch": (".index", index([OffsetEntry(BASE + 3, 1)])),
+    "a position behind its batch": (".index", index([OffsetEntry(BASE + 3, 2 * SIZE)])),
+    "another time": (".timeindex", times([TimeEntry(1_002, BASE + 3)])),
+    "another offset": (".timeindex", times([TimeEntry(1_001, BASE + 1)])),
+    "times out of order": (".timeindex", times([TIMES[1], TIMES[0]])),
+    "an offset without batch": (".timeindex", times([TimeEntry(1_001, BASE + 9)])),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_entry_is_found_by_a_check(segment: Segment, name: str) -> None:
+    suffix, data = WRONG[name]
+
+    found = segment.dump(suffix, data, CHECK)
+
+    assert len(found.notes) + len(found.summary[1:]) == 1

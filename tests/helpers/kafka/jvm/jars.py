@@ -10,6 +10,8 @@ import zlib
 from pathlib import Path
 
 POM = Path(__file__).with_name("pom.xml")
+CLIENTS_POM = Path(__file__).with_name("clients-pom.xml")
+"""With Kafka Streams and `LocalTieredStorage` too."""
 
 # What `kafka-run-class.sh` of Kafka 4.3.1 adds for every tool.
 PERFORMANCE_OPTIONS = (
@@ -57,8 +59,8 @@ class MissingJarsError(Exception):
     """Java, Maven or the network is missing."""
 
 
-def resolved_jars(version: str) -> Path:
-    """Return the directory of the jars.
+def resolved_jars(version: str, pom: Path = POM) -> Path:
+    """Return the directory of the jars that *pom* names.
 
     Raises:
         MissingJarsError: there is none, and none can be made.
@@ -66,22 +68,28 @@ def resolved_jars(version: str) -> Path:
     if not shutil.which("java"):
         raise MissingJarsError("java is not installed")
     cache = cache_directory()
-    jars = cache / f"kafka-{version}-{zlib.crc32(POM.read_bytes()):08x}"
+    name = pom.name.replace("pom.xml", "kafka")
+    jars = cache / f"{name}-{version}-{_checksum(pom):08x}"
     with (cache / "kafka-jars.lock").open("w") as lock:
         # Two processes must not share Maven's own repository either.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jars.is_dir():
             with tempfile.TemporaryDirectory(dir=cache) as scratch:
                 copied = Path(scratch, "jars")
-                _copy_dependencies(version, copied)
+                _copy_dependencies(version, pom, copied)
                 copied.rename(jars)  # an interrupted copy is never taken for a whole one
     return jars
 
 
-def _copy_dependencies(version: str, directory: Path) -> None:
+def _checksum(pom: Path) -> int:
+    texts = (POM,) if pom == POM else (POM, pom)
+    return zlib.crc32(b"".join(each.read_bytes() for each in texts))
+
+
+def _copy_dependencies(version: str, pom: Path, directory: Path) -> None:
     if not shutil.which("mvn"):
         raise MissingJarsError("mvn is not installed")
-    command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
+    command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
     command += [f"-Dkafka.version={version}", f"-DoutputDirectory={directory}"]
     done = subprocess.run(
         command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

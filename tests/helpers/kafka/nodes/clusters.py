@@ -45,6 +45,7 @@ class Shape:
     is_dynamic: bool = False
     cluster_id: str = CLUSTER_ID
     release: str | None = None
+    features: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     node_settings: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     broker_listeners: Mapping[str, str] = field(default_factory=dict)
@@ -174,6 +175,7 @@ def formatted(config: Config, configs: list[Config], shape: Shape) -> None:
     asked = FormatRequest(
         cluster_id=shape.cluster_id,
         release=shape.release,
+        features=shape.features,
         ensure=True,
         credentials=shape.credentials,
         initial_controllers=initial_controllers(voters) if is_voter else None,
