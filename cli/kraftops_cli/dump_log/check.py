@@ -1,16 +1,18 @@
-"""`kafka-dump-log --check` of directories: findings, and the state of each partition."""
+"""`kafka-dump-log --check`: findings, and the state of each partition or file."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from kraftops.dump.check.directories import check_directories
+from kraftops.dump.check.directories import CheckRequest, check_directories
+from kraftops.dump.check.files import can_be_checked
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck, State
-from kraftops.dump.sources.names import matching_paths
-from kraftops.uris import local_path
+from kraftops.dump.check.units import RunUnits, run_units
+from kraftops.dump.sources.names import expand, matching_paths
+from kraftops.uris import is_remote, local_path
 from kraftops_cli.dump_log.plan import DAMAGED
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
@@ -40,39 +42,55 @@ _STYLES = {
 }
 
 
-def directories_among(
-    names: Iterable[str], bundles: Mapping[str, Bundle]
-) -> tuple[list[str], list[str]]:
-    """Return the directories among names and patterns, and all other names.
+class Checked(NamedTuple):
+    """What is checked as a whole, and the names of all that is checked as it is dumped."""
 
-    The directories of partitions in archives are among them.
+    request: CheckRequest
+    others: list[str]
+
+
+def among(
+    names: Iterable[str], alone: Collection[str], bundles: Mapping[str, Bundle], decoder: str | None
+) -> Checked:
+    """Return what is checked as a whole among names and patterns.
+
+    These are directories, also those of partitions in archives, and the files among *alone*.
 
     Raises:
-        UsageError: there is none in an archive.
+        UsageError: there is no partition in an archive.
     """
     folders: list[str] = []
+    files: list[str] = []
     others: list[str] = []
     for name in names:
-        paths = list(matching_paths(local_path(name) if "://" in name else name))
+        local = local_path(name) if "://" in name else name
+        if is_remote(local) and name in alone:  # in object stores, files are checked alone
+            found = [source.path for source in expand([name], from_start=True)]
+            files += filter(can_be_checked, found)
+            others += (path for path in found if not can_be_checked(path))
+            continue
+        paths = list(matching_paths(local))
         inside = [path for path in paths if path in bundles or os.path.isdir(path)]
         for path in inside:
             folders += bundles[path].partition_folders() if path in bundles else [path]
-        if inside:
-            others += [path for path in paths if path not in inside]
-        else:
-            others.append(name)
-    return folders, others
+        left = [path for path in paths if path not in inside] if inside else (paths or [name])
+        whole = [path for path in left if name in alone and can_be_checked(path)]
+        files += whole
+        others += [path for path in left if path not in whole]
+    return Checked(CheckRequest(folders, files, decoder), others)
 
 
 def run_check(
-    folders: list[str],
+    request: CheckRequest,
     terminal: Terminal,
-    bundles: Iterable[Bundle],
-    remote_metadata: Iterable[str] = (),
+    bundles: Iterable[Bundle] = (),
+    run: RunUnits = run_units,
+    *,
+    has_progress: bool = True,
 ) -> int:
-    """Check the partitions in directories, also those of *bundles*; return the exit code.
+    """Check files and partitions, also those of *bundles*; return the exit code.
 
-    *remote_metadata* are further logs of `__remote_log_metadata`.
+    *run* does the work, and shows the progress unless *has_progress*.
 
     Raises:
         UsageError: a directory holds no log.
@@ -85,14 +103,14 @@ def run_check(
             text = bundle.shown(text)
         return text
 
-    with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
+    with Progress(terminal.status, is_shown=is_seen(-1) and has_progress) as progress:
         task = progress.add(Task(0, "partitions"))
 
         def on_check(check: PartitionCheck) -> None:
             output.partition(check.renamed(shown))
             progress.advance(task, 1)
 
-        found, of_directories = check_directories(folders, on_check, remote_metadata)
+        found, of_directories = check_directories(request, on_check, run)
     checks = [check.renamed(shown) for check in found]
     common = tuple(finding.renamed(shown) for finding in of_directories)
     output.end(checks, common)
@@ -118,8 +136,7 @@ class _Text:
         print_table(self._terminal.console, Table(_COLUMNS, map(_row, checks)))
         states = Counter(check.state for check in checks)
         shown = ", ".join(f"{states[state]} {state}" for state in State if states[state])
-        noun = "partition" if len(checks) == 1 else "partitions"
-        self._terminal.write(f"{len(checks)} {noun}: {shown}\n")
+        self._terminal.write(f"{_counted(checks)}: {shown}\n")
 
     def _findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
@@ -138,6 +155,16 @@ def _row(check: PartitionCheck) -> tuple[Cell, ...]:
     )
     state = Styled(str(check.state), _STYLES[check.state])
     return (check.path, state, *(None if one is None else str(one) for one in numbers))
+
+
+def _counted(checks: list[PartitionCheck]) -> str:
+    files = sum(check.is_file for check in checks)
+    if len(checks) == 1:
+        return "1 file" if files else "1 partition"
+    nouns = [
+        noun for noun, count in (("partitions", len(checks) - files), ("files", files)) if count
+    ]
+    return f"{len(checks)} {' and '.join(nouns)}"
 
 
 class _Json:

@@ -202,8 +202,9 @@ segment had are lost. Without the metadata, what is in the tier is compared with
 local logs. Of a segment with several copies, --offset reads the one that readers are sent to.
 
 A broker may run meanwhile: a finding about a partition that changes must be found again. Of files
-that were copied without their log directory, only an unfinished end counts as mended. With filters,
---limit, --output or another form, the records of directories are checked as those of files are.
+that were copied without their log directory, only an unfinished end counts as mended. Large checks
+run in as many processes as --jobs says, by default one a core; with --spark each partition is a
+task.
 
 The codes: """
         + "; ".join(f"{code}: {meaning}" for code, meaning in CODES.items())
@@ -212,14 +213,21 @@ The codes: """
     (
         "Checking files",
         """\
-With --check of files the exit status is 0 for sound files, 1 if nothing could be read, and 2 if a
-batch has a wrong CRC or an unknown magic, the end of a log is no whole batch, bytes are no batch, a
-record cannot be decoded, an index does not fit its log, is out of order or ends within an entry, or
-a producer snapshot is corrupt; there is a line for each of these on standard error. Zero padding is
-no damage. Nor is an index as healthy brokers have it, of which Kafka's tool prints mismatches:
-zeros without an entry yet, an entry for batches that were appended at once, the time of compacted
-records. The output is the same as without --check. Records are checked as they are decoded: only
-their framing without a decoder, and only selected records with filters.""",
+--check of files prints a line for each finding and the table too, with a line for each segment,
+with those of its indexes that are named beside it, and for each snapshot. Of an index the log is
+read. Nothing is known of what else lay beside a file: an unfinished end counts as mended, and
+whether offsets are missing is not told. In object stores, all files are checked alone.
+
+After --files, with filters, --limit, --output, --follow, --salvage, --max-bytes, and options of
+Kafka's text such as --deep-iteration, what is dumped is checked instead, as are archived segments
+and standard input. The output is then the same as without --check, with a line for each finding on
+standard error. Found are a wrong CRC or an unknown magic, the end of a log that is no whole batch,
+bytes that are no batch, a record that cannot be decoded, an index that does not fit its log, is out
+of order or ends within an entry, and a corrupt producer snapshot. Zero padding is no damage, nor is
+an index as healthy brokers have it, of which Kafka's tool prints mismatches: zeros without an entry
+yet, an entry for batches that were appended at once, the time of compacted records. Records are
+checked as they are decoded: only their framing without a decoder, and only selected records with
+filters. The exit status is 0 for sound files, 1 if nothing could be read, and 2 with findings.""",
     ),
     exit_status(
         {

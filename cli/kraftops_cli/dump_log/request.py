@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,7 @@ from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_ty
 from kraftops_cli.dump_log.plan import Plan
 from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.live.request import is_live, live_source
-from kraftops_cli.spark.options import spark_request
+from kraftops_cli.spark.options import SparkRequest, spark_request
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ _NO_WALK = (
     *("groups", "where"),  # which are no part of the filter before the sources are known
 )
 """Options by which `--check` of a directory is one of the records that are chosen or dumped."""
+_OF_OUTPUT = (
+    *("print_data_log", "deep_iteration", "skip_record_metadata", "raw", "from_start"),
+    *("verify_index_only", "index_sanity_check", "key_decoder_class", "value_decoder_class"),
+)
+"""Options by which `--check` of a file is one of what is dumped of it."""
 _OF_SUMMARY = ("logs", "sort", "top")
 _PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", "groups", *_OF_SUMMARY)
 _CONTRADICTIONS = (
@@ -66,12 +72,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
         if not terminal.keeps_kafka_codes:
             refuse_missing([*names, *_texts(options["remote_log_metadata"])])
     if on_spark:
-        from kraftops_cli.dump_log.on_spark.run import run_spark
-
-        if archives := bundles_among(names):
-            hint = "unpack it, and name the directory"
-            raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
-        return run_spark(_plan(_sources(names, options), query, options), on_spark, terminal)
+        return _run_spark(names, query, options, on_spark, terminal)
     skipped: list[SourceError] = []
     with _unpacked(names, terminal, skipped.append) as bundles:
         for error in skipped:
@@ -79,6 +80,26 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
         run = _run_check if _is_walk(query, options) else _run_dump
         code = run(names, query, options, terminal, bundles)
     return max(code, 1) if skipped else code
+
+
+def _run_spark(
+    names: list[str],
+    query: Query,
+    options: dict[str, object],
+    request: SparkRequest,
+    terminal: Terminal,
+) -> int:
+    from kraftops_cli.dump_log.on_spark.check import can_check, run_check_on_spark
+    from kraftops_cli.dump_log.on_spark.run import run_spark
+
+    if archives := bundles_among(names):
+        hint = "unpack it, and name the directory"
+        raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
+    if _is_walk(query, options) and _is_whole(options) and can_check(request):
+        code = run_check_on_spark(names, query.decoder, request, terminal)
+        if code is not None:
+            return code
+    return run_spark(_plan(_sources(names, options), query, options), request, terminal)
 
 
 def _unpacked(
@@ -168,17 +189,28 @@ def _run_check(
     terminal: Terminal,
     bundles: Mapping[str, Bundle],
 ) -> int:
-    """Check files as they are dumped, and then directories as a whole."""
-    from kraftops_cli.dump_log.check import directories_among, run_check
+    """Check files of Kafka's form as they are dumped, and then all others as a whole."""
+    from kraftops.dump.check.units import run_units
+    from kraftops_cli.dump_log.check import among, run_check
 
-    folders, others = directories_among(names, bundles)
+    listed = set() if options["files"] is None else {*_paths(str(options["files"]))}
+    alone = {*names} - listed if _is_whole(options) else set()
+    request, others = among(names, alone, bundles, query.decoder)
     codes = []
     if others:
         codes.append(run_dump(_plan(_sources(others, options), query, options), terminal))
-    if folders:
+    if request.paths or request.files:
         remote = _texts(options["remote_log_metadata"])
-        codes.append(run_check(folders, terminal, bundles.values(), remote))
+        request = request._replace(remote_metadata=remote)
+        jobs = options["jobs"]
+        run = partial(run_units, jobs=jobs if isinstance(jobs, int) else None)
+        codes.append(run_check(request, terminal, bundles.values(), run))
     return max(codes)
+
+
+def _is_whole(options: dict[str, object]) -> bool:
+    """Tell whether files are checked as a whole, and not as they are dumped."""
+    return not any(options[name] for name in _OF_OUTPUT)
 
 
 def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:

@@ -134,7 +134,7 @@ def test_active_indexes_are_preallocated(killed: Path) -> None:
     assert run_here("--check", str(killed / "txn-0")).code == 0
 
 
-def test_files_are_checked_as_before_beside_directories(stopped: Path) -> None:
+def test_files_are_in_the_table_beside_directories(stopped: Path) -> None:
     log = stopped / "plain-0/00000000000000000000.log"
     flip(log, 100)
     alone = run_here("--check", str(log))
@@ -142,8 +142,59 @@ def test_files_are_checked_as_before_beside_directories(stopped: Path) -> None:
     done = run_here("--check", str(log), str(stopped / "txn-0"))
 
     assert (alone.code, done.code) == (2, 2)
-    assert done.out.startswith(alone.out)
-    assert done.text.splitlines()[-1] == "1 partition: 1 clean"
+    assert alone.text.splitlines()[0] in done.text.splitlines()
+    assert alone.text.splitlines()[-1] == "1 file: 1 data lost"
+    assert done.text.splitlines()[-1] == "2 partitions and files: 1 clean, 1 data lost"
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "code", "exit_code"),
+    [
+        ("{}.log", -3, "bad-batch", 2),
+        ("{}.index", 7, "index-differs", 2),
+        ("{}.timeindex", 3, "time-index-differs", 2),
+        ("{}.txnindex", 20, "txn-index-differs", 2),
+        ("{}.snapshot", 20, "bad-producers", 2),
+    ],
+)
+def test_file_alone_has_the_codes_of_directories(
+    name: str, at: int, code: str, exit_code: int, stopped: Path
+) -> None:
+    path = stopped / "txn-0" / name.format(f"{16:020}")
+    sound = run_here("--check", str(path))
+    flip(path, at)
+
+    done = run_here("--check", "--format", "json", str(path))
+
+    rows = [json.loads(line) for line in done.text.splitlines()]
+    assert (sound.code, sound.text.splitlines()[-1]) == (0, "1 file: 1 clean")
+    assert done.code == exit_code
+    assert code in {row.get("code") for row in rows}
+    assert rows[-1]["kind"] == "partition"
+
+
+def test_files_of_a_segment_are_one_line(stopped: Path) -> None:
+    """And an unfinished end is mended by a start; Kafka's form of the files is as it was."""
+    log = stopped / "txn-0" / f"{60:020}.log"
+    log.write_bytes(log.read_bytes()[:-5])
+    names = [str(log), str(log.with_suffix(".index")), str(log.with_suffix(".timeindex"))]
+
+    done = run_here("--check", *names)
+    kafkas = run_here("--check", "--files", str(log))
+
+    assert "[torn-tail, mended]" in done.text
+    assert done.text.splitlines()[-1] == "1 file: 1 recoverable on start"
+    assert kafkas.code == 2
+    assert kafkas.text.startswith("Dumping ")
+
+
+def test_large_check_is_the_same_in_processes(stopped: Path) -> None:
+    flip(stopped / "txn-0/00000000000000000016.index", 7)
+
+    one, two = (run_here("--check", "--jobs", jobs, str(stopped)) for jobs in ("1", "2"))
+
+    assert one == two
+    assert one.code == 2
 
 
 def test_unreadable_partition_does_not_refuse_the_rest(

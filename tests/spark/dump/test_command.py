@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -251,11 +252,28 @@ def test_summary_of_a_log_directory_is_that_of_the_local_tool(
     assert len(local.text.splitlines()) > 2 or "--log" in arguments
 
 
-def test_check_has_a_row_for_each_damage(session: Session) -> None:
-    files = [source.path for source in expand([DAMAGED])]
-    local = run_here("--check", *files)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_check_is_that_of_the_local_tool(session: Session, form: str, tmp_path: Path) -> None:
+    """Of directories, and of files alone."""
+    broker = shutil.copytree(BROKER, tmp_path / "broker")
+    index = broker / "txn-0/00000000000000000016.index"
+    index.write_bytes(index.read_bytes()[:-3])
+    names = [str(broker), str(index), DAMAGED]
 
-    done = run_here("--check", "--spark", *files, *SMALL)
+    local = run_here("--check", "--format", form, *names)
+    done = run_here("--check", "--format", form, "--spark", *names)
+
+    assert (done.code, done.text) == (local.code, local.text)
+    assert (local.code, "index-torn" in local.text) == (2, True)
+
+
+def test_check_of_what_is_dumped_has_a_row_for_each_damage(session: Session) -> None:
+    files = [source.path for source in expand([DAMAGED])]
+    local = run_here("--check", "--deep-iteration", *files)
+
+    done = run_here("--check", "--deep-iteration", "--spark", *files, *SMALL)
+    asked = ["--check", "--deep-iteration", "--spark", "--format", "json", DAMAGED]
+    rows = parsed(run_here(*asked).text)
 
     notes = ("zero padding", "the file lost")
     expected = [
@@ -265,19 +283,8 @@ def test_check_has_a_row_for_each_damage(session: Session) -> None:
     ]
     assert done.code == local.code == 2
     assert done.text.splitlines() == expected
-
-
-def test_check_in_json(session: Session) -> None:
-    rows = parsed(run_here("--check", "--spark", "--format", "json", DAMAGED).text)
-
     assert {row["kind"] for row in rows} == {"damage"}
     assert len(rows) > 50
-
-
-def test_check_of_sound_logs_has_none(session: Session) -> None:
-    done = run_here("--check", "--spark", LOG)
-
-    assert (done.code, done.text) == (0, "")
 
 
 def test_sql_in_all_forms(session: Session, tmp_path: Path) -> None:

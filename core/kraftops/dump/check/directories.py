@@ -1,18 +1,21 @@
-"""Checks of directories: of a partition, or of all partitions of log directories."""
+"""Checks of directories and files: of partitions, of all in log directories, of files alone."""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
+from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck
 from kraftops.dump.check.log_directory import LogDirectory, read_log_directory
-from kraftops.dump.check.partition import check_absent_tier, check_partition
+from kraftops.dump.check.partition import check_absent_tier
 from kraftops.dump.check.partition_files import TOPIC_ID
 from kraftops.dump.check.tier import LocalLog, Surroundings
+from kraftops.dump.check.units import RunUnits, Unit, run_units
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_rows import part_rows
 from kraftops.dump.small_files import small_file
@@ -32,18 +35,31 @@ from kraftops.query.query import Query
 from kraftops.records.internal_topics import METADATA
 
 
+class CheckRequest(NamedTuple):
+    """A request for a check.
+
+    *paths* are directories of partitions, log directories, or directories of tiers; *files* are
+    files alone, with records of a *decoder*. *remote_metadata* are logs of
+    `__remote_log_metadata`, or directories with them; those among *paths* are taken besides.
+    """
+
+    paths: Sequence[str] = ()
+    files: Sequence[str] = ()
+    decoder: str | None = None
+    remote_metadata: Sequence[str] = ()
+
+
 def check_directories(
-    paths: Iterable[str],
+    request: CheckRequest,
     on_check: Callable[[PartitionCheck], None],
-    remote_metadata: Iterable[str] = (),
+    run: RunUnits = run_units,
 ) -> tuple[list[PartitionCheck], tuple[Finding, ...]]:
-    """Check all partitions in directories, those of tiers after the others.
+    """Check files alone, then all partitions in directories, those of tiers last.
 
     Args:
-        paths: directories of partitions, log directories, or directories of tiers.
+        request: what to check.
         on_check: is called with each partition, as soon as it is checked.
-        remote_metadata: files or directories of `__remote_log_metadata`; its partitions among
-            *paths* are taken besides.
+        run: checks the units.
 
     Returns:
         The checks, and the findings about log directories.
@@ -52,40 +68,60 @@ def check_directories(
         UsageError: a directory holds no log.
         SourceError: a directory or remote log metadata cannot be read.
     """
-    checks: list[PartitionCheck] = []
-    common: list[Finding] = []
-    known: dict[str, LogDirectory] = {}
-    by_path = {path: partition_folders(path) for path in paths}
-    folders = sorted(chain.from_iterable(by_path.values()), key=_is_tiered)
-    wrong_ids = _wrong_topic_ids(folders)
-    around = Surroundings([*remote_metadata, *filter(_is_remote_metadata, folders)])
+    by_path = {path: partition_folders(path) for path in request.paths}
+    folders = list(chain.from_iterable(by_path.values()))
+    tiered = [folder for folder in folders if _is_tiered(folder)]
+    local = [folder for folder in folders if folder not in set(tiered)]
+    around = Surroundings([*request.remote_metadata, *filter(_is_remote_metadata, folders)])
     around.read_metadata()
-    is_tier = False
-    for folder in folders:
-        if not is_tier and _is_tiered(folder):
-            is_tier = True
-            around.read_metadata()
-        parent = os.path.dirname(os.path.abspath(folder))
-        if parent not in known:
-            known[parent] = read_log_directory(parent, shown=os.path.dirname(folder))
-            common += known[parent].findings
-        check = check_partition(folder, known[parent], around)
-        if check.unreadable and not os.path.isdir(folder):
-            continue  # a server has deleted it
-        if folder in wrong_ids:
-            check = replace(check, findings=(*check.findings, wrong_ids[folder]))
-        if check.start is not None and check.end is not None and not is_tier:
-            place = check.topic, check.partition, _topic_id(folder)
-            around.locals.append(LocalLog(folder, *place, check.start, check.end))
+    directories, common = _log_directories(folders)
+    units = [
+        Unit(files[0], files=files, decoder=request.decoder) for files in grouped(request.files)
+    ]
+    units += [Unit(folder, directories[folder]) for folder in local]
+    wrong_ids = _wrong_topic_ids(local)
+    checks: list[PartitionCheck] = []
+
+    def add(check: PartitionCheck) -> None:
+        if check.unreadable and check.path in directories and not os.path.isdir(check.path):
+            return  # a server has deleted it
+        if check.path in wrong_ids:
+            check = replace(check, findings=(*check.findings, wrong_ids[check.path]))
         checks.append(check)
         on_check(check)
+
+    for check in run(units, around):
+        add(check)
+    if tiered:
+        around.locals += _local_logs(check for check in checks if check.path in directories)
+        around.read_metadata()
+        for check in run([Unit(folder, directories[folder]) for folder in tiered], around):
+            add(check)
     for path, reason in around.metadata.damage:
         if os.path.dirname(path) not in folders:
             common.append(Finding("bad-remote-metadata", path, None, reason, Effect.STAYS))
     for check in _absent_tiers(by_path, around):
-        checks.append(check)
-        on_check(check)
+        add(check)
     return checks, tuple(common)
+
+
+def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[Finding]]:
+    """Return the log directory of each partition, and the findings about log directories."""
+    known: dict[str, LogDirectory] = {}
+    found: dict[str, LogDirectory] = {}
+    for folder in folders:
+        parent = os.path.dirname(os.path.abspath(folder))
+        if parent not in known:
+            known[parent] = read_log_directory(parent, shown=os.path.dirname(folder))
+        found[folder] = known[parent]
+    return found, [finding for one in known.values() for finding in one.findings]
+
+
+def _local_logs(checks: Iterable[PartitionCheck]) -> Iterator[LocalLog]:
+    for check in checks:
+        if check.start is not None and check.end is not None:
+            place = check.topic, check.partition, _topic_id(check.path)
+            yield LocalLog(check.path, *place, check.start, check.end)
 
 
 def _is_tiered(folder: str) -> bool:

@@ -74,7 +74,10 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class PartitionCheck:
-    """Outcome of the check of a partition; the offsets are of its local log, *end* exclusive."""
+    """Outcome of the check of a partition, or of files alone: *path* is a directory or a file.
+
+    The offsets are of the local log, *end* exclusive.
+    """
 
     path: str
     topic: str | None
@@ -86,6 +89,7 @@ class PartitionCheck:
     losses: tuple[Loss, ...] = ()
     findings: tuple[Finding, ...] = ()
     unreadable: str = ""
+    is_file: bool = False
 
     @property
     def state(self) -> State:
@@ -121,6 +125,10 @@ class PartitionCheck:
             "findings": len(self.findings),
             "reason": self.unreadable or None,
         }
+
+    def of_file(self, topic: str | None, partition: int | None) -> Self:
+        """Return it as that of a file in the log of a partition."""
+        return replace(self, topic=topic, partition=partition, is_file=True)
 
     def renamed(self, shown: Callable[[str], str]) -> Self:
         """Return it with paths as *shown* makes them in a text."""

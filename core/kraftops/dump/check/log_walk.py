@@ -202,12 +202,12 @@ class LogWalk:
     def _txn_check(self, segment: SegmentFiles, effect: Effect) -> TxnIndexCheck:
         path = segment.indexes.get(FileKind.TXN_INDEX)
         check = TxnIndexCheck(path, segment.base_offset, segment.log, self._findings, effect)
-        if self._files.is_bare:
+        if self._files.is_bare or (self._files.is_alone and path is None):
             check.stop()
         return check
 
     def _missing_indexes(self, segment: SegmentFiles, effect: Effect, *, has_time: bool) -> None:
-        if self._files.is_bare or self._files.is_tiered:
+        if self._files.is_bare or self._files.is_tiered or self._files.is_alone:
             return
         if FileKind.INDEX not in segment.indexes:
             reason = "it has no .index; a start makes it from the log"

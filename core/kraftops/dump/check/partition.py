@@ -30,6 +30,7 @@ from kraftops.dump.small_files import small_file
 from kraftops.dump.sources.partition_directory import is_whole
 from kraftops.dump.tiers.remote_metadata import RemotePartition
 from kraftops.errors import SourceError
+from kraftops.records.internal_topics import decoder_for_topic
 
 _LOOKS = 3  # at a partition that a server changes meanwhile
 _RECENT_SECONDS = 60
@@ -143,7 +144,8 @@ class _PartitionLook:
                 reason = "it is damaged, or its end is missing"
                 findings.add("bad-snapshot", checkpoint.path, reason, Effect.STAYS)
         logs = [segment.log for segment in files.segments]
-        for finding in record_findings(logs, files.topic, findings.all()):
+        decoder = None if files.topic is None else decoder_for_topic(files.topic)
+        for finding in record_findings(logs, decoder, findings.all()):
             findings.add(*finding)
         return PartitionCheck(
             files.path,

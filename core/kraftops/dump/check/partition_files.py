@@ -46,6 +46,7 @@ class PartitionFiles:
         is_tiered: whether these are segments in a tier, without what is beside a log.
         names: of all files in the directory.
         is_joined: whether the remote log metadata tells how segments follow each other.
+        is_alone: whether it is one segment, of which not all files are meant.
     """
 
     path: str
@@ -61,12 +62,19 @@ class PartitionFiles:
     is_tiered: bool
     names: tuple[str, ...] = ()
     is_joined: bool = False
+    is_alone: bool = False
 
     @staticmethod
     def missing(path: str, topic: str, partition: int) -> PartitionFiles:
         """Return the files of a tiered partition without any."""
         files = partition_files_of(path, ())
         return replace(files, topic=topic, partition=partition, is_tiered=True)
+
+    @staticmethod
+    def of_segment(segment: SegmentFiles) -> PartitionFiles:
+        """Return the files of one segment."""
+        files = partition_files_of(segment.log, ())
+        return replace(files, segments=(segment,), is_alone=True)
 
     @property
     def is_metadata(self) -> bool:

@@ -9,23 +9,21 @@ from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import outcomes_of
 from kraftops.log.ranges import ByteRange
 from kraftops.query.query import Query
-from kraftops.records.internal_topics import decoder_for_topic
 
 
 def record_findings(
-    paths: Iterable[str], topic: str | None, known: Iterable[Finding]
+    paths: Iterable[str], decoder: str | None, known: Iterable[Finding]
 ) -> Iterator[tuple[str, str, str, Effect, int]]:
     """Yield the arguments of findings about records that cannot be read, in whole batches.
 
     Args:
         paths: of the segments.
-        topic: chooses the decoder.
+        decoder: its name, or None: only the framing is read.
         known: findings about batches, whose records are not reported again.
 
     Raises:
         SourceError: a segment cannot be read.
     """
-    decoder = None if topic is None else decoder_for_topic(topic)
     query = Query(deep_iteration=True, check=True, decoder=decoder, skip_record_metadata=True)
     damaged = {(finding.path, finding.position) for finding in known}
     for path in paths:

@@ -159,15 +159,17 @@ def _aborted(path: str, base_offset: int, findings: Findings) -> Iterator[Aborte
             yield entry
 
 
-def snapshot_producers(path: str, findings: Findings | None) -> list[ProducerState] | None:
-    """Return the producers of a snapshot; None, and a finding, if it is damaged."""
+def snapshot_producers(
+    path: str, findings: Findings | None, effect: Effect = Effect.MENDED
+) -> list[ProducerState] | None:
+    """Return the producers of a snapshot; None, and a finding with an effect, if it is damaged."""
     try:
         with LogFile(path) as file:
             return read_producers(file.read_at(0, min(file.size, _MOST_SNAPSHOT_BYTES)))
     except (DecodeError, SourceError) as error:
         if findings is not None:
             reason = f"{error.message}; a start takes an earlier one and reads the log"
-            findings.add("bad-producers", path, reason, Effect.MENDED)
+            findings.add("bad-producers", path, reason, effect)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Check logs on Spark (`--check`): a row for each damage."""
+"""Check logs on Spark (`--check`): whole partitions, or a row for each damage in what is dumped."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kraftops.dump.check.findings import PartitionCheck
+from kraftops.dump.check.tier import Surroundings
+from kraftops.dump.check.units import Unit, check_unit
 from kraftops.dump.report import Report
 from kraftops.dump.scan.part_printer import PartPrinter
 from kraftops.errors import KraftopsError
@@ -15,7 +18,7 @@ from kraftops.query.query import Query
 from kraftops.query.record_rows import damage_row
 from kraftops.query.row import Row
 from kraftops.spark.jobs.planning import Split
-from kraftops.spark.jobs.run import run_by_range
+from kraftops.spark.jobs.run import run, run_by_range
 from kraftops.spark.jobs.worker_crashes import crash_rows, is_last_try
 from kraftops.spark.session.session import Session
 from kraftops.spark.session.status_tracker import Show
@@ -136,3 +139,26 @@ def check(
         sum(checked.more for checked in checks),
         list(dict.fromkeys(reason for checked in checks for reason in checked.refusals)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWork:
+    """Task that checks partitions and files as a whole."""
+
+    around: Surroundings
+
+    def __call__(self, units: Iterable[Unit]) -> Iterator[PartitionCheck]:
+        """Yield the outcome of each."""
+        for unit in units:
+            yield check_unit(unit, self.around)
+
+
+def check_units(
+    session: Session, units: Sequence[Unit], around: Surroundings, show: Show | None = None
+) -> list[PartitionCheck]:
+    """Return the outcomes of units in order; each is a task.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    return run(session, units, UnitWork(around), show)

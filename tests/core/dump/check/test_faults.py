@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from kraftops.dump.check import partition
-from kraftops.dump.check.directories import check_directories
+from kraftops.dump.check.directories import CheckRequest, check_directories
 from kraftops.dump.check.findings import Finding
 from tests.helpers.logs.log_directories import REAL
 
@@ -120,7 +120,9 @@ def log_directory(
 def found_in(folder: Path, path: Path) -> list[Finding]:
     """Return the findings about the partition of a file, or about all for other files."""
     is_common = path.parent == folder or path.name in _OF_PARTITIONS
-    checks, common = check_directories([str(folder if is_common else path.parent)], lambda _: None)
+    checks, common = check_directories(
+        CheckRequest([str(folder if is_common else path.parent)]), lambda _: None
+    )
     return [*common, *(finding for check in checks for finding in check.findings)]
 
 

@@ -1,0 +1,123 @@
+"""Checks of files that are named alone: a segment with its indexes, a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from kraftops.dump.check.epochs import EpochCheck
+from kraftops.dump.check.findings import Effect, Findings, PartitionCheck
+from kraftops.dump.check.log_walk import LogWalk, Recovery
+from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
+from kraftops.dump.check.records import record_findings
+from kraftops.dump.check.transactions import snapshot_producers
+from kraftops.dump.sources.partition_directory import is_whole
+from kraftops.errors import SourceError, UsageError
+from kraftops.log.files import FileKind, FileName, file_name, partition_of
+from kraftops.log.log_file import LogFile
+from kraftops.records.internal_topics import METADATA, decoder_for_topic
+
+_OF_SEGMENTS = (FileKind.LOG, FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX)
+
+
+def can_be_checked(path: str) -> bool:
+    """Tell whether a file can be checked alone: a part of a segment, or a snapshot; no archive."""
+    file = file_name(path)
+    return file is not None and not (file.archive or file.is_stdin)
+
+
+def grouped(paths: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the files that are checked together: those of a segment, or a file alone."""
+    groups: dict[str, list[str]] = {}
+    for path in dict.fromkeys(paths):
+        file = file_name(path)
+        assert file
+        key = file.sibling(FileKind.LOG) if file.kind in _OF_SEGMENTS else path
+        groups.setdefault(key, []).append(path)
+    return [tuple(group) for group in groups.values()]
+
+
+def check_files(paths: tuple[str, ...], decoder: str | None) -> PartitionCheck:
+    """Check files of `grouped`: what they say themselves, and about each other.
+
+    Of an index the log is read too. Whether offsets are missing is unknown.
+
+    Args:
+        paths: the files.
+        decoder: of the records; None is that of the topic that the directory names.
+    """
+    files = [file for path in paths if (file := file_name(path))]
+    first = files[0]
+    topic, partition = partition_of(first.path) or (None, None)
+    if decoder is None and topic is not None:
+        decoder = decoder_for_topic(topic)
+    try:
+        if first.kind is FileKind.PRODUCER_SNAPSHOT:
+            check = _snapshot(first)
+        elif first.kind is FileKind.CHECKPOINT:
+            check = _checkpoint(first, decoder or METADATA)
+        else:
+            check = _segment(files, decoder)
+    except SourceError as error:
+        check = PartitionCheck(first.path, topic, partition, unreadable=error.message)
+    return check.of_file(topic, partition)
+
+
+def _snapshot(file: FileName) -> PartitionCheck:
+    findings = Findings()
+    snapshot_producers(file.path, findings, Effect.STAYS)
+    return _outcome(file.path, findings)
+
+
+def _checkpoint(file: FileName, decoder: str) -> PartitionCheck:
+    findings = Findings()
+    if not is_whole(file):
+        reason = "it is damaged, or its end is missing"
+        findings.add("bad-snapshot", file.path, reason, Effect.STAYS)
+    for finding in record_findings([file.path], decoder, findings.all()):
+        findings.add(*finding)
+    return _outcome(file.path, findings)
+
+
+def _outcome(path: str, findings: Findings) -> PartitionCheck:
+    with LogFile(path) as file:
+        return PartitionCheck(path, None, None, bytes=file.size, findings=findings.all())
+
+
+def _segment(files: list[FileName], decoder: str | None) -> PartitionCheck:
+    log = files[0].sibling(FileKind.LOG)
+    by_kind = {file.kind: file.path for file in files}
+    log = by_kind.pop(FileKind.LOG, log)
+    segment = SegmentFiles(_base_offset(files[0], log), log, by_kind)
+    findings = Findings()
+    epochs = EpochCheck("", findings, exists=False, log_start=None)
+    epochs.ignore()
+    walk = LogWalk(
+        PartitionFiles.of_segment(segment),
+        Recovery(lambda _: False, is_known=False, is_stopped=False),
+        epochs,
+        findings,
+        is_compacted=True,  # perhaps
+    )
+    walk.run()
+    for finding in record_findings([log], decoder, findings.all()):
+        findings.add(*finding)
+    return PartitionCheck(
+        log,
+        None,
+        None,
+        1,
+        size_of(log),
+        segment.base_offset,
+        walk.next_offset,
+        tuple(walk.losses),
+        findings.all(),
+    )
+
+
+def _base_offset(file: FileName, log: str) -> int:
+    """Return the offset in a name, or that of the first batch."""
+    with suppress(UsageError):
+        return file.base_offset
+    with LogFile(log) as opened:
+        return int.from_bytes(opened.read_at(0, 8), signed=True)

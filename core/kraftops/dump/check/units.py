@@ -1,0 +1,95 @@
+"""Units of a check, each done alone: the directory of a partition, or files named alone.
+
+The directories of a large check are shared by processes: a check of small batches keeps Python's
+lock.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from kraftops.dump.check.files import check_files
+from kraftops.dump.check.findings import PartitionCheck
+from kraftops.dump.check.log_directory import LogDirectory
+from kraftops.dump.check.partition import check_partition
+from kraftops.dump.check.tier import Surroundings
+from kraftops.dump.sources.parts import sizes_of
+from kraftops.errors import SourceError
+
+_WORTH_A_PROCESS = 32 << 20  # bytes
+
+
+class Unit(NamedTuple):
+    """A unit of a check: a partition in its log directory, or *files* with their decoder."""
+
+    path: str
+    directory: LogDirectory | None = None
+    files: tuple[str, ...] = ()
+    decoder: str | None = None
+
+    @property
+    def size(self) -> int:
+        """About the number of bytes that are read."""
+        if self.directory is None:
+            return sum(sizes_of(self.files))
+        try:
+            with os.scandir(self.path) as entries:
+                return sum(entry.stat().st_size for entry in entries)
+        except OSError:
+            return 0
+
+
+RunUnits = Callable[[Sequence[Unit], Surroundings], Iterable[PartitionCheck]]
+"""Checks units, and yields the outcomes in their order."""
+
+
+def check_unit(unit: Unit, around: Surroundings) -> PartitionCheck:
+    """Check a unit."""
+    if unit.directory is None:
+        return check_files(unit.files, unit.decoder)
+    return check_partition(unit.path, unit.directory, around)
+
+
+def run_units(
+    units: Sequence[Unit], around: Surroundings, jobs: int | None = None
+) -> Iterator[PartitionCheck]:
+    """Check units on this machine, in *jobs* processes; by default as many as are worth it."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if jobs is None:
+        jobs = min(cores, sum(unit.size for unit in units) // _WORTH_A_PROCESS)
+    check = partial(check_unit, around=around)
+    if min(jobs, len(units)) < 2 or sys.platform != "linux":
+        yield from map(check, units)
+        return
+    yield from _in_processes(check, units, min(jobs, len(units)))
+
+
+def _in_processes(
+    check: Callable[[Unit], PartitionCheck], units: Sequence[Unit], jobs: int
+) -> Iterator[PartitionCheck]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children, get_context
+
+    before = active_children()
+    with ProcessPoolExecutor(jobs, get_context("fork"), initializer=_end_silently) as pool:
+        try:
+            yield from pool.map(check, units)
+        except BrokenProcessPool:
+            raise SourceError(
+                "the system has ended a process of the check", "--jobs 1 needs less memory"
+            ) from None
+        except BaseException:
+            for child in set(active_children()).difference(before):
+                child.terminate()  # none is to work on after Ctrl-C
+            raise
+
+
+def _end_silently() -> None:
+    """Have this process end at Ctrl-C without a word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
