@@ -385,6 +385,22 @@ def test_report_without_metadata(chromium: Browser, tmp_path: Path, logs: list[A
     assert len(painted(chromium, ".plots .uplot canvas")) == 2 * bool(logs)
 
 
+def test_bucket_that_is_longer_than_the_time_shown_is_drawn(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """A log from long before makes the buckets of all logs long."""
+    timeline = SAMPLE["timeline"]
+    step = 2**36
+    series = {"name": "records", "unit": "records", "step": step, "values": [3, 4]}
+    start = timeline["start"] // step * step - step
+    log = {**SAMPLE["logs"][0], "series": [{**series, "start": start}]}
+
+    chromium.open(written(tmp_path, {**SAMPLE, "logs": [log]}))
+
+    assert "2026-11-18 11:06:00" in texts(chromium, ".steer .range")[0]
+    assert painted(chromium, ".plots .uplot canvas")[-1] > 20_000
+
+
 def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path: Path) -> None:
     """A clock in 1970, one bucket, times that are none, offsets beyond 2^53 and fields without values."""
     far, long = 9_223_372_036_854_775_807, 9_007_199_254_740_993

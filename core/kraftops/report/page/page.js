@@ -297,7 +297,7 @@
     const states = cluster && tally(cluster.brokers.map((each) => each.state));
     byId("facts").append(facts([
       isTimed && ["Time, UTC", rangeText(from, to), span(to - from)],
-      cluster && ["Cluster", name(cluster.clusterId), cluster.release && `Kafka ${visible(cluster.release)}`],
+      cluster && ["Cluster", isNone(cluster.clusterId) ? "id not known" : name(cluster.clusterId), cluster.release && `Kafka ${visible(cluster.release)}`],
       cluster && ["Brokers at the end", number(cluster.brokers.length + report.more.brokers), [...states].map(([state, many]) => `${number(many)} ${state}`).join(", ")],
       cluster && ["Partitions at the end", number(cluster.partitions), `in ${plural(cluster.topics, "topic")}`],
       ["Read", plural(sum(sources.map((each) => each.records)), "record"), `${bytes(sum(sources.map((each) => each.bytes)))} in ${plural(sources.length + report.more.sources, "source")}`],
@@ -622,11 +622,16 @@
     const marked = unit === "bytes" ? bytes
       : (value) => (value >= 10000 ? new Intl.NumberFormat("en-US", { notation: "compact" }).format(value) : number(value));
     const isLevel = series[0].kind === "level";
+    const highest = (chart, way) => chart.data.slice(1).flat().reduce((most, value) => Math.max(most, way * (value ?? 0)), 0);
+    const limits = (chart) => {
+      const [up, down] = [highest(chart, 1), mirrored ? highest(chart, -1) : 0];
+      return [-1.1 * down, 1.1 * (up || down / 12 || 1)];
+    };
     return new uPlot({
       width: width(), height, padding: [8, right, 2, 0], cursor: { show: false }, legend: { show: false }, select: { show: false },
       scales: {
         x: { time: false, range: () => [range().from, range().to] },
-        y: { range: (_, low, high) => [mirrored ? Math.min(0, low) * 1.1 : 0, Math.max(1, high) * 1.1] },
+        y: { range: limits },
       },
       axes: [
         { size: 1, splits: () => ticks(range().from, range().to, width() / 95), values: (_, found) => found.map(() => null), grid: { stroke: () => colour("faint"), width: 1 }, ticks: { show: false } },
@@ -636,9 +641,26 @@
         stroke: () => colour(each.colour), width: isLevel ? 1.5 : 0,
         fill: () => (isLevel ? faint(each.colour, 26) : colour(each.colour)),
         points: { show: false },
-        paths: isLevel ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.bars({ size: [0.86, Infinity] }),
+        paths: isLevel ? uPlot.paths.stepped({ align: 1 }) : columns,
       }))],
     }, [[], ...series.map(() => [])], host);
+  }
+
+  /* The columns of a series, as paths of uPlot: its own leave out one whose middle is not in sight. */
+  function columns(chart, row) {
+    const path = new Path2D();
+    const zero = chart.valToPos(0, "y", true);
+    const { left, width } = chart.bbox;
+    chart.data[0].forEach((middle, at) => {
+      const value = chart.data[row][at];
+      if (!value) return;
+      const half = 0.43 * chart.data.width;
+      const from = Math.max(left, chart.valToPos(middle - half, "x", true));
+      const to = Math.min(left + width, chart.valToPos(middle + half, "x", true));
+      const top = chart.valToPos(value, "y", true);
+      if (to > left && from < left + width) path.rect(from, Math.min(top, zero), Math.max(1, to - from), Math.max(1, Math.abs(zero - top)));
+    });
+    return { fill: path, stroke: null, clip: null, band: null, gaps: null, flags: 3 };
   }
 
   /* Values of series in groups of buckets wide enough to be seen, as data for uPlot. */
@@ -665,7 +687,7 @@
     // What is 0 is not drawn, but for the foot of a step.
     const isFoot = (row, at) => kind === "level" && (row[at - 1] > 0 || row[at + 1] > 0);
     values = values.map((row) => row.map((value, at) => (value === 0 && !isFoot(row, at) ? null : value)));
-    return { data: [times, ...values], size };
+    return { data: Object.assign([times, ...values], { width: size * step }), size };
   }
 
   /* The value of a series in a span of time: what was counted, or the highest level.
@@ -1013,7 +1035,7 @@
       if (it.chosen) place(mark, it.chosen.from, it.chosen.to);
       else mark.hidden = true;
       const length = whole.to - whole.from;
-      window_.style.left = `${((it.zoom.from - whole.from) / length) * 100}%`;
+      window_.style.left = `min(${((it.zoom.from - whole.from) / length) * 100}%, 100% - 4px)`;
       window_.style.width = `${((it.zoom.to - it.zoom.from) / length) * 100}%`;
       const isWhole = it.zoom.from <= whole.from && it.zoom.to >= whole.to;
       for (const each of [earlier, later, out, all]) each.disabled = isWhole;
@@ -1249,6 +1271,7 @@
   function paint(forced = null) {
     const shown = forced ?? (theme === "system" ? (isDark.matches ? "dark" : "light") : theme);
     document.documentElement.dataset.theme = shown;
+    document.documentElement.classList.toggle("printing", forced !== null);
     colours = getComputedStyle(document.documentElement);
     for (const again of swatches) again();
     timeline?.draw(true);
