@@ -31,15 +31,17 @@ def drawn_findings(
 
     A cure stands on a line of its own, which is not folded: it may have a command to be pasted.
     """
-    by_node: dict[Node | None, list[Finding]] = defaultdict(list)
+    by_node: dict[int | None, list[Finding]] = defaultdict(list)
     for finding in found:
         by_node[_node_of(finding, nodes)].append(finding)
-    rows = (_row(node, by_node[node]) for node in nodes)
+    rows = (_row(node, by_node[at]) for at, node in enumerate(nodes))
     yield table_text(console, Table(_COLUMNS, rows))
-    for node in (*nodes, None):
-        if not (findings := by_node[node]):
+    titles: dict[int | None, str] = {
+        at: f"node {node.config.node_id}: {node.config.path}" for at, node in enumerate(nodes)
+    }
+    for at, title in {**titles, None: "cluster"}.items():
+        if not (findings := by_node[at]):
             continue
-        title = f"node {node.config.node_id}: {node.config.path}" if node else "cluster"
         yield "\n" + console.painted(escaped(title), "title") + "\n"
         for finding in sorted(findings, key=lambda finding: not finding.stops):
             kind = console.painted(*(("problem", "bad") if finding.stops else ("note", "warning")))
@@ -55,10 +57,10 @@ def _row(node: Node, findings: Sequence[Finding]) -> list[Cell]:
     return [str(node.config.node_id), state, stopping, len(findings) - stopping, path]
 
 
-def _node_of(finding: Finding, nodes: Sequence[Node]) -> Node | None:
-    """Return the node with the file or directory of a finding; None for the cluster."""
-    for node in nodes:
+def _node_of(finding: Finding, nodes: Sequence[Node]) -> int | None:
+    """Return the place of the node with the file or directory of a finding; None for the cluster."""
+    for at, node in enumerate(nodes):
         paths = [node.config.path, *(state.directory.path for state in node.states)]
         if any(finding.path == path or finding.path.startswith(f"{path}/") for path in paths):
-            return node
+            return at
     return None

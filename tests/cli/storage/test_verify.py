@@ -39,8 +39,9 @@ from tests.helpers.nodes.node_directories import (
     make_node,
     storage,
 )
-from tests.helpers.tools.console import Done
+from tests.helpers.tools.console import STORAGE, Done
 from tests.helpers.tools.own_terminal import OwnTerminal
+from tests.helpers.tools.terminal_program import Screen
 
 NO_PARTITION = {"partition": None, "records": None, "bytes": None}
 
@@ -352,3 +353,16 @@ def test_findings_are_grouped_by_node_with_their_cures() -> None:
     ]
     assert "\x1b[1;31mproblem\x1b[0m" in raw
     assert "\x1b[2J" not in raw
+
+
+def test_nodes_are_listed_on_a_terminal(tmp_path: Path) -> None:
+    paths = [make_node(tmp_path / name) / "server.properties" for name in ("a", "b")]
+    arguments = [word for path in paths for word in ("-c", str(path))]
+
+    with Screen(STORAGE, "verify", *arguments, columns=200) as screen:
+        assert screen.wait_for_end() == 2
+
+    assert [line.split()[-1] for line in screen.text.splitlines() if line.startswith("node ")] == [
+        str(path) for path in paths
+    ]
+    assert "problems, 0 notes\n" in screen.text
