@@ -400,6 +400,10 @@ def test_bucket_that_is_longer_than_the_time_shown_is_drawn(
     assert "2026-11-18 11:06:00" in texts(chromium, ".steer .range")[0]
     assert painted(chromium, ".plots .uplot canvas")[-1] > 20_000
 
+    chromium.open(written(tmp_path, {**SAMPLE, "logs": [log, *SAMPLE["logs"]]}))
+
+    assert "Records in 1 of 2 logs" in texts(chromium, ".plots")[0]
+
 
 def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path: Path) -> None:
     """A clock in 1970, one bucket, times that are none, offsets beyond 2^53 and fields without values."""

@@ -654,9 +654,10 @@
     chart.data[0].forEach((middle, at) => {
       const value = chart.data[row][at];
       if (!value) return;
-      const half = 0.43 * chart.data.width;
-      const from = Math.max(left, chart.valToPos(middle - half, "x", true));
-      const to = Math.min(left + width, chart.valToPos(middle + half, "x", true));
+      const [start, end] = [-0.5, 0.5].map((share) => chart.valToPos(middle + share * chart.data.width, "x", true));
+      const gap = Math.min(0.07 * (end - start), 1.5);
+      const from = Math.max(left, start + gap);
+      const to = Math.min(left + width, end - gap);
       const top = chart.valToPos(value, "y", true);
       if (to > left && from < left + width) path.rect(from, Math.min(top, zero), Math.max(1, to - from), Math.max(1, Math.abs(zero - top)));
     });
@@ -747,11 +748,17 @@
   const MOST_ROWS = 24;
   const ALL_ROWS = 500;
 
-  /* The series of all logs together: their steps are powers of two, and their starts multiples. */
-  function logTotals() {
-    const all = report.logs.flatMap((log) => log.series);
+  /* The series of all logs together: their steps are powers of two, and their starts multiples.
+
+     A log that goes far beyond the timeline has buckets too long for it, and is left out. */
+  function logTotals(data) {
+    const fits = (each) => !data || each.step * 8 <= data.end - data.start;
+    const every = report.logs.flatMap((log) => log.series).filter((each) => each.values.length);
+    const all = every.some(fits) ? every.filter(fits) : every;
     return [...new Set(all.map((each) => each.name))].map((word) => {
-      const parts = all.filter((each) => each.name === word && each.values.length);
+      const parts = all.filter((each) => each.name === word);
+      const those = every.filter((each) => each.name === word).length;
+      const where = parts.length === those ? "all logs" : `${number(parts.length)} of ${number(those)} logs`;
       const step = Math.max(...parts.map((each) => each.step));
       const start = Math.min(...parts.map((each) => Math.floor(each.start / step) * step));
       const end = Math.max(...parts.map((each) => each.start + each.values.length * each.step));
@@ -759,8 +766,8 @@
       for (const part of parts) {
         part.values.forEach((value, at) => { values[Math.floor((part.start + at * part.step - start) / step)] += value; });
       }
-      return parts.length && { name: word, label: `${short(word)} in all logs`, unit: parts[0].unit, kind: "count-per-bucket", by: null, start, step, values, colour: parts[0].unit === "bytes" ? "sky" : "green" };
-    }).filter(Boolean);
+      return { name: word, label: `${short(word)} in ${where}`, unit: parts[0].unit, kind: "count-per-bucket", by: null, start, step, values, colour: parts[0].unit === "bytes" ? "sky" : "green" };
+    });
   }
 
   /* A text with its last `word` replaced: a name of a file before it may have the same word. */
@@ -774,7 +781,7 @@
     const series = (data?.series ?? []).map((each) => ({
       ...each, start: data.start, step: data.step, label: NAMES[each.name]?.[0] ?? short(each.name), colour: NAMES[each.name]?.[1] ?? "green",
     }));
-    const ofLogs = logTotals();
+    const ofLogs = logTotals(data);
     if (!data && !ofLogs.length) return null;
     // A bucket of the logs that begins a little earlier, or ends a little later, makes the time no longer.
     const starts = ofLogs.map((each) => (data && each.start + each.step > data.start ? data.start : each.start));
