@@ -95,8 +95,9 @@ An archive of directories (.tar, also .gz, .bz2, .xz or .zst; .zip) stands for a
 paths are shown as ARCHIVE!/PATH. Its logs, and the files beside them, are unpacked to a directory
 in TMPDIR, which is removed at the end. Refused are archives that inflate out of proportion, to more
 than there is room for, or to paths outside; links, devices and archives in an archive are named on
-standard error and left out, and the exit status is 1. With --files in Kafka's text, and with
---spark, such archives are not read.
+standard error and left out, and the exit status is 1. Of an archive that is damaged or cut short,
+what can be read is read, the rest is named, and the exit status is 2. With --files in Kafka's text
+such archives are not read; with --spark, and in object stores, they are refused.
 
 With --format json the small files of a log directory (quorum-state, partition.metadata,
 leader-epoch-checkpoint, the other checkpoints, meta.properties) are printed as one object each.""",

@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kraftops.dump.sources.missing import refuse_missing
-from kraftops.dump.sources.names import OnUnreadable, Source, bundles_among, expand
+from kraftops.dump.sources.names import (
+    OnUnreadable,
+    Source,
+    bundles_among,
+    expand,
+    refuse_remote_bundles,
+)
 from kraftops.errors import SourceError, UsageError
 from kraftops.java.text import path_text
+from kraftops.log.reader import DamagedArchive
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.query.summary_order import BY_NAME
 from kraftops.records.dialects import KAFKA_DIALECT
 from kraftops.records.internal_topics import DEFAULT_CLASS, INTERNAL_TOPICS, METADATA, USER
 from kraftops_cli.dump_log.filter_values import parsed_filter, refuse_unknown_types
-from kraftops_cli.dump_log.plan import Plan
+from kraftops_cli.dump_log.plan import DAMAGED, Plan
 from kraftops_cli.dump_log.run import run_dump
 from kraftops_cli.live.request import is_live, live_source
 from kraftops_cli.spark.options import SparkRequest, spark_request
@@ -66,6 +73,7 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     _refuse_repeated(ctx, names, terminal)
     on_spark = spark_request(ctx, options)
     _refuse_contradictions(ctx, query, options)
+    refuse_remote_bundles(names)
     if not on_spark:  # whose workers may see other files
         if not (files and query.output_format.is_text):  # no form of Kafka's tool
             terminal.keeps_kafka_codes = False
@@ -79,6 +87,8 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
             terminal.error(error.message)
         run = _run_check if _is_walk(query, options) else _run_dump
         code = run(names, query, options, terminal, bundles)
+    if any(isinstance(error, DamagedArchive) for error in skipped):
+        return max(code, DAMAGED)
     return max(code, 1) if skipped else code
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kraftops.dump.small_files import is_small_file
 from kraftops.dump.sources.partition_directory import MANIFEST, Log, partition_log
 from kraftops.errors import KraftopsError, SourceError, UsageError
-from kraftops.log.bundles.unpacking import unpack
+from kraftops.log.bundles.unpacking import Skipped, unpack
 from kraftops.log.files import PARTITION_NAME, file_name, has_bundle_name
 from kraftops.log.reader import DamagedArchive
 from kraftops.log.streams import PackedName
@@ -18,7 +18,10 @@ from kraftops.log.streams import PackedName
 _TOPIC_ID = "partition.metadata"
 
 OnSkipped = Callable[[SourceError], None]
-"""Takes the error of a member that is not read, while the others are."""
+"""Takes the error of a member that is not read, while the others are.
+
+It is a `DamagedArchive` where the archive is damaged.
+"""
 
 
 class Bundle(NamedTuple):
@@ -94,7 +97,7 @@ def unpacked(paths: Iterable[str], on_skipped: OnSkipped) -> Iterator[dict[str, 
     """Yield archives by their paths, unpacked; the temporary directories are removed at the end.
 
     Raises:
-        SourceError: an archive cannot be read, is damaged or a bomb, or there is no room for it.
+        SourceError: nothing in an archive can be read, it is a bomb, or there is no room for it.
     """
     with ExitStack() as stack:
         yield {path: _unpacked(path, stack, on_skipped) for path in paths}
@@ -123,6 +126,9 @@ def _unpacked(path: str, stack: ExitStack, on_skipped: OnSkipped) -> Bundle:
         raise SourceError(
             f"cannot read {path}: {bundle.shown(error.message)}", error.hint
         ) from None
-    for name, reason in (*skipped, *((name, "it is an archive in an archive") for name in nested)):
-        on_skipped(SourceError(f"cannot read {path}!/{name}: {reason}"))
+    skipped += (Skipped(name, "it is an archive in an archive") for name in nested)
+    for one in skipped:
+        place = f"{path}!/{one.name}" if one.name else f"the rest of {path}"
+        kind = DamagedArchive if one.is_damaged else SourceError
+        on_skipped(kind(f"cannot read {place}: {bundle.shown(one.reason)}"))
     return bundle

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kraftops.dump.sources.partition_directory import Log, no_log, partition_log
 from kraftops.dump.sources.remote import WILD, remote_logs
-from kraftops.errors import SourceError
+from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import (
     PARTITION_NAME,
     STANDARD_INPUT,
@@ -162,6 +162,20 @@ def bundles_among(names: Iterable[str]) -> list[str]:
         for path in matching_paths(name)
     ]
     return [path for path in dict.fromkeys(paths) if has_bundle_name(path) and os.path.isfile(path)]
+
+
+def refuse_remote_bundles(names: Iterable[str]) -> None:
+    """Refuse archives of directories in object stores: they are unpacked from a local file.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for name in names:
+        if is_remote(name) and has_bundle_name(name):
+            raise UsageError(
+                f"{name} is an archive of directories in an object store",
+                "copy it to this machine, or unpack it there, and name the directory",
+            )
 
 
 def _with_parents(path: str) -> Iterator[str]:

@@ -6,14 +6,17 @@ import stat
 import tarfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import Enum
-from typing import IO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from kraftops.log.archives import inflated_blocks
 from kraftops.log.codecs import zstd_module
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
 
 MOST_MEMBERS = 1_000_000
 MOST_RATIO = 1100
@@ -25,6 +28,17 @@ TOO_LARGE = "unpack it, if that is right, and name the directory"
 _MOST_HEADER_BYTES = BLOCK  # of a name or of extended attributes, which are read as a whole
 _ZIP = b"PK"
 _ENDINGS = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"\xfd7zXZ": ".xz", b"BZh": ".bz2"}
+
+
+class TornArchive(DamagedArchive):
+    """An archive is damaged, or cut short; the members before the damage were yielded."""
+
+
+class Content(Protocol):
+    """The content of a member."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to *size* bytes, none only at the end."""
 
 
 class MemberKind(Enum):
@@ -42,13 +56,13 @@ class Member(NamedTuple):
     kind: MemberKind
     modified: float
     """Seconds since the epoch."""
-    content: IO[bytes] | None = None
+    content: Content | None = None
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the content of a file.
 
         Raises:
-            DamagedArchive: the archive is damaged.
+            TornArchive: the archive is damaged.
         """
         assert self.content
         while True:
@@ -64,7 +78,8 @@ def members(path: str) -> Iterator[Member]:
 
     Raises:
         SourceError: it cannot be opened or read.
-        DamagedArchive: it is damaged, or no archive, or inflates beyond all measure.
+        TornArchive: it is damaged, or no archive; what could be read was yielded.
+        DamagedArchive: it inflates beyond all measure.
     """
     with LogFile(path) as file:
         magic = file.read_at(0, 6)
@@ -78,19 +93,21 @@ def members(path: str) -> Iterator[Member]:
 def _tar_members(file: LogFile, magic: bytes) -> Iterator[Member]:
     ending = next((end for start, end in _ENDINGS.items() if magic.startswith(start)), None)
     blocks = inflated_blocks(file, ending) if ending else _blocks(file)
-    stream = cast("IO[bytes]", _Stream(blocks))
+    stream = _Stream(blocks)
     with _damage_of_archives():
-        tar = tarfile.open(fileobj=stream, mode="r:")  # noqa: SIM115 - it holds no file of its own
+        tar = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:")  # noqa: SIM115 - it holds no file of its own
     while True:
         with _damage_of_archives():
             member = tar.next()
         if member is None:
+            stream.check_end()
             return
         tar.members.clear()  # type: ignore[attr-defined]  # it would keep all
         _refuse_bomb(member.offset_data + member.size, file)
         kind = _tar_kind(member)
         if kind is MemberKind.FILE:
-            yield Member(member.name, kind, member.mtime, tar.extractfile(member))
+            content = tar.extractfile(member) if member.issparse() else _TarContent(stream, member)
+            yield Member(member.name, kind, member.mtime, content)
         elif kind:
             yield Member(member.name, kind, member.mtime)
 
@@ -103,11 +120,35 @@ def _tar_kind(member: tarfile.TarInfo) -> MemberKind | None:
     return MemberKind.LINK if member.issym() or member.islnk() else MemberKind.DEVICE
 
 
+class _TarContent:
+    """The content of a member, up to where the archive is cut."""
+
+    def __init__(self, stream: _Stream, member: tarfile.TarInfo) -> None:
+        self._stream = stream
+        self._position, self._left = member.offset_data, member.size
+
+    def read(self, size: int) -> bytes:
+        if not self._left:
+            return b""
+        self._stream.seek(self._position)
+        found = self._stream.read(min(size, self._left))
+        if not found:
+            raise tarfile.ReadError("the archive is cut short")
+        self._position += len(found)
+        self._left -= len(found)
+        return found
+
+
 def _zip_members(path: str, file: LogFile) -> Iterator[Member]:
     from zipfile import BadZipFile, ZipFile
 
-    with _damage_of_archives():
+    try:
         archive = ZipFile(path)
+    except BadZipFile:
+        yield from _torn_zip_members(file)
+        raise TornArchive("its end is missing, with the list of its members") from None
+    except NotImplementedError as error:
+        raise TornArchive(str(error)) from None
     with archive:
         _refuse_bomb(sum(info.file_size for info in archive.infolist()), file)
         for info in archive.infolist():
@@ -115,12 +156,38 @@ def _zip_members(path: str, file: LogFile) -> Iterator[Member]:
             if stat.S_ISLNK(info.external_attr >> 16):
                 yield Member(info.filename, MemberKind.LINK, modified)
             elif not info.is_dir():
-                with _damage_of_archives():
-                    if info.flag_bits & 1:
-                        raise BadZipFile("it is encrypted")
-                    content = archive.open(info)
-                with content:
+                with closing(_ZipContent(archive, info)) as content:
                     yield Member(info.filename, MemberKind.FILE, modified, content)
+
+
+class _ZipContent:
+    """The content of a member, opened when it is read: others may be sound."""
+
+    def __init__(self, archive: ZipFile, info: ZipInfo) -> None:
+        self._archive, self._info = archive, info
+        self._opened: IO[bytes] | None = None
+
+    def read(self, size: int) -> bytes:
+        if self._opened is None:
+            if self._info.flag_bits & 1:
+                raise tarfile.ReadError("it is encrypted")
+            self._opened = self._archive.open(self._info)
+        return self._opened.read(size)
+
+    def close(self) -> None:
+        if self._opened:
+            self._opened.close()
+
+
+def _torn_zip_members(file: LogFile) -> Iterator[Member]:
+    from kraftops.log.bundles.torn_zip import torn_members
+
+    inflated = 0
+    with _damage_of_archives():
+        for name, modified, content in torn_members(file):
+            yield Member(name, MemberKind.FILE, modified, content)
+            inflated += content.inflated
+            _refuse_bomb(inflated, file)
 
 
 def _refuse_bomb(size: int, file: LogFile) -> None:
@@ -148,6 +215,8 @@ class _Stream:
         self._block = b""
         self._start = 0  # of the block
         self._position = 0
+        self._damage: DamagedArchive | None = None  # behind the block
+        self._latest = b""  # what was read last
 
     def tell(self) -> int:
         return self._position
@@ -172,10 +241,31 @@ class _Stream:
             parts.append(part)
             size -= len(part)
             self._position += len(part)
-        return b"".join(parts)
+        if self._damage and not parts:
+            raise self._damage
+        self._latest = b"".join(parts)
+        return self._latest
+
+    def check_end(self) -> None:
+        """Check that zeros were read last: tarfile takes what is no header for the end.
+
+        Raises:
+            TornArchive: it was something else.
+        """
+        if self._damage:
+            raise TornArchive(self._damage.message)
+        if not self._latest:
+            raise TornArchive("its end is missing")
+        if self._latest.count(0) != len(self._latest):
+            position = self._position - len(self._latest)
+            raise TornArchive(f"byte {position} of the tar archive: no header of a member")
 
     def _advance(self) -> bool:
-        block = next(self._blocks, b"")
+        try:
+            block = next(self._blocks, b"")
+        except DamagedArchive as error:
+            self._damage = error
+            return False
         kept = self._block[-1:]  # tarfile looks at the byte before a header again
         self._start += len(self._block) - len(kept)
         self._block = kept + block
@@ -187,7 +277,7 @@ def _damage_of_archives() -> Iterator[None]:
     """Turn errors of damaged archives into one.
 
     Raises:
-        DamagedArchive: there was an error.
+        TornArchive: there was an error.
     """
     from lzma import LZMAError
     from struct import error as struct_error
@@ -197,5 +287,9 @@ def _damage_of_archives() -> Iterator[None]:
     of_zip = (BadZipFile, NotImplementedError, zlib_error, LZMAError, struct_error, EOFError)
     try:
         yield
+    except TornArchive:
+        raise
+    except DamagedArchive as error:
+        raise TornArchive(error.message, error.hint) from None
     except (tarfile.TarError, *of_zip, zstd_module().ZstdError, ValueError, OverflowError) as error:
-        raise DamagedArchive(str(error)) from None
+        raise TornArchive(str(error)) from None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from kraftops.log.bundles.members import TOO_LARGE, Member, MemberKind, members
+from kraftops.log.bundles.members import TOO_LARGE, Member, MemberKind, TornArchive, members
 from kraftops.log.reader import DamagedArchive
 
 _MORE_ROOM = "TMPDIR names a directory with more room"
@@ -24,34 +24,58 @@ class NoRoom(DamagedArchive):
 
 
 class Skipped(NamedTuple):
-    """A member that is wanted and not unpacked, and the reason."""
+    """A member that is wanted and not completely unpacked, and the reason.
+
+    Without a name it is the rest of a damaged archive.
+    """
 
     name: str
     reason: str
+    is_damaged: bool = False
 
 
 def unpack(path: str, folder: str, is_wanted: Callable[[str], bool]) -> list[Skipped]:
     """Write the files of an archive whose path in it *is_wanted*, with their times, to a directory.
 
-    Links and devices are not made.
+    Links and devices are not made. Of a damaged archive everything is unpacked that can be read.
 
     Raises:
         SourceError: the archive cannot be read, or the directory cannot be written.
-        DamagedArchive: it is damaged, or too large for its size, or a path leads out of it.
+        TornArchive: it is damaged, and nothing can be read.
+        DamagedArchive: it is too large for its size, or a path leads out of it.
         NoRoom: there is no room.
     """
-    room = _Room(path, folder)
     skipped: list[Skipped] = []
-    for member in members(path):
+    written = 0
+    room = _Room(path, folder)
+    damage: TornArchive | None = None
+    found = members(path)
+    while True:
+        try:
+            member = next(found, None)
+        except TornArchive as error:
+            damage = error
+            skipped.append(Skipped("", error.message, is_damaged=True))
+            break
+        if member is None:
+            break
         name = posixpath.normpath(member.name)
         if posixpath.isabs(name) or ".." in name.split("/") or "\0" in name:
             raise DamagedArchive(f"the path {member.name} leads out of it")
         if not is_wanted(name):
             continue
-        if member.kind is MemberKind.FILE:
-            _write(member, os.path.join(folder, name), room)
-        else:
+        if member.kind is not MemberKind.FILE:
             skipped.append(Skipped(name, f"it is a {member.kind.value}"))
+            continue
+        target = os.path.join(folder, name)
+        try:
+            _write(member, target, room)
+        except TornArchive as error:
+            damage = error
+            skipped.append(Skipped(name, error.message, is_damaged=True))
+        written += os.path.getsize(target) > 0
+    if damage and not written:
+        raise damage
     for parent, _, _ in os.walk(folder):
         os.utime(parent, (0, 0))  # that it has just been made says nothing
     return skipped

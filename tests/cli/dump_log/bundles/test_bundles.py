@@ -130,13 +130,60 @@ def test_path_that_leads_out_is_refused() -> None:
     ]
 
 
-def test_bundle_that_is_cut_is_refused() -> None:
-    KINDS["log.tar.gz"](Path("b.tar.gz"), FILES)
-    Path("b.tar.gz").write_bytes(Path("b.tar.gz").read_bytes()[:-3000])
+@pytest.mark.parametrize("name", ["log.tar", "log.tar.gz", "log.zip"])
+def test_bundle_that_is_cut_is_read_up_to_the_cut(name: str) -> None:
+    """The rest is said; of a zip archive the list of its members is at its end.
 
-    (line,) = lines(run_here("b.tar.gz"), 1)
+    In the other formats these files are one block.
+    """
+    KINDS[name](Path(name), FILES)
+    whole = Path(name).read_bytes()
+    all_rows = set(run_here("--format", "csv", name).text.splitlines())
+    Path(name).write_bytes(whole[: len(whole) // 3])
 
-    assert line.startswith("kafka-dump-log: cannot read b.tar.gz: byte ")
+    done = run_here("--format", "csv", name)
+
+    assert done.code == 2
+    assert any(f"cannot read the rest of {name}: " in line for line in done.errors), done.err
+    assert 10 < len(all_rows.intersection(done.text.splitlines())) < len(all_rows)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
+def test_damage_in_a_bundle_is_never_passed_over(name: str, at: float) -> None:
+    KINDS[name](Path(name), FILES)
+    whole = bytearray(Path(name).read_bytes())
+    sound = run_here("--check", name)
+    start = int(len(whole) * at)
+    whole[start : start + 700] = b"\xa5" * 700
+    Path(name).write_bytes(whole)
+
+    done = run_here("--check", name)
+
+    assert sound.code == 0
+    assert done.code in (1, 2)
+
+
+def test_member_with_a_wrong_checksum_does_not_hide_the_others() -> None:
+    KINDS["log.zip"](Path("b.zip"), FILES)
+    data = bytearray(Path("b.zip").read_bytes())
+    data[data.index(b"plain-0/00000000000000000000.log") + 40] ^= 0xFF
+    Path("b.zip").write_bytes(data)
+
+    done = run_here("--summary", "b.zip")
+
+    assert done.code == 2
+    assert "cannot read b.zip!/plain-0/00000000000000000000.log: " in done.err
+    assert {"plain", "txn", "kept"} <= {line.split()[0] for line in done.text.splitlines()}
+
+
+def test_archive_of_which_nothing_can_be_read_is_refused() -> None:
+    for name in ("b.tar", "b.zip", "b.tar.gz"):
+        Path(name).write_bytes(b"PK\x03\x04 and nothing else" * 40)
+
+        (line,) = lines(run_here(name), 1)
+
+        assert line.startswith(f"kafka-dump-log: cannot read {name}: ")
 
 
 def test_archive_in_an_archive_is_refused_and_the_rest_is_read() -> None:
@@ -170,10 +217,15 @@ def test_bundle_is_neither_followed_nor_replaced() -> None:
     assert line == "kafka-dump-log: cannot write b.tar: it is being read"
 
 
-def test_spark_refuses_bundles() -> None:
+def test_spark_and_object_stores_refuse_bundles() -> None:
     KINDS["log.tar"](Path("b.tar"), FILES)
 
     assert lines(run_here("--spark", "b.tar"), 1) == [
         "kafka-dump-log: --spark reads no archive of directories: b.tar",
         "hint: unpack it, and name the directory",
     ]
+    for options in ([], ["--check"], ["--spark"]):
+        assert lines(run_here(*options, "s3://bucket/b.tar.gz"), 1) == [
+            "kafka-dump-log: s3://bucket/b.tar.gz is an archive of directories in an object store",
+            "hint: copy it to this machine, or unpack it there, and name the directory",
+        ]
