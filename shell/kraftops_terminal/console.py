@@ -40,6 +40,11 @@ class Console:
         return self.environment.get("TERM", "dumb") in ("", "dumb")
 
     @property
+    def has_screen(self) -> bool:
+        """Whether frames can be shown on it, see `kraftops_terminal.screen`."""
+        return self.is_terminal and not self.is_dumb
+
+    @property
     def has_color(self) -> bool:
         """Whether text is coloured."""
         if self.color != "auto":

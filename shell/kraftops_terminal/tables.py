@@ -76,6 +76,8 @@ class Table:
     """A last row, with sums."""
     limit: int | None = None
     """Most rows on a terminal, where a line counts the others; None for all."""
+    names_missing: bool = True
+    """Whether a line names the columns that are left out."""
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -144,7 +146,7 @@ def _drawn(console: Console, table: Table, rows: Sequence[Sequence[Cell]]) -> st
         )
     lines = console.drawn(drawn).splitlines()
     dropped = [column.title for at, column in enumerate(columns) if at not in widths]
-    if dropped:
+    if dropped and table.names_missing:
         tail = f"no room for {', '.join(dropped)}: a wider terminal or a pipe shows all columns"
         lines.append(console.painted(tail, "muted"))
     return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -19,3 +19,13 @@ def padded(text: str, width: int, *, is_right: bool = False) -> str:
     """Return text with blanks up to a width in columns."""
     blanks = " " * (width - width_of_text(text))
     return blanks + text if is_right else text + blanks
+
+
+def cut(text: str, width: int) -> str:
+    """Return text, or as much of it as fits into a width in columns, with a mark at its end."""
+    if width_of_text(text) <= width:
+        return text
+    kept = text[: max(width - 1, 0)]
+    while width_of_text(kept) > width - 1:
+        kept = kept[:-1]
+    return f"{kept}…" if width > 0 else ""

@@ -74,6 +74,10 @@ def describe(terminal: Terminal, /, form: str, *, watch: float | None, **options
     chosen = Chosen(
         frozenset(flattened(ids)) if ids else None, frozenset(racks) if racks else None, fenced
     )
+    if watch is not None and form == "text" and terminal.console.has_screen:
+        from kraftops_cli.cluster.watch.run import watch_screen
+
+        return watch_screen(terminal, target, chosen, watch)
     printer = _Printer(terminal, form, chosen, has_time=watch is not None)
     if watch is None:
         printer.describe(target)

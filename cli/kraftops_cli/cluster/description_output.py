@@ -108,7 +108,7 @@ def _quorum_text(description: ClusterDescription) -> str:
             description.facts_of(each.node_id).release,
             _known(each.end_offset),
             end - each.end_offset if each.end_offset >= 0 else None,
-            None if (age := _age(each.caught_up_at, description.now)) is None else _ago(age),
+            None if (age := age_of(each.caught_up_at, description.now)) is None else ago_text(age),
             _listener_text(quorum.listeners.get(each.node_id, [])),
             to_text(each.directory_id) if each.directory_id else None,
         )
@@ -122,7 +122,7 @@ def feature_text(features: Sequence[Feature]) -> str:
     rows = [
         (
             each.name,
-            None if each.finalized is None else _level_text(each.name, each.finalized),
+            None if each.finalized is None else level_text(each.name, each.finalized),
             f"{each.supported.first}-{each.supported.last}" if each.supported else None,
         )
         for each in features
@@ -130,7 +130,8 @@ def feature_text(features: Sequence[Feature]) -> str:
     return printable_table([("FEATURE", "FINALIZED", "SUPPORTED"), *rows])
 
 
-def _level_text(feature: str, level: int) -> str:
+def level_text(feature: str, level: int) -> str:
+    """Return a level of a feature, with its name if it has one."""
     name = level_name(feature, level)
     return f"{level} ({name})" if name else str(level)
 
@@ -141,12 +142,13 @@ def level_name(feature: str, level: int | None) -> str | None:
     return known.name if known else None
 
 
-def _age(time: int, now: int) -> int | None:
+def age_of(time: int, now: int) -> int | None:
     """Return the ms since a time, at least 0; None for -1, and for a time in the far future."""
     return max(now - time, 0) if 0 <= time <= now + _MOST_AHEAD_MS else None
 
 
-def _ago(age: int) -> str:
+def ago_text(age: int) -> str:
+    """Return an age, in ms, in words."""
     return f"{span_text(age // 1000 * 1000)} ago" if age >= 1000 else "now"
 
 
@@ -266,8 +268,8 @@ def _replica_json(role: str, replica: ReplicaState, end: int, now: int) -> dict[
         "endOffset": _known(replica.end_offset),
         "lag": end - replica.end_offset if replica.end_offset >= 0 else None,
         "lastFetchTimestamp": _known(replica.fetched_at),
-        "lastFetchAgeMs": _age(replica.fetched_at, now),
+        "lastFetchAgeMs": age_of(replica.fetched_at, now),
         "lastCaughtUpTimestamp": _known(replica.caught_up_at),
-        "lastCaughtUpAgeMs": _age(replica.caught_up_at, now),
+        "lastCaughtUpAgeMs": age_of(replica.caught_up_at, now),
         "directoryId": to_text(replica.directory_id) if replica.directory_id else None,
     }

@@ -27,3 +27,17 @@ def merged(counts: Sequence[int], most: int) -> tuple[list[int], int]:
     return [
         sum(counts[start : start + together]) for start in range(0, len(counts), together)
     ], together
+
+
+def sparkline(counts: Sequence[int | None], width: int) -> str:
+    """Return the last *width* counts as one line: the highest fills it, 0 is the lowest block.
+
+    A count above zero is higher than that; a count that is not known, None, is a blank.
+    """
+    shown = counts[-width:] if width > 0 else ()
+    highest = max((count for count in shown if count is not None), default=0)
+    above = len(_BLOCKS) - 2
+    return "".join(
+        " " if count is None else _BLOCKS[1 + -(-count * above // highest) if count else 1]
+        for count in shown
+    )

@@ -86,10 +86,10 @@ class Controllers:
                 reply = self._fetched(node, version, correlation, body)
             elif key == 59:
                 reply = self._snapshot(node, version, correlation, body)
-            elif key == 55:  # nobody may see who votes
-                reply = answer("DescribeQuorum", version, correlation, error_code=31, topics=[])
             elif key in self.more:
                 reply = self.more[key](version, correlation, body)
+            elif key == 55:  # nobody may see who votes
+                reply = answer("DescribeQuorum", version, correlation, error_code=31, topics=[])
             else:
                 return
             connection.sendall(reply)

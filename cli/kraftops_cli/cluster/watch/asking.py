@@ -1,0 +1,101 @@
+"""Asking a cluster again and again, in a thread: an answer may take long, or not come."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+from kraftops.errors import AnswerError, WireError
+from kraftops.wire.rpc.error_codes import may_pass
+from kraftops_cli.cluster.description import Chosen, KeptAnswers, ask_description
+from kraftops_cli.cluster.target import Target
+from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.state import Trouble
+from kraftops_cli.cluster.watch.view import View, view_of
+
+Item = View | Trouble | Happening
+_SHARE = 0.1
+"""The most of a core that questions may take: after expensive ones it waits longer."""
+
+
+class Asker:
+    """Asks a cluster, and keeps what it found until that is taken."""
+
+    def __init__(
+        self, target: Target, chosen: Chosen, seconds: float, tell: Callable[[], None]
+    ) -> None:
+        """Begin to ask.
+
+        Args:
+            target: The cluster.
+            chosen: The brokers that are shown.
+            seconds: The time between an answer and the next question.
+            tell: Is called when there is something to take.
+        """
+        self._target = target
+        self._chosen = chosen
+        self._seconds = seconds
+        self._tell = tell
+        self._found: SimpleQueue[Item | Exception] = SimpleQueue()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def take(self) -> list[Item]:
+        """Return what was found since the last call.
+
+        Raises:
+            KraftopsError: the question is not permitted, or will never be answered.
+        """
+        items: list[Item] = []
+        while True:
+            try:
+                item = self._found.get_nowait()
+            except Empty:
+                return items
+            if isinstance(item, Exception):
+                raise item
+            items.append(item)
+
+    def _run(self) -> None:
+        kept, notes = KeptAnswers(), _Notes(self._put)
+        is_first = True
+        while True:
+            cpu = time.thread_time()
+            try:
+                self._ask(kept, notes)
+            except Exception as error:  # noqa: BLE001 - the main thread raises it
+                if not isinstance(error, WireError) or not may_pass(error):
+                    self._put(error)
+                    return
+                self._put(Trouble(time.time_ns() // 1_000_000, error.message))
+            if is_first:  # what is loaded has no cycles; the screen is to be free of its own
+                gc.freeze()
+                gc.enable()
+                is_first = False
+            time.sleep(max(self._seconds, (time.thread_time() - cpu) / _SHARE))
+            self._target = self._target.restarted()
+
+    def _ask(self, kept: KeptAnswers, notes: _Notes) -> None:
+        description = ask_description(self._target, notes.skipped, kept=kept, chosen=self._chosen)
+        self._put(view_of(description))
+
+    def _put(self, item: Item | Exception) -> None:
+        self._found.put(item)
+        self._tell()
+
+
+class _Notes:
+    """What the user may not see, each told once."""
+
+    def __init__(self, put: Callable[[Item], None]) -> None:
+        self._put = put
+        self._told: set[str] = set()
+
+    def skipped(self, part: str, error: AnswerError) -> None:
+        """Tell of a part that is not permitted."""
+        if part not in self._told:
+            self._told.add(part)
+            now = time.time_ns() // 1_000_000
+            self._put(Happening(now, "warning", f"{part}: {error.message}"))

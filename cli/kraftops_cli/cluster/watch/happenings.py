@@ -1,0 +1,152 @@
+"""Happenings: what has changed between two views of a cluster, in words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from kraftops.display.sizes import many, number_text
+from kraftops_cli.cluster.description import FENCED
+from kraftops_cli.cluster.watch.view import BrokerRow, Counts, View
+
+_NAMED = 5  # brokers in one line
+
+
+class Happening(NamedTuple):
+    """A change that was seen at a time, in ms; *style* is one of the terminal's theme."""
+
+    time: int
+    style: str
+    text: str
+
+
+def happenings_between(before: View, after: View) -> list[Happening]:
+    """Return what has changed, the quorum first; nothing about what one of the views lacks."""
+    found = (
+        *_of_quorum(before, after),
+        *_of_brokers(before, after),
+        *_of_partitions(before.counts, after.counts),
+        *_of_features(before, after),
+    )
+    return [Happening(after.time, style, text) for style, text in found]
+
+
+Change = tuple[str, str]
+"""A style and a text."""
+
+
+def _of_quorum(before: View, after: View) -> Iterator[Change]:
+    if after.missing is not None and before.missing is None:
+        yield "bad", after.missing
+    if before.missing is not None and after.missing is None:
+        yield "good", "the quorum is known again"
+    if (before.leader, before.epoch) != (after.leader, after.epoch) and after.leader is not None:
+        epoch = "" if after.epoch is None else f", epoch {after.epoch}"
+        if before.leader != after.leader and before.leader is not None:
+            yield "warning", f"the quorum is led by {after.leader} after {before.leader}{epoch}"
+        elif before.epoch is not None and after.epoch is not None:
+            yield "warning", f"the quorum is led by {after.leader} again{epoch}"
+    if before.replicas is None or after.replicas is None:
+        return
+    voters = {each.id for each in before.replicas if each.role != "observer"}
+    now = {each.id for each in after.replicas if each.role != "observer"}
+    for voter in sorted(now - voters):
+        yield "warning", f"voter {voter} has come"
+    for voter in sorted(voters - now):
+        yield "warning", f"voter {voter} is gone"
+
+
+def _of_brokers(before: View, after: View) -> Iterator[Change]:
+    if before.brokers is None or after.brokers is None:
+        return
+    known = {each.id: each for each in before.brokers}
+    now = {each.id: each for each in after.brokers}
+    gone = sorted(known.keys() - now.keys())
+    if gone:
+        yield "warning", f"{_brokers(gone)} unregistered"
+    both = [(known[each], now[each]) for each in sorted(known.keys() & now.keys())]
+    come = [(None, now[each]) for each in sorted(now.keys() - known.keys())]
+    yield from _grouped([*come, *both], _state)
+    yield from _grouped(both, _release)
+    yield from _grouped(both, _failed)
+
+
+Pair = tuple[BrokerRow | None, BrokerRow]
+
+
+def _grouped(
+    pairs: Sequence[Pair], change_of: Callable[[BrokerRow | None, BrokerRow], Change | None]
+) -> Iterator[Change]:
+    """Yield each change once, with all brokers that have it."""
+    found: defaultdict[Change, list[int]] = defaultdict(list)
+    for before, after in pairs:
+        change = change_of(before, after)
+        if change is not None:
+            found[change].append(after.id)
+    for (style, text), ids in found.items():
+        yield style, f"{_brokers(ids)} {text}"
+
+
+def _state(before: BrokerRow | None, after: BrokerRow) -> Change | None:
+    if before is None:
+        return "good", f"registered, {after.state}"
+    if before.state == after.state:
+        return None
+    style = "bad" if after.state == FENCED else "good" if after.state == "active" else "warning"
+    return style, f"{after.state}, before {before.state}"
+
+
+def _release(before: BrokerRow | None, after: BrokerRow) -> Change | None:
+    if before is None or None in (before.release, after.release) or before.release == after.release:
+        return None
+    return "warning", f"of release {after.release}, before {before.release}"
+
+
+def _failed(before: BrokerRow | None, after: BrokerRow) -> Change | None:
+    new = sorted({*after.failed} - {*(before.failed if before else ())})
+    return ("bad", f"failed directory {', '.join(new)}") if new else None
+
+
+def _brokers(ids: Sequence[int]) -> str:
+    names = ", ".join(map(str, ids[:_NAMED]))
+    more = f", … ({number_text(len(ids))})" if ids[_NAMED:] else ""
+    return f"broker{'s' if len(ids) > 1 else ''} {names}{more}:"
+
+
+_TROUBLES = (
+    ("offline", "bad"),
+    ("under_min_isr", "bad"),
+    ("under_replicated", "warning"),
+    ("moving", "warning"),
+)
+"""The counts that should be 0, each with the style of what begins."""
+NAMES = {
+    "under_replicated": "under-replicated",
+    "offline": "offline",
+    "under_min_isr": "under min ISR",
+    "moving": "in reassignment",
+}
+"""The counts in words."""
+
+
+def _of_partitions(before: Counts | None, after: Counts | None) -> Iterator[Change]:
+    """Yield counts that begin or end to be 0, and changes of the number of partitions."""
+    if before is None or after is None:
+        return
+    for name, style in _TROUBLES:
+        was, count = getattr(before, name), getattr(after, name)
+        if count and not was:
+            yield style, f"{many(count, 'partition')} {NAMES[name]}"
+        elif was and not count:
+            yield "good", f"no partition {NAMES[name]} any more"
+    if before.partitions != after.partitions:
+        counts = f"{number_text(after.partitions)}, before {number_text(before.partitions)}"
+        yield "", f"partitions: {counts}"
+
+
+def _of_features(before: View, after: View) -> Iterator[Change]:
+    known, now = dict(before.features), dict(after.features)
+    for name, level in now.items():
+        if name in known and known[name] != level:
+            yield "warning", f"{name} is {level}, before {known[name]}"

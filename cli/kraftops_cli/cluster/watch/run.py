@@ -1,0 +1,63 @@
+"""`kafka-cluster describe --watch` on a terminal: the loop between the cluster, keys and frames."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from kraftops_cli.cluster.description import Chosen
+from kraftops_cli.cluster.target import Target
+from kraftops_cli.cluster.watch.asking import Asker, Item
+from kraftops_cli.cluster.watch.drawing import frame
+from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.state import (
+    ScreenState,
+    Trouble,
+    pressed,
+    with_note,
+    with_trouble,
+    with_view,
+)
+from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.screen import Screen
+
+_SILENCE = 3.0  # seconds without an answer, after which the screen says so
+_KEYBOARD = 0
+
+
+def watch_screen(terminal: Terminal, target: Target, chosen: Chosen, seconds: float) -> int:
+    """Show the cluster until somebody quits; return the exit code.
+
+    Raises:
+        KraftopsError: the question is not permitted, or will never be answered.
+    """
+    console = terminal.console
+    with Screen(console.fd, _KEYBOARD) as screen:
+        asker = Asker(target, chosen, seconds, screen.wake)
+        state = ScreenState()
+        heard, patience = time.monotonic(), seconds + _SILENCE
+        while not state.is_over:
+            now = time.time_ns() // 1_000_000
+            silence = time.monotonic() - heard
+            drawn = state
+            if silence > patience and state.trouble is None:
+                waited = Trouble(now - round(silence * 1000), "it is asked, and has not answered")
+                drawn = replace(state, trouble=waited)
+            lines, placed = frame(drawn, console, screen.size, now=now, has_keys=screen.has_keys)
+            state = replace(placed, trouble=state.trouble)
+            screen.draw(lines)
+            keys = screen.wait(1.0)
+            items = asker.take()
+            if items:
+                heard = time.monotonic()
+            for item in items:
+                state = _with(state, item)
+            for key in keys:
+                state = pressed(state, key)
+    return 0
+
+
+def _with(state: ScreenState, item: Item) -> ScreenState:
+    if isinstance(item, Trouble):
+        return with_trouble(state, item)
+    return with_note(state, item) if isinstance(item, Happening) else with_view(state, item)
