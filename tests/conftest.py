@@ -3,7 +3,10 @@
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.helpers.tools.screen_files import RecordedScreens
 
 os.environ.pop("KRAFTOPS_DEBUG", None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -27,3 +30,14 @@ settings.register_profile(
     suppress_health_check=_SLOW_DATA,
 )
 settings.load_profile("fast")  # pytest --hypothesis-profile=thorough looks for what this misses
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option to write recorded screens anew."""
+    parser.addoption("--renew-screens", action="store_true", help="write tests/data/screens anew")
+
+
+@pytest.fixture
+def recorded(request: pytest.FixtureRequest) -> RecordedScreens:
+    """Return the recorded screens."""
+    return RecordedScreens(renews=request.config.getoption("--renew-screens"))

@@ -25,7 +25,9 @@ def cut(text: str, width: int) -> str:
     """Return text, or as much of it as fits into a width in columns, with a mark at its end."""
     if width_of_text(text) <= width:
         return text
-    kept = text[: max(width - 1, 0)]
+    if width <= 0:
+        return ""
+    kept = text[: width - 1]
     while width_of_text(kept) > width - 1:
         kept = kept[:-1]
-    return f"{kept}…" if width > 0 else ""
+    return f"{kept}…"

@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from kraftops.image.state.changes import Provenance
     from kraftops.image.state.image import MetadataImage
 
+_STYLES = {
+    "active": "good",
+    "unfenced": "good",
+    "fenced": "bad",
+    "registered-fenced": "bad",
+    "in-controlled-shutdown": "warning",
+}
+"""Styles of the terminal's theme."""
+
 
 def broker_states(image: MetadataImage) -> dict[int, BrokerState]:
     """Return the registrations by broker id, with the changes after them."""
@@ -89,3 +98,8 @@ class KeptBrokers:
             self._brokers[broker] = found
         self._read_at = image.provenance
         return self._brokers
+
+
+def state_style(state: str) -> str:
+    """Return the style of a state; none for one that says nothing."""
+    return _STYLES.get(state, "")

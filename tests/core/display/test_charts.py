@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops.display.charts import chart, merged
+from kraftops.display.charts import chart, merged, sparkline
 
 
 def test_chart_is_as_high_as_its_counts() -> None:
@@ -37,3 +37,10 @@ def test_neighbours_are_put_together_where_there_is_no_room(
     most: int, expected: tuple[list[int], int]
 ) -> None:
     assert merged([1, 2, 3, 4, 5], most) == expected
+
+
+def test_sparkline_shows_the_last_counts_and_what_is_not_known() -> None:
+    assert sparkline([9, 0, 1, None, 50, 100], 5) == "▁▂ ▅█"
+    assert sparkline([0, 0, None], 9) == "▁▁ "
+    assert sparkline([1, 1000], 9) == "▂█"
+    assert sparkline([1], 0) == sparkline([], 5) == ""

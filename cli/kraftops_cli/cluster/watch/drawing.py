@@ -9,7 +9,7 @@ from dataclasses import replace
 from kraftops.display.charts import sparkline
 from kraftops.display.sizes import number_text
 from kraftops.display.times import span_text
-from kraftops_cli.cluster.broker_style import state_style
+from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.description_output import ago_text
 from kraftops_cli.cluster.watch.happenings import NAMES, Happening
 from kraftops_cli.cluster.watch.state import ORDERS, ScreenState, shown_brokers, with_page
@@ -139,7 +139,7 @@ def _broker_summary(view: View, console: Console) -> str:
     for row in view.brokers:
         states[row.state] += 1
     parts = [
-        console.painted(f"{number_text(count)} {state}", state_style(state) or "value")
+        console.painted(f"{number_text(count)} {escaped(state)}", state_style(state) or "value")
         for state, count in states.items()
     ]
     return ", ".join(["brokers", *parts]).replace(",", ":", 1) if parts else "no brokers"

@@ -1,0 +1,150 @@
+"""Keys and answers change the state of the screen."""
+
+from dataclasses import replace
+
+import pytest
+
+from kraftops_cli.cluster.watch import state as state_module
+from kraftops_cli.cluster.watch.happenings import Happening
+from kraftops_cli.cluster.watch.state import (
+    ORDERS,
+    ScreenState,
+    Trouble,
+    pressed,
+    shown_brokers,
+    with_note,
+    with_page,
+    with_trouble,
+    with_view,
+)
+from kraftops_cli.cluster.watch.view import Counts
+from tests.helpers.tools.watched_views import CALM, NOON, broker, view
+
+FENCED = "registered-fenced"
+THREE = with_view(
+    ScreenState(),
+    view(
+        broker(1, leaders=5, rack="r2", lag=None),
+        broker(2, leaders=9, rack="r1", lag=3, state=FENCED, release="4.2"),
+        broker(30, leaders=7, rack=None, lag=8),
+    ),
+)
+
+
+def typed(state: ScreenState, *keys: str) -> ScreenState:
+    for key in keys:
+        state = pressed(state, key)
+    return state
+
+
+def ids(state: ScreenState) -> list[int]:
+    return [row.id for row in shown_brokers(state)]
+
+
+@pytest.mark.parametrize(
+    ("order", "ascending", "descending"),
+    [
+        ("broker", [1, 2, 30], [30, 2, 1]),
+        ("state", [2, 1, 30], [1, 30, 2]),
+        ("release", [2, 1, 30], [1, 30, 2]),
+        ("rack", [2, 1, 30], [1, 2, 30]),
+        ("leaders", [2, 30, 1], [1, 30, 2]),
+        ("replicas", [30, 2, 1], [1, 2, 30]),
+        ("lag", [30, 2, 1], [2, 30, 1]),
+    ],
+)
+def test_brokers_are_sorted_and_unknown_values_come_last(
+    order: str, ascending: list[int], descending: list[int]
+) -> None:
+    state = THREE
+    while ORDERS[state.order].name != order:
+        state = pressed(state, "s")
+
+    assert ids(state) == ascending
+    assert ids(pressed(state, "r")) == descending
+
+
+def test_orders_go_round_in_both_directions() -> None:
+    assert typed(THREE, *["s"] * len(ORDERS)) == THREE
+    assert typed(THREE, "S", "s") == THREE
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("fenced", [2]), ("R1", [2]), ("4.3 r2", [1]), ("30", [30]), ("x", []), (" ", [1, 2, 30])],
+)
+def test_filter_leaves_brokers_that_have_all_words(text: str, found: list[int]) -> None:
+    assert ids(typed(THREE, "f", *text)) == found
+
+
+def test_keys_are_letters_of_the_filter_until_it_is_entered() -> None:
+    state = typed(THREE, "/", "q", "s", "p", "backspace")
+    assert (state.filter, state.is_typing, state.is_over) == ("qs", True, False)
+
+    kept = pressed(state, "enter")
+    assert (kept.filter, kept.is_typing) == ("qs", False)
+    assert pressed(kept, "q").is_over
+    assert pressed(state, "escape").filter == pressed(kept, "escape").filter == ""
+    assert typed(state, "up", "f").filter == "qsf"
+
+
+@pytest.mark.parametrize("state", [ScreenState(), THREE, replace(THREE, is_typing=True)])
+def test_keyboard_that_is_gone_quits(state: ScreenState) -> None:
+    assert pressed(state, "end-of-input").is_over
+    assert not pressed(state, "x").is_over
+
+
+def test_paused_screen_keeps_its_view_and_goes_on_with_the_newest() -> None:
+    paused = pressed(THREE, "p")
+    later = with_view(paused, view(broker(1), seconds=9))
+
+    assert later.view is THREE.view
+    assert ids(later) == [1, 2, 30]
+    assert later.counts == (CALM, CALM)
+    assert ids(pressed(later, " ")) == [1]
+
+
+def test_scrolling_stays_within_the_brokers() -> None:
+    state = with_page(with_view(ScreenState(), view(*map(broker, range(1, 31)))), 10)
+
+    def top(*keys: str) -> int:
+        return typed(state, *keys).top
+
+    assert (top("up"), top("down"), top("down", "up"), top("page-down")) == (0, 1, 0, 10)
+    assert (top("end"), top("end", "down"), top("end", "page-up"), top("end", "home")) == (
+        20,
+        20,
+        10,
+        0,
+    )
+    assert with_page(typed(state, "end"), 25).top == 5
+    assert typed(state, "end", "f", "1").top == 0
+    assert with_page(with_view(typed(state, "end"), view(broker(1))), 10).top == 0
+
+
+def test_answers_after_trouble_are_told_and_the_first_trouble_counts() -> None:
+    bad = Trouble(NOON + 1000, "a:9093: connection refused")
+    state = with_trouble(THREE, bad)
+    state = with_trouble(state, Trouble(NOON + 9000, "a:9093: no answer"))
+
+    assert state.trouble == Trouble(NOON + 1000, "a:9093: no answer")
+    assert [each.text for each in state.happenings] == ["a:9093: connection refused"]
+    assert state.counts == (CALM, None, None)
+    assert state.view is THREE.view
+
+    state = with_view(state, view(seconds=20))
+    assert state.trouble is None
+    assert "there are answers again" in [each.text for each in state.happenings]
+
+
+def test_history_and_happenings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_module, "MOST_COUNTS", 5)
+    monkeypatch.setattr(state_module, "_MOST_HAPPENINGS", 4)
+    state = ScreenState()
+    for number in range(20):
+        state = with_view(state, view(counts=CALM._replace(partitions=number)))
+    state = with_note(state, Happening(NOON, "warning", "a note"))
+
+    assert state.counts == tuple(Counts(each, 0, 0, 0, 0) for each in range(15, 20))
+    assert len(state.happenings) == 4
+    assert state.happenings[-1].text == "a note"

@@ -1,0 +1,45 @@
+"""Views of clusters for tests of the screen of `describe --watch`."""
+
+from kraftops_cli.cluster.watch.view import BrokerRow, Counts, ReplicaRow, View
+
+NOON = 1_795_348_800_000
+"""2026-11-22 12:00 UTC, in ms."""
+CALM = Counts(partitions=300, under_replicated=0, offline=0, under_min_isr=0, moving=0)
+
+
+def broker(number: int, **changes: object) -> BrokerRow:
+    """Return an active broker in the first or second rack."""
+    row = BrokerRow(
+        id=number,
+        state="active",
+        release="4.3",
+        rack=f"r{1 + number % 2}",
+        leaders=100 + number,
+        replicas=300 + number,
+        lag=0,
+        behind_ms=400,
+        address=f"broker-{number}.example:9092",
+        failed=(),
+    )
+    return row._replace(**changes)  # type: ignore[arg-type]
+
+
+def voter(number: int, **changes: object) -> ReplicaRow:
+    row = ReplicaRow(number, "voter", "4.3", 5000, 0, 100, 500, f"controller-{number}.example:9093")
+    return row._replace(**changes)  # type: ignore[arg-type]
+
+
+def view(*brokers: BrokerRow, seconds: int = 0, **changes: object) -> View:
+    """Return a view of brokers and three voters, some seconds after noon."""
+    fields: dict[str, object] = {
+        "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk",
+        "leader": 11,
+        "epoch": 7,
+        "high_watermark": 5000,
+        "snapshot_lag": 1200,
+        "brokers": brokers,
+        "replicas": (voter(11, role="leader"), voter(12), voter(13)),
+        "counts": CALM,
+        "features": (("metadata.version", "30 (4.3-IV0)"),),
+    }
+    return View(NOON + 1000 * seconds, **{**fields, **changes})  # type: ignore[arg-type]
