@@ -454,14 +454,15 @@
 
   function logDetail(log) {
     const { sizes, damage, gaps } = log;
-    const pictures = el("div.beside.content", {},
+    const pictures = el("div.beside.dense.content", {},
       log.series.map((each) => smallChart(each)),
       sizes.counts.length > 0 && el("div.small", {}, el("h3", {}, "Sizes of batches"),
         el("p.muted", {}, `${bytes(sizes.min)} to ${bytes(sizes.max)}, half up to ${bytes(sizes.p50)}, 99 % up to ${bytes(sizes.p99)}`),
         bars(sizes.counts.map((many, at) => [`from ${bytes(sizes.starts[at])}`, many, number(many)]))),
-      log.codecs.length > 0 && el("div.small", {}, el("h3", {}, "Codecs, by batches"),
+      log.codecs.length > 0 && el("div.small", {}, el("h3", {}, "Codecs"),
+        el("p.muted", {}, "Batches, and how much they inflate"),
         bars(log.codecs.map((each) => [each.codec, each.batches,
-          `${number(each.batches)}, ${bytes(each.compressedBytes)}${each.compressedBytes ? `, ${(each.uncompressedBytes / each.compressedBytes).toFixed(1)} × inflated` : ""}`]))));
+          `${number(each.batches)}${each.compressedBytes && each.codec !== "none" ? ` · ${(each.uncompressedBytes / each.compressedBytes).toFixed(1)} ×` : ""}`]))));
     const hurt = damage.count > 0 || damage.undecodable > 0;
     const node = el("div", {},
       facts([
@@ -877,7 +878,7 @@
     function heat(node, text, all) {
       const rows = all.sort((one, other) => sum(other.values) - sum(one.values)).slice(0, MOST_ROWS).sort((one, other) => one.id - other.id);
       const canvas = el("canvas", { role: "img", "aria-label": `${text}: ${rows.slice(0, 8).map((row) => `broker ${row.id} ${number(sum(row.values))}`).join(", ")}` });
-      node.append(el("p.remark", {}, `${text}${all.length > rows.length ? `: ${rows.length} of ${number(all.length)} brokers, those with most` : ""}`), canvas);
+      node.append(el("p.remark", {}, `${text}${all.length > rows.length ? `: ${rows.length} of ${number(all.length)} brokers, those with most` : report.more.series > 0 ? ": those with most" : ""}`), canvas);
       const row = { draw() {
         const height = rows.length * THIN_ROW + 4;
         const pen = sized(canvas, plots.clientWidth, height);
