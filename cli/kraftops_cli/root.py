@@ -26,6 +26,10 @@ COMMANDS = {
         "kraftops_cli.cluster.command:cluster",
         "Show a running cluster, and unregister brokers.",
     ),
+    "report": (
+        "kraftops_cli.report.command:report",
+        "Tell what happened, in one file.",
+    ),
     "coordinator-partition": (
         "kraftops_cli.coordinator_partition:coordinator_partition",
         "Say where a group or a transactional id is kept.",

@@ -61,14 +61,14 @@ def run_summary(plan: Plan, terminal: Terminal) -> int:
     quota = None if plan.limit is None else Quota(0, plan.limit)
     if plan.tail is not None:  # the last records are known only after a first count
         shown = [file._replace(details=False) for file in files if file.is_shown]
-        summaries = _counted(run, shown, None)
+        summaries = count_files(run, shown, None)
         run = Run(plan, terminal, Report())  # the second count has the same errors
         total = sum(summary.records.count for summary in summaries.values())
         quota = Quota(max(total - plan.tail, 0), plan.tail)
-    return print_summaries(run, files, _counted(run, files, quota))
+    return print_summaries(run, files, count_files(run, files, quota))
 
 
-def _counted(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Log, Summary]:
+def count_files(run: Run, files: Sequence[Reading], quota: Quota | None) -> dict[Log, Summary]:
     """Count files, all of them or as many records as the quota has."""
     plan = run.plan
     by_path = {file.path: file for file in files}

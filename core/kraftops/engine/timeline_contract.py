@@ -93,8 +93,9 @@ class Timeline(NamedTuple):
     *start*, a multiple of *step*, and end early where the rest is 0. *began* and *end* are the
     times of the first and last record that count. *firsts* are time and address of the first event
     of a name. *left_out* counts changes by table. *touched* are the numbers of partitions that were
-    at each of `LEVELS`. *odd* counts the records whose times are impossible or before the one
-    before, *jump* is the longest way back in ms, and *first_odd* the address of the first.
+    at each of `LEVELS`, *levels* those that are at the end, when all have so many *replicas*. *odd*
+    counts the records with times that are impossible or before the one before, *jump* is the
+    longest way back in ms, and *first_odd* the address of the first.
     """
 
     start: int | None
@@ -106,6 +107,8 @@ class Timeline(NamedTuple):
     changes: list[TimedChange]
     left_out: dict[str, int]
     touched: dict[str, int]
+    levels: dict[str, int]
+    replicas: int
     partitions: list[Loss]
     partitions_left_out: int
     topics: list[Loss]

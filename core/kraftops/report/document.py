@@ -46,7 +46,7 @@ class ReportSource:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The span of time of the report; None where it is open."""
+    """The span of time of the report, *until* exclusive; None where it is open."""
 
     since: int | None
     until: int | None
@@ -164,7 +164,7 @@ class Timeline:
     """What happened to the cluster: *buckets* of *step* ms from *start* on, *end* exclusive.
 
     *bucket_command* shows the records of a bucket: `{from}` and `{to}` in it stand for its begin
-    and its last ms, in ms since the epoch.
+    and its end, exclusive, in ms since the epoch.
     """
 
     step: int

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 
 from kraftops.display.times import span_text, time_fields
-from kraftops.errors import DecodeError, KraftopsError
+from kraftops.errors import KraftopsError
 from kraftops.image.load.log_size import log_size
 from kraftops.image.state.health import health_counts
 from kraftops.image.state.image import MetadataImage
-from kraftops.java.properties import properties
 from kraftops.storage.bootstrap.releases import by_level
-from kraftops.storage.logdirs import meta_properties
-from kraftops.storage.logdirs.directories import read_file
+from kraftops.storage.logdirs.directories import cluster_id_near
 from kraftops_shell.grammar.arguments import Call
 from kraftops_shell.output.change_format import json_line
 from kraftops_shell.session.session import Session
@@ -22,7 +19,7 @@ from kraftops_shell.session.session import Session
 def summary(session: Session, call: Call) -> None:
     """Print the identity and health of the cluster, and the size of its log."""
     source = session.source
-    fields = {"clusterId": _cluster_id(source.sources), **_state(source.image)}
+    fields = {"clusterId": cluster_id_near(source.sources), **_state(source.image)}
     try:
         fields |= _log(source.sources, source.now()) if source.sources else {}
     except KraftopsError as error:  # the state is known all the same
@@ -99,16 +96,3 @@ def _log(sources: Iterable[str], now: int) -> dict[str, object]:
         "snapshotAgeMs": None if time is None else now - time,
         "snapshotOffsetLag": size.lag,
     }
-
-
-def _cluster_id(sources: Iterable[str]) -> str | None:
-    """Return the cluster id of the log directory of a source."""
-    for source in sources:
-        path = os.path.abspath(source)
-        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
-            try:
-                found = properties(read_file(os.path.join(directory, meta_properties.FILE_NAME)))
-                return meta_properties.read(found).cluster_id
-            except (OSError, DecodeError):
-                continue
-    return None

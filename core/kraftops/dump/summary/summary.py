@@ -80,6 +80,7 @@ class Summary:
         self.first_time: int | None = None
         self.last_time: int | None = None
         self.history = TimeHistogram()
+        self.volume = TimeHistogram()  # bytes of records, uncompressed
         self.epochs: SampledDict[int, list[int]] = SampledDict(
             _MOST_EPOCHS
         )  # first offset, batches, records
@@ -150,7 +151,7 @@ class Summary:
         codec = attributes & CODEC_MASK
         stored = batch.size - HEADER_SIZE
         self._add(batch, magic, Amount(count, size), _Codec(codec, stored, inflated))
-        self._add_times(first_time, last_time, count)
+        self._add_times(first_time, last_time, Amount(count, size))
 
     def add_legacy(
         self,
@@ -173,7 +174,7 @@ class Summary:
         first_time, last_time = counted.times
         if counted.numbers is None:
             last_time = head.timestamp
-        self._add_times(first_time, last_time, counted.records)
+        self._add_times(first_time, last_time, amount)
 
     def add_records(self, amounts: Iterable[tuple[Label, int, int]]) -> None:
         """Count data records by type and version: their number and their bytes."""
@@ -206,6 +207,7 @@ class Summary:
             if time is not None:
                 self._extend_times(time, time)
         self.history.merge(later.history)
+        self.volume.merge(later.volume)
         self.epochs.merge(later.epochs, _add_epoch)
         for codec, numbers in later.codecs.items():
             ours = self.codecs.setdefault(codec, [0, 0, 0])
@@ -275,12 +277,13 @@ class Summary:
         numbers[1] += codec.stored
         numbers[2] += codec.inflated
 
-    def _add_times(self, first: int, last: int, count: int) -> None:
+    def _add_times(self, first: int, last: int, records: Amount) -> None:
         if last < 0:  # -1: no timestamp
             return
         self._extend_times(min(first, last) if first >= 0 else last, last)
-        if count:
-            self.history.add(last, count)
+        if records.count:
+            self.history.add(last, records.count)
+            self.volume.add(last, records.size)
 
     def _extend_times(self, first: int, last: int) -> None:
         if self.first_time is None or first < self.first_time:

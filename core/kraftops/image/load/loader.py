@@ -57,6 +57,7 @@ class Loader:
         *,
         may_grow: bool = False,
         listen: Callable[[Event], None] | None = None,
+        hears_windows: bool = True,
     ) -> None:
         """Load by *replay*, as far as its limits allow.
 
@@ -65,6 +66,7 @@ class Loader:
             progress: is called with the number of bytes read.
             may_grow: whether the last file may be growing.
             listen: is called with each event of the replay.
+            hears_windows: whether it is called for each of the batches that are applied at once.
         """
         self.image = replay.image
         self.has_records = False
@@ -79,6 +81,7 @@ class Loader:
         self._progress = progress
         self._may_grow = may_grow
         self._listen = listen
+        self._hears_windows = hears_windows
         self._sources: dict[str, int] = {}
 
     @property
@@ -184,7 +187,7 @@ class Loader:
                 if result.last is not None:
                     batches.advance(result.next)
                     self._note_window(result, window, path)
-                if self._listen:
+                if self._listen and self._hears_windows:
                     for event in self._replay.window_events(result):
                         self._listen(event)
                 progress = result.inside

@@ -1082,7 +1082,7 @@
         .filter((band) => within(band) && band.state !== "active" && band !== hit?.band).map((band) => ({ id: each.id, ...band })));
       const made = (data?.changes ?? []).filter((each) => each.time >= from && each.time < to);
       const leading = (data?.leadership ?? []).filter((each) => each.from >= from && each.from < to);
-      const shown = data?.bucketCommand && withLast(withLast(data.bucketCommand, "{from}", Math.round(from)), "{to}", Math.round(to) - 1);
+      const shown = data?.bucketCommand && withLast(withLast(data.bucketCommand, "{from}", Math.round(from)), "{to}", Math.round(to));
       const stated = (band) => `${stateText(band.state)} from ${timeText(band.from)} to ${timeText(band.to)} (${span(band.to - band.from)})`;
       detail.replaceChildren(el("div.moment", { id: "moment" },
         el("div.moment-head", {}, el("h3", {}, `${rangeText(Math.round(from), Math.round(to))} UTC`),

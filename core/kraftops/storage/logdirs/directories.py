@@ -65,6 +65,19 @@ def read_file(path: str) -> bytes:
         return file.read()
 
 
+def cluster_id_near(sources: Iterable[str]) -> str | None:
+    """Return the cluster id of the log directory that a file or a directory is in, if it says."""
+    for source in sources:
+        path = os.path.abspath(source)
+        for directory in (path, os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+            try:
+                found = properties(read_file(os.path.join(directory, meta_properties.FILE_NAME)))
+                return meta_properties.read(found).cluster_id
+            except (OSError, DecodeError):
+                continue
+    return None
+
+
 def read_meta(path: str) -> MetaProperties:
     """Return the content of the meta.properties at *path*.
 

@@ -485,7 +485,11 @@ fn timeline_tuple<'py>(py: Python<'py>, timeline: &Timeline) -> PyResult<Bound<'
     for (name, count) in LEVELS.iter().zip(losses.touched) {
         touched.set_item(name, count)?;
     }
-    let values: [Bound<PyAny>; 16] = [
+    let at_end = PyDict::new(py);
+    for (name, count) in LEVELS.iter().zip(progress.levels) {
+        at_end.set_item(name, count)?;
+    }
+    let values: [Bound<PyAny>; 18] = [
         start.map(|(start, _)| start).into_pyobject(py)?,
         start.map(|(_, step)| step).into_pyobject(py)?,
         progress.began.into_pyobject(py)?,
@@ -495,6 +499,8 @@ fn timeline_tuple<'py>(py: Python<'py>, timeline: &Timeline) -> PyResult<Bound<'
         changes.into_any(),
         left_out.into_any(),
         touched.into_any(),
+        at_end.into_any(),
+        timeline.replicas().into_pyobject(py)?.into_any(),
         loss_tuples(py, &losses.partitions)?.into_any(),
         left_out_of(&losses.partitions)
             .into_pyobject(py)?

@@ -121,7 +121,7 @@ pub struct Progress {
     pub began: Option<i64>,
     is_started: bool,
     place: usize,
-    levels: [u64; LEVEL_COUNT],
+    pub levels: [u64; LEVEL_COUNT],
     pub first_levels: [Option<(i64, u64)>; LEVEL_COUNT],
     pub first_counts: [Option<(i64, u64)>; COUNTS.len()],
     pub odd: u64,
@@ -232,6 +232,8 @@ pub struct Timeline {
     by_id: HashMap<Id, usize>,
     by_name: HashMap<String, usize>,
     last: Option<(Id, usize)>,
+    /// The ISR of a record, in memory that is used again.
+    isr: Vec<i32>,
     min_isr: HashMap<String, u32>,
     default_min_isr: u32,
     kept: Vec<VecDeque<KeptChange>>,
@@ -264,6 +266,7 @@ impl Timeline {
             by_id: HashMap::new(),
             by_name: HashMap::new(),
             last: None,
+            isr: Vec::new(),
             min_isr: HashMap::new(),
             kept: Vec::new(),
             kept_count: 0,
@@ -467,11 +470,12 @@ impl Timeline {
             track.leader = leader;
         }
         if fields.size(slot::ISR).is_some() {
-            let isr: Vec<i32> = fields.ids(slot::ISR).collect();
-            if is_counting {
-                progress.count_isr(track, &isr, address);
+            self.isr.clear();
+            self.isr.extend(fields.ids(slot::ISR));
+            if is_counting && self.isr != track.isr {
+                progress.count_isr(track, &self.isr, address);
             }
-            track.isr = isr;
+            std::mem::swap(&mut self.isr, &mut track.isr);
         }
         if let Some(count) = fields.size(slot::REPLICAS) {
             track.replicas = count;
@@ -538,6 +542,15 @@ impl Timeline {
             found.push((COUNTS[*what as usize], *broker, trimmed(values)));
         }
         found
+    }
+
+    /// The replicas of all partitions of the topics that are there.
+    pub fn replicas(&self) -> usize {
+        let present = self.by_id.values().filter_map(|at| self.topics.get(*at));
+        present
+            .flat_map(|topic| topic.tracks.values())
+            .map(|track| track.replicas)
+            .sum()
     }
 
     pub fn losses(&self) -> Losses {

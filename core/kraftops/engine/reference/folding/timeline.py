@@ -241,6 +241,10 @@ class TimelineNotes:
             changes=[change for _, change in changes],
             left_out=self._left_out,
             touched=dict(zip(LEVELS, touched, strict=True)),
+            levels=dict(zip(LEVELS, self._levels, strict=True)),
+            replicas=sum(
+                track.replicas for topic in self._by_id.values() for track in topic.tracks.values()
+            ),
             partitions=_worst(partitions, most),
             partitions_left_out=max(len(partitions) - most, 0),
             topics=_worst(topics, most),

@@ -1,0 +1,1 @@
+"""`kraftops report`: an incident in one file."""

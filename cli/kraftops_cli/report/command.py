@@ -1,0 +1,87 @@
+"""`kraftops report`: its options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kraftops_cli.live.options import LIVE, live_options
+from kraftops_cli.syntax.argparse4j import Argparse4j
+from kraftops_cli.syntax.command import ToolCommand
+from kraftops_cli.syntax.exit_status import exit_status
+from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.streams import Terminal
+
+EXAMPLES = (
+    ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
+    (
+        "an hour of several logs",
+        "kraftops report bundle.tar.gz --since 2h --until 1h --output report.html",
+    ),
+    ("a running cluster", "kraftops report -C localhost:9093 --output report.html"),
+    ("for programs", "kraftops report /var/kafka/meta --format json"),
+)
+SECTIONS = (
+    (
+        "What is told",
+        """\
+Of a metadata log: the cluster, and over time the states of brokers, leaders of the quorum,
+elections and changes of ISRs, partitions without a leader, under min ISR and under-replicated,
+topics made and deleted, changes of configurations, ACLs, features, quotas and registrations, each
+with before and after; the partitions and topics that lost most. The log is read from its first
+record if that is still there, or else from the oldest snapshot that it continues: the report says
+since when it knows. The min ISR is that of the topic's configuration, else the cluster's, else 1.
+Of all logs: records and bytes over time, sizes, codecs, gaps, damage, groups, open transactions.
+
+Lists are bounded: the report says how many entries it leaves out. Secrets are never in it. A record
+with a time before that of the record before it counts at that time.""",
+    ),
+    (
+        "Several metadata logs",
+        """\
+The timeline is that of the log that goes on longest. With --until it ends before the first record
+that is not before that time.""",
+    ),
+    exit_status({2: "done; damage has hidden records."}),
+)
+
+
+@click.command(
+    cls=ToolCommand,
+    syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
+    name="report",
+    examples=EXAMPLES,
+    sections=SECTIONS,
+    help="Tell what happened: an HTML page in one file, or its data as JSON.",
+)
+@click.argument("sources", metavar="SOURCE…", nargs=-1)
+@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="Only what happened from this time on: ISO 8601 (UTC), or a duration before now, as 2h.",
+)
+@click.option("--until", metavar="TIME", help="Only what happened before this time.")
+@click.option("--title", metavar="TEXT", help="The title of the report.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("html", "json")),
+    default="html",
+    show_default=True,
+    help="A page, or its data.",
+)
+@click.option(
+    "--jobs",
+    type=Number(1024),
+    metavar="N",
+    help="Threads that count.  [default: one a core, one for small files]",
+)
+@live_options
+@click.pass_obj
+def report(terminal: Terminal, /, **options: Any) -> int:
+    """Run the command."""
+    from kraftops_cli.report.run import run_report
+
+    return run_report(options, terminal)

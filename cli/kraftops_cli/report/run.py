@@ -1,0 +1,224 @@
+"""Run `kraftops report`: read the logs, build the document, write it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kraftops.dump.report import Report as DumpReport
+from kraftops.dump.sources.missing import refuse_missing
+from kraftops.dump.sources.names import Source, bundles_among
+from kraftops.dump.sources.partition_directory import METADATA_TOPIC
+from kraftops.dump.summary.logs import Log, readings
+from kraftops.dump.summary.summary import Summary
+from kraftops.errors import SourceError, UsageError
+from kraftops.fileio.output import open_output
+from kraftops.fileio.writing import write_all
+from kraftops.image.state.findings import CUTS_SHORT
+from kraftops.log.files import STANDARD_INPUT
+from kraftops.query.filters import Filter
+from kraftops.query.query import Query
+from kraftops.query.times import parse_time
+from kraftops.records.internal_topics import METADATA
+from kraftops.report.build import DEFAULT_TITLE, Heading, MetadataInput, build
+from kraftops.report.commands import of_controllers
+from kraftops.report.document import as_data
+from kraftops.report.metadata_log import Span, read_metadata_log
+from kraftops.storage.logdirs.directories import cluster_id_near
+from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run
+from kraftops_cli.dump_log.summary import count_files
+from kraftops_cli.live.options import LIVE, QuorumOptions
+from kraftops_cli.report.sources import MetadataFiles, report_files
+from kraftops_cli.terminal.streams import JSON_VERSION, Terminal
+from kraftops_cli.version import VERSION
+from kraftops_terminal.progress import Progress, Task
+from kraftops_terminal.status import is_seen
+
+if TYPE_CHECKING:
+    from kraftops.dump.sources.bundles import Bundle
+    from kraftops.wire.quorum.live_image import LiveImage
+
+_DETAILED = ("offsets", "transaction")
+"""Decoders of logs whose groups and transactional ids a report has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """The options of a report; *sources* are as users name them, *form* is html or json."""
+
+    sources: tuple[str, ...]
+    output: str | None
+    form: str
+    heading: Heading
+    jobs: int | None
+
+
+def run_report(options: Mapping[str, Any], terminal: Terminal) -> int:
+    """Make the report that options ask for; return the exit code.
+
+    Raises:
+        KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
+    """
+    request = _request(options)
+    if request.form == "html":
+        from kraftops.report.page.render import check_template_engine
+
+        check_template_engine()
+    if any(options[name] is not None for name in LIVE):
+        return _run_live(request, options, terminal)
+    if not request.sources:
+        raise UsageError("no logs are named", hint="name directories, files or archives")
+    refuse_missing(request.sources)
+    if STANDARD_INPUT in request.sources:
+        raise UsageError("a report reads a metadata log twice, and standard input can be read once")
+    skipped: list[SourceError] = []
+    with _unpacked(request.sources, skipped.append) as bundles:
+        for error in skipped:
+            terminal.error(error.message)
+        code = _run_files(request, bundles, terminal)
+    return max(code, 1) if skipped else code
+
+
+def _request(options: Mapping[str, Any]) -> ReportRequest:
+    """Return the request of options.
+
+    Raises:
+        UsageError: a time is wrong, or the page has no file.
+    """
+    now = int(time.time() * 1000)
+    since, until = (
+        None if options[name] is None else parse_time(options[name], now)
+        for name in ("since", "until")
+    )
+    if since is not None and until is not None and since > until:
+        raise UsageError(f"--since {options['since']} is after --until {options['until']}")
+    if options["form"] == "html" and options["output"] is None:
+        raise UsageError("an HTML report needs a file", hint="--output report.html")
+    heading = Heading(
+        options["title"] or DEFAULT_TITLE, Span(since, until, now), f"kraftops {VERSION}"
+    )
+    return ReportRequest(
+        options["sources"], options["output"], options["form"], heading, options["jobs"]
+    )
+
+
+def _unpacked(
+    names: Sequence[str], on_skipped: Callable[[SourceError], None]
+) -> AbstractContextManager[Mapping[str, Bundle]]:
+    archives = bundles_among(names)
+    if not archives:
+        return nullcontext({})
+    from kraftops.dump.sources.bundles import unpacked
+
+    return unpacked(archives, on_skipped)
+
+
+def _run_files(request: ReportRequest, bundles: Mapping[str, Bundle], terminal: Terminal) -> int:
+    files = report_files(request.sources, bundles)
+    for error in files.unreadable:
+        terminal.error(error.message)
+    for other in files.others:
+        assert files.metadata is not None
+        terminal.error(
+            f"note: {other.place} is another metadata log: the timeline is that of"
+            f" {files.metadata.place}"
+        )
+    metadata = None
+    if files.metadata is not None:
+        metadata = _read_metadata(files.metadata, request.heading.span, terminal)
+    run, summaries = _counted(files.sources, request, terminal)
+    code = _write(request, metadata, summaries, [source.path for source in files.sources], terminal)
+    run.flush_report()
+    if files.unreadable or run.report.refused:
+        return 1
+    return code
+
+
+def _read_metadata(files: MetadataFiles, span: Span, terminal: Terminal) -> MetadataInput:
+    with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
+        task = progress.add(Task(files.size[1], files.place))
+
+        def on_bytes(count: int) -> None:
+            progress.advance(task, count)
+
+        log = read_metadata_log(files.names, span, on_bytes)
+    return MetadataInput(log, files.commands, cluster_id_near(files.names))
+
+
+def _counted(
+    sources: Sequence[Source], request: ReportRequest, terminal: Terminal
+) -> tuple[Run, dict[Log, Summary]]:
+    span = request.heading.span
+    everything = Filter()
+    filter_ = Filter(
+        since=everything.since if span.since is None else span.since,
+        until=everything.until if span.until is None else span.until,
+    )
+    query = Query(filter=filter_)
+    plan = Plan(sources=tuple(sources), query=query, jobs=request.jobs, summary=True)
+    run = Run(plan, terminal, DumpReport())
+    files = [
+        file._replace(details=file.log.decoder in _DETAILED)
+        for file in readings(sources, query, (), details=False)
+    ]
+    return run, count_files(run, files, None)
+
+
+def _write(
+    request: ReportRequest,
+    metadata: MetadataInput | None,
+    summaries: Mapping[Log, Summary],
+    sources: Sequence[str],
+    terminal: Terminal,
+) -> int:
+    """Write the report; return 2 if damage has hidden something, else 0."""
+    report = build(request.heading, metadata, summaries)
+    data = {"command": "report", "formatVersion": JSON_VERSION, **as_data(report)}
+    if request.form == "html":
+        from kraftops.report.page.render import page
+
+        text = page(data)
+    else:
+        text = json.dumps(data, ensure_ascii=False) + "\n"
+    target = nullcontext(terminal.fd)
+    with target if request.output is None else open_output(request.output, sources) as fd:
+        write_all(fd, text.encode("utf-8", "surrogateescape"))
+    is_damaged = any(summary.damage.count for summary in summaries.values())
+    if metadata is not None:
+        findings = metadata.log.image.log_findings
+        is_damaged |= any(one.kind in CUTS_SHORT for one in findings)
+    return DAMAGED if is_damaged else 0
+
+
+def _run_live(request: ReportRequest, options: Mapping[str, Any], terminal: Terminal) -> int:
+    if request.sources:
+        raise UsageError(
+            "--controllers and names of logs do not go together", hint="make two reports"
+        )
+    from kraftops_cli.live.connect import live_image
+
+    quorum = QuorumOptions(**{name: options[name] for name in LIVE})
+    with Progress(terminal.status, is_shown=is_seen(-1)) as progress:
+        task = progress.add(Task(0))
+
+        def on_bytes(count: int) -> None:
+            progress.advance(task, count)
+
+        live = live_image(terminal, quorum, progress=on_bytes)
+    with live:
+        return _report_live(request, live, quorum, terminal)
+
+
+def _report_live(
+    request: ReportRequest, live: LiveImage, quorum: QuorumOptions, terminal: Terminal
+) -> int:
+    addresses = quorum.controllers or str(live.endpoint)
+    log = read_metadata_log(live.names, request.heading.span)
+    metadata = MetadataInput(log, of_controllers(addresses), quorum.expect_cluster_id)
+    sources = [Source(name, METADATA, METADATA_TOPIC, 0, 0) for name in live.names]
+    _, summaries = _counted(sources, request, terminal)
+    return _write(request, metadata, summaries, [], terminal)

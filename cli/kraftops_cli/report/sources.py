@@ -1,0 +1,118 @@
+"""The sources of a report: the files that are counted, and the metadata log among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kraftops.dump.sources.names import Source, expand
+from kraftops.errors import DecodeError, SourceError
+from kraftops.log.files import STANDARD_INPUT, FileKind, file_name
+from kraftops.log.streams import PackedName
+from kraftops.records.internal_topics import METADATA
+from kraftops.report.commands import MetadataCommands, of_metadata_files
+from kraftops.report.metadata_log import is_metadata_log
+
+if TYPE_CHECKING:
+    from kraftops.dump.sources.bundles import Bundle
+
+
+class MetadataFiles(NamedTuple):
+    """A metadata log: the names to read it by, as `files_of` takes them, and what is shown of it.
+
+    *place* is the directory or file that users know it by.
+    """
+
+    names: tuple[str, ...]
+    place: str
+    commands: MetadataCommands
+    size: tuple[int, int]
+    """The base offset of its newest file, and the bytes of all."""
+
+
+class ReportFiles(NamedTuple):
+    """All files of a report, its metadata log, and the metadata logs that are left out."""
+
+    sources: list[Source]
+    metadata: MetadataFiles | None
+    others: list[MetadataFiles]
+    unreadable: list[SourceError]
+
+
+def report_files(names: Sequence[str], bundles: Mapping[str, Bundle]) -> ReportFiles:
+    """Return the files that *names* stand for; archives are unpacked in *bundles*.
+
+    Of several metadata logs, the one that goes on longest is chosen.
+
+    Raises:
+        UsageError: a directory holds no log.
+        SourceError: nothing can be read.
+    """
+    unreadable: list[SourceError] = []
+    found = expand(names, from_start=True, on_unreadable=unreadable.append, bundles=bundles)
+    sources: list[Source] = []
+    for source in found:
+        try:
+            sources.append(_with_decoder(source))
+        except SourceError as error:
+            unreadable.append(error)
+    if unreadable and not sources:
+        raise unreadable[0]
+    groups: dict[object, list[Source]] = {}
+    for source in sources:
+        if source.decoder == METADATA:
+            key = source.group if source.topic is not None else os.path.dirname(source.path)
+            groups.setdefault(key, []).append(source)
+    logs = sorted(map(_metadata_files, groups.values()), key=lambda log: log.size)
+    chosen = logs.pop() if logs else None
+    return ReportFiles(sources, chosen, logs, unreadable)
+
+
+def _with_decoder(source: Source) -> Source:
+    """Return a source with the decoder of metadata if its records are, and no name tells.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    if source.decoder is not None or source.topic is not None or source.path == STANDARD_INPUT:
+        return source
+    name = file_name(source.path)
+    if name is not None and name.kind is FileKind.CHECKPOINT:
+        return replace(source, decoder=METADATA)
+    try:
+        is_metadata = is_metadata_log(source.path)
+    except DecodeError:
+        is_metadata = False
+    return replace(source, decoder=METADATA) if is_metadata else source
+
+
+def _metadata_files(sources: Sequence[Source]) -> MetadataFiles:
+    paths = [source.path for source in sources]
+    first = paths[0]
+    newest = [name.base_offset for name in map(file_name, paths) if name and _has_offset(name.kind)]
+    size = (max(newest, default=0), sum(_sizes(paths)))
+    if sources[0].topic is None:
+        return MetadataFiles(tuple(map(_file, paths)), first, of_metadata_files(paths, None), size)
+    place = os.path.dirname(first)
+    if isinstance(first, PackedName):
+        folder = os.path.dirname(first.file)
+        return MetadataFiles((folder,), place, MetadataCommands(), size)
+    return MetadataFiles((place,), place, of_metadata_files(paths, place), size)
+
+
+def _has_offset(kind: FileKind) -> bool:
+    return kind is FileKind.LOG
+
+
+def _file(path: str) -> str:
+    return path.file if isinstance(path, PackedName) else path
+
+
+def _sizes(paths: Iterable[str]) -> Iterable[int]:
+    for path in paths:
+        try:
+            yield os.path.getsize(_file(path))
+        except OSError:
+            yield 0

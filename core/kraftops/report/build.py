@@ -1,0 +1,79 @@
+"""Build a report from what was read of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import NamedTuple
+
+from kraftops.dump.summary.logs import Log
+from kraftops.dump.summary.summary import Summary
+from kraftops.records.internal_topics import METADATA
+from kraftops.report.changes import cut
+from kraftops.report.cluster import MetadataPart, metadata_part
+from kraftops.report.commands import MetadataCommands
+from kraftops.report.document import Finding, More, Report, Window, Worst
+from kraftops.report.findings import MOST_FINDINGS, log_findings, metadata_findings, worst_first
+from kraftops.report.logs import logs_part
+from kraftops.report.metadata_log import MetadataLog, Span
+
+DEFAULT_TITLE = "Incident report"
+
+
+class Heading(NamedTuple):
+    """The title of a report, its span, and the program that makes it with its version."""
+
+    title: str
+    span: Span
+    generator: str
+
+
+class MetadataInput(NamedTuple):
+    """A metadata log, the commands about it, and the id of its cluster, if that is known."""
+
+    log: MetadataLog
+    commands: MetadataCommands
+    cluster_id: str | None
+
+
+def build(
+    heading: Heading, metadata: MetadataInput | None, summaries: Mapping[Log, Summary]
+) -> Report:
+    """Return the report of a metadata log, if there is one, and of the summaries of all logs.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    part: MetadataPart | None = None
+    found: list[Finding] = []
+    known_since: dict[str, int | None] = {}
+    if metadata is not None:
+        part = metadata_part(*metadata)
+        found += metadata_findings(metadata.log, part.timeline, metadata.commands)
+        known_since[METADATA] = metadata.log.known_since
+    logs = logs_part(summaries, known_since)
+    times = [one.last_time for one in logs.sources if one.last_time is not None]
+    found += log_findings(logs.logs, logs.transactions, max(times, default=None))
+    found = worst_first(found)
+    more = _sum(logs.more, part.more if part else More())
+    title = " ".join(heading.title.split()) or DEFAULT_TITLE
+    return Report(
+        title=cut(title),
+        generated_at=heading.span.now,
+        generator=heading.generator,
+        sources=logs.sources,
+        window=Window(heading.span.since, heading.span.until),
+        cluster=part.cluster if part else None,
+        timeline=part.timeline if part else None,
+        worst=part.worst if part else Worst((), ()),
+        logs=logs.logs,
+        groups=logs.groups,
+        transactions=logs.transactions,
+        findings=tuple(found[:MOST_FINDINGS]),
+        more=_sum(more, More(findings=max(len(found) - MOST_FINDINGS, 0))),
+    )
+
+
+def _sum(one: More, other: More) -> More:
+    names = [each.name for each in fields(More)]
+    return More(**{name: getattr(one, name) + getattr(other, name) for name in names})

@@ -1,0 +1,284 @@
+"""Changes of the metadata as a report shows them: what was changed, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from kraftops.display.times import iso_time
+from kraftops.engine.metadata_state import VERSION_FEATURE, EntryChange
+from kraftops.engine.timeline_contract import TimedChange as KeptChange
+from kraftops.errors import KraftopsError
+from kraftops.image.state.broker import broker_status, changed_broker, registered_broker
+from kraftops.image.state.image import MetadataImage
+from kraftops.records.metadata_numbers import FENCE_BROKER, REGISTER_BROKER, UNFENCE_BROKER
+from kraftops.records.secrets import REDACTED, is_secret_config
+from kraftops.report.commands import MetadataCommands
+from kraftops.report.document import ChangeWord, TimedChange
+from kraftops.storage.bootstrap.releases import by_level
+from kraftops.tree.leaves import acl_data
+from kraftops.tree.names import entity_name, mechanism_name, resource_name
+from kraftops.uuids import to_text
+
+MOST_CHANGES = 800
+LONGEST_TEXT = 2000
+"""Characters of a text from data; the rest is cut."""
+
+_STATES = {"registered-fenced": "fenced"}
+_KINDS: Mapping[str, ChangeWord] = {
+    "configs": "config",
+    "acls": "acl",
+    "features": "feature",
+    "quotas": "quota",
+    "scram": "scram",
+    "tokens": "token",
+    "controllers": "controller",
+    "brokers": "broker",
+}
+
+
+class BrokerStep(NamedTuple):
+    """A state of a broker, by the record at an address; *state* None is unregistered."""
+
+    time: int
+    address: int
+    state: str | None
+    before: str | None
+    is_registration: bool
+
+
+def cut(text: str) -> str:
+    """Return a text of at most `LONGEST_TEXT` characters."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+def offset_of(image: MetadataImage, address: int | None) -> int | None:
+    """Return the offset of a record in the log; None of a snapshot, or if it cannot be read."""
+    if address is None or image.store.place(address)[2] is not None:
+        return None
+    try:
+        return image.store.offset(address)
+    except KraftopsError:
+        return None
+
+
+def broker_steps(image: MetadataImage, kept: Iterable[KeptChange]) -> dict[int, list[BrokerStep]]:
+    """Return the states of brokers by id, in order.
+
+    Where only a later part of a broker's changes is kept, fields that it does not tell have their
+    defaults.
+    """
+    states: dict[int, Any] = {}
+    found: dict[int, list[BrokerStep]] = {}
+    for one in kept:
+        if one.change.table != "brokers":
+            continue
+        broker: Any = one.change.key[0]
+        steps = found.setdefault(broker, [])
+        if broker not in states:
+            states[broker] = _state_after(image, None, one.change.before)
+        before = states[broker]
+        after = _state_after(image, before, one.change.after)
+        states[broker] = after
+        is_registration = after is not None and after is not before and _is_new(before, after)
+        steps.append(
+            BrokerStep(one.time, one.address, _status(after), _status(before), is_registration)
+        )
+    return found
+
+
+def _state_after(image: MetadataImage, state: Any, address: int | None) -> Any:
+    """Return a broker's state after the record at an address; None without a registration."""
+    if address is None:
+        return None
+    try:
+        number, data = image.read(address, whole=False)
+    except KraftopsError:
+        return state
+    if number == REGISTER_BROKER:
+        return registered_broker(data)
+    known: Any = state or {"fenced": number == FENCE_BROKER, "inControlledShutdown": False}
+    if number in (FENCE_BROKER, UNFENCE_BROKER):
+        return known | {"fenced": number == FENCE_BROKER}
+    return changed_broker(known, number, data)
+
+
+def _is_new(before: Any, after: Any) -> bool:
+    return before is None or before.get("brokerEpoch") != after.get("brokerEpoch")
+
+
+def _status(state: Any) -> str | None:
+    if state is None:
+        return None
+    status = broker_status(state)
+    return _STATES.get(status, status)
+
+
+def timed_changes(
+    image: MetadataImage,
+    kept: list[KeptChange],
+    brokers: Mapping[int, list[BrokerStep]],
+    commands: MetadataCommands,
+) -> tuple[TimedChange, ...]:
+    """Return the changes that a report shows: of each kind the latest, as many as are fair.
+
+    *brokers* are their `broker_steps`.
+    """
+    gone = {one.address for one in kept if one.change.table == "topics" and not one.change.after}
+    by_table: dict[str, list[KeptChange]] = {}
+    for one in kept:
+        # The removal of a topic removes its configurations, too.
+        if one.change.table == "configs" and one.address in gone and not one.change.after:
+            continue
+        by_table.setdefault(one.change.table, []).append(one)
+    steps = {(step.address, broker): step for broker, each in brokers.items() for step in each}
+    chosen: list[KeptChange] = []
+    room = MOST_CHANGES
+    for left, some in enumerate(sorted(by_table.values(), key=len)):
+        share = room // (len(by_table) - left)
+        chosen += some[-share:] if share else []
+        room -= min(share, len(some))
+    made = (_shown(image, one, steps, commands) for one in chosen)
+    return tuple(sorted((one for one in made if one), key=lambda one: (one.time, one.offset)))
+
+
+def _shown(
+    image: MetadataImage,
+    kept: KeptChange,
+    steps: Mapping[tuple[int, int], BrokerStep],
+    commands: MetadataCommands,
+) -> TimedChange | None:
+    time, address, change = kept
+    offset = offset_of(image, address)
+    if offset is None:
+        return None
+    try:
+        if change.table == "topics":
+            kind, what, before, after = _topic(image, change)
+        elif change.table == "brokers":
+            broker: Any = change.key[0]
+            kind, what = "broker", f"broker {broker}"
+            before, after = _broker_texts(steps[address, broker])
+        else:
+            kind = _KINDS[change.table]
+            what, text = _WORDS[change.table](image, change)
+            before, after = text(change.before), text(change.after)
+    except KraftopsError as error:
+        kind, what, before, after = _KINDS.get(change.table, "broker"), error.message, None, None
+    return TimedChange(
+        time,
+        offset,
+        kind,
+        cut(what),
+        None if before is None else cut(before),
+        None if after is None else cut(after),
+        commands.record(offset),
+    )
+
+
+_Text = Callable[[int | None], str | None]
+
+
+def _topic(
+    image: MetadataImage, change: EntryChange
+) -> tuple[ChangeWord, str, str | None, str | None]:
+    address = change.before if change.after is None else change.after
+    assert address is not None
+    _, data = image.read(address)
+    what = f"topic {data['name']}"
+    if change.after is None:
+        return "topic-deleted", what, f"id {to_text(data['topicId'])}", None
+    count = image.fold.partition_count(data["topicId"])
+    partitions = f"{count} partition{'s' * (count != 1)}, " if count else ""
+    return "topic-created", what, None, f"{partitions}id {to_text(data['topicId'])}"
+
+
+def _broker_texts(step: BrokerStep) -> tuple[str | None, str | None]:
+    after = step.state or "unregistered"
+    if step.is_registration:
+        after += ", registered"
+    return step.before, after
+
+
+def _reader(image: MetadataImage, show: Callable[[Any], str | None]) -> _Text:
+    """Return the function from the address of a record to its text."""
+
+    def text(address: int | None) -> str | None:
+        return None if address is None else show(image.read(address)[1])
+
+    return text
+
+
+def _config(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    kind, name, key = change.key
+    assert isinstance(kind, int)
+    resource = resource_name((kind, str(name)))
+    is_secret = is_secret_config(str(key))
+    what = f"{resource} {key}"
+    return what, _reader(image, lambda data: REDACTED if is_secret else data["value"])
+
+
+def _acl(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    address = change.after if change.before is None else change.before
+    assert address is not None
+    data = image.read(address)[1]
+    return f"ACL of {data['principal']}", _reader(image, _acl_text)
+
+
+def _acl_text(data: Any) -> str:
+    shown = acl_data(data)
+    return (
+        f"{shown['permissionType']} {shown['operation']} on {shown['resourceType']}"
+        f" {shown['resourceName']} ({shown['patternType']}) from {shown['host']}"
+    )
+
+
+def _feature(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    name = str(change.key[0])
+
+    def show(data: Any) -> str:
+        known = by_level(data["featureLevel"]) if name == VERSION_FEATURE else None
+        return known.name if known else str(data["featureLevel"])
+
+    return name, _reader(image, show)
+
+
+def _quota(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    entity: Any = change.key[0]
+    return f"{entity_name(entity)} {change.key[1]}", _reader(image, lambda data: str(data["value"]))
+
+
+def _scram(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    mechanism: Any = change.key[0]
+    what = f"{mechanism_name(mechanism)} of {change.key[1]}"
+    return what, _reader(image, lambda data: f"{data['iterations']} iterations")
+
+
+def _token(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    def show(data: Any) -> str:
+        expiry = iso_time(data["expirationTimestamp"]) or str(data["expirationTimestamp"])
+        return f"of {data['owner']}, until {expiry}"
+
+    return f"token {change.key[0]}", _reader(image, show)
+
+
+def _controller(image: MetadataImage, change: EntryChange) -> tuple[str, _Text]:
+    return f"controller {change.key[0]}", _reader(image, lambda data: endpoint_text(data) or "")
+
+
+def endpoint_text(data: Mapping[str, Any]) -> str | None:
+    """Return the first listener of a registration as `host:port`; None without one."""
+    for one in data["endPoints"]:
+        return f"{one['host']}:{one['port']}"
+    return None
+
+
+_WORDS: Mapping[str, Callable[[MetadataImage, EntryChange], tuple[str, _Text]]] = {
+    "configs": _config,
+    "acls": _acl,
+    "features": _feature,
+    "quotas": _quota,
+    "scram": _scram,
+    "tokens": _token,
+    "controllers": _controller,
+}

@@ -1,0 +1,271 @@
+"""The parts of a report that come from the metadata log."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kraftops.engine.timeline_contract import Loss, Timeline
+from kraftops.image.state.broker import broker_status
+from kraftops.image.state.health import health_counts
+from kraftops.report import document
+from kraftops.report.changes import (
+    BrokerStep,
+    broker_steps,
+    cut,
+    endpoint_text,
+    offset_of,
+    timed_changes,
+)
+from kraftops.report.commands import MetadataCommands
+from kraftops.report.document import (
+    Band,
+    BandState,
+    Broker,
+    BrokerBands,
+    Cluster,
+    Controller,
+    Feature,
+    Leadership,
+    Series,
+    WorstPartition,
+    WorstTopic,
+)
+from kraftops.report.metadata_log import MetadataLog
+from kraftops.storage.bootstrap.releases import by_level
+
+MOST_BROKERS = 1000
+MOST_SERIES = 8
+"""The busiest brokers of each name of series."""
+_STATES: dict[str, BandState] = {
+    "active": "active",
+    "fenced": "fenced",
+    "registered-fenced": "fenced",
+    "controlled-shutdown": "controlled-shutdown",
+}
+_UNITS = {
+    "records": "records",
+    "elections": "elections",
+    "uncleanElections": "elections",
+    "isrShrinks": "changes",
+    "isrExpands": "changes",
+}
+_LEVEL_UNIT = "partitions"
+
+
+class MetadataPart(NamedTuple):
+    """The parts of a report from one metadata log."""
+
+    cluster: Cluster
+    timeline: document.Timeline | None
+    worst: document.Worst
+    more: document.More
+
+
+def metadata_part(
+    log: MetadataLog, commands: MetadataCommands, cluster_id: str | None
+) -> MetadataPart:
+    """Return what a metadata log tells a report.
+
+    Raises:
+        KraftopsError: a source cannot be read any more.
+    """
+    timeline = log.timeline
+    steps = broker_steps(log.image, timeline.changes)
+    changes = timed_changes(log.image, timeline.changes, steps, commands)
+    series, series_left_out = _series(timeline)
+    more = document.More(
+        brokers=max(len(log.image.brokers) - MOST_BROKERS, 0),
+        bands=timeline.left_out.get("brokers", 0),
+        leadership=log.leaders_left_out,
+        series=series_left_out,
+        changes=len(timeline.changes) + sum(timeline.left_out.values()) - len(changes),
+        partitions=timeline.partitions_left_out,
+        topics=timeline.topics_left_out,
+    )
+    made = None
+    if timeline.start is not None and timeline.step is not None and timeline.end is not None:
+        began = timeline.start if timeline.began is None else timeline.began
+        buckets = (timeline.end - timeline.start) // timeline.step + 1
+        made = document.Timeline(
+            step=timeline.step,
+            start=timeline.start,
+            end=timeline.start + buckets * timeline.step,
+            buckets=buckets,
+            bucket_command=commands.bucket(),
+            brokers=_bands(log, steps, began, timeline.end, commands),
+            leadership=_leaderships(log, timeline.end, commands),
+            series=series,
+            changes=changes,
+        )
+    worst = document.Worst(
+        tuple(_partition(one, commands) for one in timeline.partitions),
+        tuple(_topic(one, commands) for one in timeline.topics),
+    )
+    return MetadataPart(_cluster(log, steps, cluster_id), made, worst, more)
+
+
+def _cluster(
+    log: MetadataLog, steps: dict[int, list[BrokerStep]], cluster_id: str | None
+) -> Cluster:
+    image = log.image
+    version = by_level(image.metadata_version[0]) if image.metadata_version else None
+    counts = health_counts(image)
+    brokers = []
+    for broker, entry in sorted(image.brokers.items())[:MOST_BROKERS]:
+        state = image.broker_state(entry)
+        rack = state["rack"]
+        brokers.append(
+            Broker(
+                broker,
+                None if rack is None else cut(rack),
+                _STATES[broker_status(state)],
+                _cut(endpoint_text(state)),
+                _last_change(steps.get(broker, [])),
+            )
+        )
+    leader = log.leaders[-1].leader if log.leaders else None
+    controllers = tuple(
+        Controller(one, _cut(endpoint_text(image.read(address)[1])), one == leader)
+        for one, address in sorted(image.controllers.items())[:MOST_BROKERS]
+    )
+    time = image.provenance.timestamp
+    return Cluster(
+        cluster_id=cluster_id,
+        metadata_version=version.name if version else None,
+        release=version.release if version else None,
+        offset=image.offset,
+        time=time if time >= 0 else None,
+        features=tuple(
+            Feature(cut(name), level) for name, (level, _) in sorted(image.features.items())
+        )[:MOST_BROKERS],
+        brokers=tuple(brokers),
+        controllers=controllers,
+        topics=counts.topics,
+        partitions=counts.partitions,
+        replicas=log.timeline.replicas,
+        under_replicated=counts.under_replicated,
+        under_min_isr=log.timeline.levels["underMinIsr"],
+        offline=counts.leaderless,
+    )
+
+
+def _cut(text: str | None) -> str | None:
+    return None if text is None else cut(text)
+
+
+def _last_change(steps: list[BrokerStep]) -> int | None:
+    """Return the time since which a broker has its state, if it changed."""
+    changed = [step.time for step in steps if step.state != step.before or step.is_registration]
+    return changed[-1] if changed else None
+
+
+def _bands(
+    log: MetadataLog,
+    steps: dict[int, list[BrokerStep]],
+    began: int,
+    end: int,
+    commands: MetadataCommands,
+) -> tuple[BrokerBands, ...]:
+    """Return the bands of all brokers of the time."""
+    image = log.image
+    found = []
+    for broker in sorted({*image.brokers, *steps})[:MOST_BROKERS]:
+        entry = image.brokers.get(broker)
+        state = None if entry is None else image.broker_state(entry, whole=False)
+        rack = None if state is None else _cut(state["rack"])
+        mine = steps.get(broker, [])
+        if mine:
+            bands = _bands_of(log, mine, began, end, commands)
+        else:
+            assert entry is not None
+            assert state is not None
+            offset = offset_of(image, entry.newest.address)
+            command = commands.record(offset)
+            bands = [Band(_STATES[broker_status(state)], began, end, offset, command)]
+        found.append(BrokerBands(broker, rack, tuple(bands)))
+    return tuple(found)
+
+
+def _bands_of(
+    log: MetadataLog, steps: list[BrokerStep], began: int, end: int, commands: MetadataCommands
+) -> list[Band]:
+    """Return the bands of a broker: from its first step back to the begin, and of each change."""
+    bands: list[Band] = []
+    state, since, address = steps[0].before, began, None
+    for step in [*steps, None]:
+        if step is not None and step.state == state and step is not steps[0]:
+            continue
+        until = end if step is None else max(step.time, since)
+        is_known = state is not None or address is not None
+        if is_known and (until > since or step is None):
+            word: BandState = "unregistered" if state is None else _STATES[state]
+            offset = offset_of(log.image, address)
+            if bands and bands[-1].state == word and bands[-1].end == since:
+                last = bands.pop()
+                bands.append(Band(word, last.start, until, last.offset, last.command))
+            else:
+                bands.append(Band(word, since, until, offset, commands.record(offset)))
+        if step is not None:
+            state, since, address = step.state, until, step.address
+    return bands
+
+
+def _leaderships(log: MetadataLog, end: int, commands: MetadataCommands) -> tuple[Leadership, ...]:
+    ends = [*(one.time for one in log.leaders), end][1:]
+    return tuple(
+        Leadership(
+            one.time, max(until, one.time), one.leader, one.epoch, one.offset,
+            commands.record(one.offset),
+        )
+        for one, until in zip(log.leaders, ends, strict=True)
+    )  # fmt: skip
+
+
+def _series(timeline: Timeline) -> tuple[tuple[Series, ...], int]:
+    """Return the series of all together and of the busiest brokers, and how many are left out."""
+    found = []
+    left_out = 0
+    for name in (*timeline.levels, *_UNITS):
+        values = timeline.series.get((name, None), [])
+        is_level = name in timeline.levels
+        unit = _LEVEL_UNIT if is_level else _UNITS[name]
+        kind = "level" if is_level else "count-per-bucket"
+        found.append(Series(name, unit, kind, None, tuple(values)))  # type: ignore[arg-type]
+        brokers = [
+            (broker, values)
+            for (one, broker), values in timeline.series.items()
+            if one == name and broker is not None
+        ]
+        brokers.sort(key=lambda item: (-sum(item[1]), item[0]))
+        for broker, values in sorted(brokers[:MOST_SERIES]):
+            found.append(Series(name, unit, "count-per-bucket", broker, tuple(values)))
+        left_out += max(len(brokers) - MOST_SERIES, 0)
+    return tuple(found), left_out
+
+
+def _partition(loss: Loss, commands: MetadataCommands) -> WorstPartition:
+    return WorstPartition(
+        cut(loss.topic),
+        loss.number,
+        loss.offline,
+        loss.under_min_isr,
+        loss.under_replicated,
+        loss.elections,
+        loss.isr_changes,
+        loss.is_deleted,
+        commands.history(loss.topic, loss.number),
+    )
+
+
+def _topic(loss: Loss, commands: MetadataCommands) -> WorstTopic:
+    return WorstTopic(
+        cut(loss.topic),
+        loss.number,
+        loss.offline,
+        loss.under_min_isr,
+        loss.under_replicated,
+        loss.elections,
+        loss.isr_changes,
+        loss.is_deleted,
+        commands.history(loss.topic),
+    )

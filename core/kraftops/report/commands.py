@@ -1,0 +1,63 @@
+"""Commands that show what a report tells, to be pasted into a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import join
+
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+"""Names of topics that need no escapes in a path of the metadata shell."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataCommands:
+    """The begins of commands about a metadata log, as words.
+
+    *dump* prints its records, *shell* runs a command of the metadata shell; without words there is
+    no such command.
+    """
+
+    dump: tuple[str, ...] = ()
+    shell: tuple[str, ...] = ()
+
+    def record(self, offset: int | None) -> str | None:
+        """Return the command that prints the record at an offset."""
+        if offset is None or not self.dump:
+            return None
+        return join([*self.dump, "--offset", str(offset)])
+
+    def bucket(self) -> str | None:
+        """Return the command for the records from `{from}` to `{to}`."""
+        return f"{join(self.dump)} --since {{from}} --until {{to}}" if self.dump else None
+
+    def history(self, topic: str, partition: int | None = None) -> str | None:
+        """Return the command for all changes of a topic or a partition."""
+        if not self.shell or not _TOPIC.fullmatch(topic):
+            return None
+        below = "" if partition is None else f"/{partition}"
+        return join([*self.shell, "history-of", f"/image/topics/byName/{topic}{below}"])
+
+
+def of_metadata_files(paths: Sequence[str], directory: str | None) -> MetadataCommands:
+    """Return the commands about the files of a metadata log, or about its directory."""
+    if directory is not None:
+        dump = ("kraftops", "dump-log", "--from-start", directory)
+        return MetadataCommands(dump, ("kraftops", "metadata-shell", "-s", directory))
+    decoder = ("kraftops", "dump-log", "--cluster-metadata-decoder")
+    shell = ("kraftops", "metadata-shell", "-s", paths[0]) if len(paths) == 1 else ()
+    return MetadataCommands((*decoder, *paths), shell)
+
+
+def of_controllers(addresses: str) -> MetadataCommands:
+    """Return the commands about the metadata log of running controllers."""
+    return MetadataCommands(
+        ("kraftops", "dump-log", "-C", addresses), ("kraftops", "metadata-shell", "-C", addresses)
+    )
+
+
+def of_log(paths: Sequence[str], *options: str) -> str:
+    """Return the command that prints records of other logs."""
+    words = [path if not path.startswith("-") else f"./{path}" for path in paths]
+    return join(["kraftops", "dump-log", *words, *options])

@@ -1,0 +1,220 @@
+"""The parts of a report that come from summaries: of logs of users, groups and transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kraftops.dump.summary.logs import Log as LogKey
+from kraftops.dump.summary.logs import fields_of
+from kraftops.dump.summary.sketches import Distribution, TimeHistogram
+from kraftops.dump.summary.summary import Summary
+from kraftops.report import document
+from kraftops.report.changes import cut
+from kraftops.report.commands import of_log
+from kraftops.report.document import (
+    CodecUse,
+    Damage,
+    Gaps,
+    Group,
+    Log,
+    LogSeries,
+    OpenTransaction,
+    ReportSource,
+    Sizes,
+)
+
+MOST_LOGS = 200
+MOST_GROUPS = 200
+MOST_TRANSACTIONS = 200
+MOST_SOURCES = 500
+
+
+class LogsPart(NamedTuple):
+    """The parts of a report from the summaries of logs."""
+
+    sources: tuple[ReportSource, ...]
+    logs: tuple[Log, ...]
+    groups: tuple[Group, ...]
+    transactions: tuple[OpenTransaction, ...]
+    more: document.More
+
+
+def logs_part(
+    summaries: Mapping[LogKey, Summary], known_since: Mapping[str, int | None]
+) -> LogsPart:
+    """Return what summaries tell a report; *known_since* is by decoder."""
+    fields = fields_of(summaries)
+    order = sorted(summaries, key=lambda log: _rank(fields[log]))
+    sources = [_source(log, fields[log], known_since) for log in order]
+    logs = [_log(log, summaries[log], fields[log]) for log in order[:MOST_LOGS]]
+    groups = sorted(_groups(fields), key=lambda one: (-(one.lag or 0), one.name))
+    transactions = sorted(_transactions(fields), key=lambda one: (one.since or 0, one.producer_id))
+    more = document.More(
+        sources=max(len(sources) - MOST_SOURCES, 0),
+        logs=max(len(order) - MOST_LOGS, 0),
+        groups=max(len(groups) - MOST_GROUPS, 0),
+        transactions=max(len(transactions) - MOST_TRANSACTIONS, 0),
+    )
+    return LogsPart(
+        tuple(sources[:MOST_SOURCES]),
+        tuple(logs),
+        tuple(groups[:MOST_GROUPS]),
+        tuple(transactions[:MOST_TRANSACTIONS]),
+        more,
+    )
+
+
+def _rank(fields: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return what orders logs: the metadata log, damaged ones, then the largest."""
+    damage = fields["damage"]["count"] + fields["undecodable"]["count"]
+    is_metadata = fields["decoder"] == "metadata"
+    name = (fields["topic"] or "", fields["partition"] or 0)
+    return not is_metadata, not damage, -fields["batches"]["bytes"], name
+
+
+def _paths(fields: Mapping[str, Any]) -> list[str]:
+    paths: list[str] = fields["files"]["paths"]
+    return paths
+
+
+def _name(log: LogKey, fields: Mapping[str, Any]) -> str:
+    paths = _paths(fields)
+    if log.directory is not None or len(paths) != 1:
+        return log.directory or f"{len(paths)} files"
+    return paths[0]
+
+
+def _source(
+    log: LogKey, fields: Mapping[str, Any], known_since: Mapping[str, int | None]
+) -> ReportSource:
+    offsets, times = fields["offsets"], fields["times"]
+    return ReportSource(
+        cut(_name(log, fields)),
+        fields["decoder"],
+        fields["records"]["count"],
+        fields["files"]["bytes"],
+        offsets["first"],
+        offsets["last"],
+        times["firstMs"],
+        times["lastMs"],
+        known_since.get(fields["decoder"]),
+        fields["damage"]["count"] + fields["undecodable"]["count"],
+    )
+
+
+def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
+    offsets, times = fields["offsets"], fields["times"]
+    gaps = offsets["gaps"] or {"count": 0, "missing": 0}
+    sites = [*fields["damage"]["first"], *fields["undecodable"]["first"]]
+    first = sites[0] if sites else {"file": None, "position": None, "reason": None}
+    return Log(
+        topic=None if log.topic is None else cut(log.topic),
+        partition=log.partition,
+        directory=None if log.directory is None else cut(log.directory),
+        kind=fields["decoder"],
+        segments=fields["segments"],
+        records=fields["records"]["count"],
+        batches=fields["batches"]["count"],
+        bytes=fields["batches"]["bytes"],
+        first_offset=offsets["first"],
+        last_offset=offsets["last"],
+        first_time=times["firstMs"],
+        last_time=times["lastMs"],
+        sizes=_sizes(summary.sizes),
+        codecs=tuple(
+            CodecUse(one["codec"], one["batches"], one["compressedBytes"], one["uncompressedBytes"])
+            for one in fields["codecs"]
+        ),
+        gaps=Gaps(gaps["count"], gaps["missing"]),
+        damage=Damage(
+            fields["damage"]["count"],
+            fields["damage"]["bytes"],
+            fields["undecodable"]["count"],
+            None if first["file"] is None else cut(first["file"]),
+            first["position"],
+            None if first["reason"] is None else cut(first["reason"]),
+        ),
+        open_transactions=len(fields["transactions"]["open"] or ()),
+        series=(
+            *_series("records", "records", summary.history),
+            *_series("bytes", "bytes", summary.volume),
+        ),
+        command=of_log(_shown_paths(log, fields), "--summary"),
+    )
+
+
+def _shown_paths(log: LogKey, fields: Mapping[str, Any]) -> Sequence[str]:
+    return _paths(fields) if log.directory is None else [log.directory]
+
+
+def _sizes(found: Distribution) -> Sizes:
+    """Return a distribution with a histogram of powers of two."""
+    counts: dict[int, int] = {}
+    for size, count in found.counts.items():
+        start = 1 << (size.bit_length() - 1) if size > 0 else 0
+        counts[start] = counts.get(start, 0) + count
+    starts: list[int] = []
+    if counts:
+        start = min(counts)
+        while start <= max(counts):
+            starts.append(start)
+            start = start * 2 or 1
+    shown = found.as_dict()
+    return Sizes(
+        shown["min"],
+        shown["p50"],
+        shown["p99"],
+        shown["max"],
+        tuple(starts),
+        tuple(counts.get(start, 0) for start in starts),
+    )
+
+
+def _series(name: str, unit: str, found: TimeHistogram) -> Iterable[LogSeries]:
+    shown = found.as_dict()
+    if shown["startMs"] is not None:
+        yield LogSeries(name, unit, shown["widthMs"], shown["startMs"], tuple(shown["counts"]))
+
+
+def _groups(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[Group]:
+    for log, one in fields.items():
+        for group in one.get("groups", {}).get("groups", ()):
+            lags = [entry["lag"] for entry in group["offsets"] if entry["lag"] is not None]
+            times = [entry["committedMs"] for entry in group["offsets"]]
+            yield Group(
+                cut(group["group"]),
+                group["state"],
+                group["members"],
+                len(group["offsets"]),
+                sum(lags) if lags else None,
+                max((time for time in times if time is not None), default=None),
+                of_log(_shown_paths(log, one), f"--group={group['group']}"),
+            )
+
+
+def _transactions(fields: Mapping[LogKey, Mapping[str, Any]]) -> Iterable[OpenTransaction]:
+    """Yield open transactions; those of transactional ids only where no log of data has them."""
+    found = [(log, one, each) for log, one in fields.items() for each in _open(one)]
+    in_data = {each["producerId"] for _, _, each in found if each["firstOffset"] is not None}
+    for log, one, each in found:
+        offset = each["firstOffset"]
+        if offset is None and each["producerId"] in in_data:
+            continue
+        transactional_id = each["transactionalId"]
+        is_state = offset is None
+        yield OpenTransaction(
+            None if transactional_id is None else cut(transactional_id),
+            each["producerId"],
+            each["producerEpoch"],
+            None if is_state or log.topic is None else cut(log.topic),
+            None if is_state else log.partition,
+            offset,
+            each["sinceMs"],
+            of_log(_shown_paths(log, one), *([] if is_state else ["--offset", f"{offset}.."])),
+        )
+
+
+def _open(fields: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    found: Iterable[Mapping[str, Any]] = fields["transactions"]["open"] or ()
+    return found

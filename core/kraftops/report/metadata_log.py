@@ -1,0 +1,182 @@
+"""A metadata log, read once: its last state, and what happened before."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftops.engine.timeline_contract import Timeline, TimelineRequest
+from kraftops.errors import SourceError
+from kraftops.image.load.loader import Loader, Progress
+from kraftops.image.load.loading import limits_of
+from kraftops.image.load.sources import files_of, whole_log_plans
+from kraftops.image.replay.events import ControlRecordRead, Event, SnapshotEnded
+from kraftops.image.replay.replay import Replay
+from kraftops.image.state.image import MetadataImage
+from kraftops.log.batch import HEADER_SIZE, records
+from kraftops.log.codecs import MAX_INFLATED_METADATA_BYTES
+from kraftops.log.streams import open_log
+from kraftops.records import metadata
+from kraftops.records.dialects import KAFKA_DIALECT
+from kraftops.records.meaning import Unknown
+
+_DAY = 86_400_000
+_MOST_LEADERSHIPS = 500
+
+
+class Span(NamedTuple):
+    """The times that a report is about, in ms, *until* exclusive; None is open.
+
+    *now* is when it is made.
+    """
+
+    since: int | None
+    until: int | None
+    now: int
+
+
+class Leader(NamedTuple):
+    """The begin of a leader's time in the quorum."""
+
+    time: int
+    leader: int
+    epoch: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataLog:
+    """A metadata log: the state at its end, the timeline, and the leaders of the quorum.
+
+    *known_since* is the time of the snapshot that it begins with, None if it begins with its first
+    record. *leaders* begin with the one at the begin of the timeline; *leaders_left_out* came
+    between that and the second.
+    """
+
+    image: MetadataImage
+    timeline: Timeline
+    leaders: tuple[Leader, ...]
+    leaders_left_out: int
+    known_since: int | None
+
+
+def read_metadata_log(
+    names: Sequence[str], span: Span, progress: Progress | None = None
+) -> MetadataLog:
+    """Read as much of a metadata log as exists, up to the end of a span.
+
+    Args:
+        names: of files and directories, which are one log.
+        span: the times that count; the state before them is known.
+        progress: is called with the number of bytes read.
+
+    Raises:
+        SourceError: it cannot be read, or has no metadata records.
+    """
+    files = files_of(names)
+    for plan in whole_log_plans(files):
+        image = MetadataImage(KAFKA_DIALECT)
+        image.fold.keep_time(TimelineRequest(span.since or 0, span.now + _DAY, kept=2000))
+        listener = _Listener(image)
+        if not plan[0].is_snapshot:
+            image.fold.start_timeline(None)
+        loader = Loader(
+            Replay(image, limits_of(None, None if span.until is None else span.until - 1)),
+            progress,
+            may_grow=files.is_directory,
+            listen=listener.listen,
+            hears_windows=False,
+        )
+        if loader.read(plan):
+            break
+    else:
+        raise SourceError(f"{', '.join(names)}: there is no metadata log")
+    _refuse_empty(loader, names)
+    timeline = image.fold.timeline()
+    assert timeline is not None
+    leaders, left_out = listener.leaders(timeline)
+    return MetadataLog(image, timeline, leaders, left_out, listener.known_since)
+
+
+def is_metadata_log(path: str) -> bool:
+    """Tell whether the first records of a file, besides control records, are of metadata.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    with open_log(path) as log:
+        for batch in log.batches():
+            if len(batch.data) < HEADER_SIZE or batch.is_legacy:
+                return False
+            if batch.header.is_control:
+                continue
+            found = list(records(batch, MAX_INFLATED_METADATA_BYTES))
+            return bool(found) and all(
+                one.key is None and not isinstance(metadata.decode(one.value), Unknown)
+                for one in found
+            )
+    return False
+
+
+def _refuse_empty(loader: Loader, names: Sequence[str]) -> None:
+    """Refuse a log without records that can be read.
+
+    Raises:
+        SourceError: it is one.
+    """
+    where = ", ".join(names)
+    if loader.has_records and not loader.is_other_log:
+        return
+    if loader.is_over:
+        raise SourceError(f"{where}: nothing in it is as old as --until")
+    for finding in loader.image.log_findings:
+        raise SourceError(f"cannot read {finding}")
+    raise SourceError(f"{where}: there are no metadata records in it")
+
+
+class _Listener:
+    """Takes the leaders of the quorum, and the end of the snapshot that comes first."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self.known_since: int | None = None
+        self._image = image
+        self._addresses = array("q")
+
+    def listen(self, event: Event) -> None:
+        """Take an event of the replay."""
+        image = self._image
+        if isinstance(event, ControlRecordRead):
+            if image.quorum.leader == event.address:
+                self._addresses.append(event.address)
+        elif isinstance(event, SnapshotEnded):
+            header = image.quorum.snapshot_header
+            if header is not None:
+                self.known_since = image.read_control(header)["lastContainedLogTimestamp"]
+            image.fold.start_timeline(self.known_since)
+
+    def leaders(self, timeline: Timeline) -> tuple[tuple[Leader, ...], int]:
+        """Return the leaders within a timeline and the one before, and how many are left out."""
+        found: list[Leader] = []
+        left_out = 0
+        begin = timeline.began if timeline.began is not None else 0
+        latest = timeline.end if timeline.end is not None else begin
+        for address in reversed(self._addresses):
+            leader = self._leader(address, latest)
+            latest = leader.time
+            if leader.time <= begin:
+                found.append(leader._replace(time=begin))
+                break
+            if len(found) < _MOST_LEADERSHIPS:
+                found.append(leader)
+            else:
+                left_out += 1
+        return tuple(reversed(found)), left_out
+
+    def _leader(self, address: int, latest: int) -> Leader:
+        """Return the leader that a record names; times do not go back."""
+        record = self._image.record(address)
+        data = self._image.read_control(address)
+        time = record.timestamp if 0 <= record.timestamp <= latest else latest
+        return Leader(time, data["leaderId"], record.epoch, record.offset)

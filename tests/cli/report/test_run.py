@@ -1,0 +1,188 @@
+"""`kraftops report`: files, archives and several logs, and what it refuses."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.logs.incidents import SECRET, at, incident_bytes, incident_directory
+from tests.helpers.project.json_schemas import problems
+from tests.helpers.tools.console import KRAFTOPS, Done, run_here
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return incident_directory(tmp_path_factory.mktemp("incident") / "meta data")
+
+
+def _run(*args: object) -> Done:
+    return run_here("report", *map(str, args), program=KRAFTOPS)
+
+
+def _data(*args: object, code: int = 0) -> dict[str, Any]:
+    done = _run(*args, "--format", "json")
+    assert done.code == code, done.err
+    assert problems("report", done.text) == []
+    found: dict[str, Any] = json.loads(done.text)
+    return found
+
+
+def test_a_directory_is_told_with_its_cluster(log: Path) -> None:
+    found = _data(log, "--title", "Tuesday\nnight")
+
+    assert found["title"] == "Tuesday night"
+    assert found["cluster"]["clusterId"] == "abc"
+    (source,) = found["sources"]
+    assert (source["kind"], source["records"], source["damage"]) == ("metadata", 35, 0)
+    assert source["name"] == str(log / "__cluster_metadata-0")
+    assert found["worst"]["partitions"][0]["offlineMs"] == 120_000
+    assert SECRET not in json.dumps(found)
+
+
+def test_commands_of_a_report_show_its_records(log: Path) -> None:
+    import shlex
+
+    found = _data(log)
+    change = found["timeline"]["changes"][-1]
+    words = shlex.split(change["command"])
+    assert words[0] == "kraftops"
+    done = run_here(*words[1:], program=KRAFTOPS)
+    assert done.code == 0
+    assert f"| offset: {change['offset']} " in done.text
+
+    words = shlex.split(found["worst"]["partitions"][0]["command"])
+    done = run_here(*words[1:], program=KRAFTOPS)
+    assert done.code == 0
+    assert "PARTITION_CHANGE_RECORD" in done.text
+
+    template = found["timeline"]["bucketCommand"]
+    shown = template.replace("{from}", str(at(12))).replace("{to}", str(at(13) + 1))
+    done = run_here(*shlex.split(shown)[1:], program=KRAFTOPS)
+    assert done.code == 0
+    assert done.text.count("PARTITION_CHANGE_RECORD") == 2
+
+
+def test_an_archive_is_told_as_its_directory(log: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bundle.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(log, "node")
+    found, plain = _data(path), _data(log)
+
+    assert found["sources"][0]["name"].startswith(f"{path}!/")
+    assert found["cluster"]["clusterId"] == "abc"
+    for one in (found, plain):
+        for name in ("generatedAt", "sources", "logs"):
+            del one[name]
+    without = json.loads(json.dumps(plain), object_hook=_without_command)
+    assert json.loads(json.dumps(found), object_hook=_without_command) == without
+
+
+def _without_command(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if "ommand" not in name}
+
+
+def test_a_file_is_known_by_its_records(log: Path, tmp_path: Path) -> None:
+    path = tmp_path / "what.bin"
+    path.write_bytes(incident_bytes())
+
+    found = _data(path)
+
+    assert found["timeline"]["leadership"][0]["leader"] == 100
+    assert found["sources"][0]["kind"] == "metadata"
+    assert found["cluster"]["topics"] == _data(log)["cluster"]["topics"]
+
+
+def test_the_longest_of_several_metadata_logs_is_told(log: Path, tmp_path: Path) -> None:
+    short = incident_directory(tmp_path)
+    path = short / "__cluster_metadata-0" / f"{0:020}.log"
+    path.write_bytes(path.read_bytes()[:600])
+
+    done = _run(log, short, "--format", "json")
+
+    assert f"{short}/__cluster_metadata-0 is another metadata log" in done.err
+    assert json.loads(done.text)["worst"]["partitions"][0]["offlineMs"] == 120_000
+
+
+def test_damage_is_told_and_ends_with_2(log: Path, tmp_path: Path) -> None:
+    data = bytearray(incident_bytes())
+    data[-3] ^= 1
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(data)
+
+    found = _data(path, code=2)
+
+    assert [one["code"] for one in found["findings"] if one["code"] == "damage"] == ["damage"]
+    assert found["sources"][0]["damage"] == 1
+
+
+def test_a_page_is_written_whole(log: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+
+    assert _run(log, "--output", page).code == 0
+    text = page.read_text("utf-8")
+    assert text.lower().startswith("<!doctype html>")
+    assert SECRET not in text
+    assert "<img src=x" not in text
+
+
+def test_a_window_is_told(log: Path) -> None:
+    found = _data(log, "--since", at(14), "--until", at(16) + 1)
+
+    assert found["window"] == {"since": at(14), "until": at(16) + 1}
+    assert found["timeline"]["start"] <= at(14) < found["timeline"]["end"]
+    assert found["sources"][0]["records"] == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "text"),
+    [
+        ([], 1, "no logs are named"),
+        (["nothing-here"], 4, "nothing-here: No such file or directory"),
+        (["-"], 1, "standard input"),
+        (["--since", "yesterday"], 1, "'yesterday' is no time"),
+        (["--since", "1h", "--until", "2h"], 1, "--since 1h is after --until 2h"),
+        (["--command-config", "x"], 1, "--controllers"),
+        (["x", "--controllers", "localhost:1"], 1, "do not go together"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(args: list[str], code: int, text: str) -> None:
+    done = _run(*args, "--format", "json")
+
+    assert done.code == code
+    assert text in done.err
+    assert json.loads(done.text.splitlines()[-1])["message"]
+
+
+def test_a_page_needs_a_file(log: Path) -> None:
+    done = _run(log)
+
+    assert done.code == 1
+    assert "--output report.html" in done.err
+
+
+def test_other_logs_are_told(tmp_path: Path) -> None:
+    from kraftops.log.batch import Record, batch_bytes
+
+    folder = tmp_path / "orders-3"
+    folder.mkdir()
+    batches = [
+        batch_bytes([Record(offset + n, at(offset), b"k", b"v" * 100) for n in range(3)])
+        for offset in (0, 3, 9)
+    ]
+    (folder / f"{0:020}.log").write_bytes(b"".join(batches))
+
+    found = _data(tmp_path)
+
+    (one,) = found["logs"]
+    assert (one["topic"], one["partition"], one["records"]) == ("orders", 3, 9)
+    assert one["gaps"] == {"count": 1, "offsets": 3}
+    assert sum(one["sizes"]["counts"]) == one["batches"] == 3
+    totals = {series["name"]: sum(series["values"]) for series in one["series"]}
+    assert totals["records"] == 9
+    assert totals["bytes"] >= 900
+    assert found["timeline"] is None
+    assert found["cluster"] is None
