@@ -9,8 +9,11 @@ from pathlib import Path
 import click
 
 from kraftops.log.files import RENAMED, FileKind
+from kraftops.query.conditions.row_types import row_types
+from kraftops.records.decoders import decoder_named
 from kraftops.records.decoders.user import DECODERS
 from kraftops.records.dialects import DIALECTS
+from kraftops.records.internal_topics import decoder_names
 from kraftops.storage.bootstrap.releases import METADATA_VERSIONS
 from kraftops_cli.metadata_shell.command import metadata_shell
 from kraftops_cli.root import root
@@ -43,6 +46,15 @@ class Values:
 
 _DECODER_CLASSES = Values(Kind.WORDS, words=tuple(DECODERS))
 _RELEASES = dict.fromkeys(v.release for v in METADATA_VERSIONS)
+
+
+def _names_in_conditions() -> tuple[str, ...]:
+    """Return the columns, and the fields of keys and values that any decoder knows."""
+    types = row_types(frozenset(map(decoder_named, decoder_names())))
+    fields = (f"{column}.{name}" for column in ("key", "value") for name in types[column].fields)
+    return (*types, *sorted(fields))
+
+
 VALUES = {
     "--add-scram-file": Values(Kind.FILES),
     "--command-config": Values(Kind.FILES),
@@ -60,6 +72,7 @@ VALUES = {
     ),
     "--snapshot": Values(Kind.FILES),
     "--value-decoder-class": _DECODER_CLASSES,
+    "--where": Values(Kind.WORDS, words=_names_in_conditions()),
 }
 """Completions that Click's types of values do not give."""
 

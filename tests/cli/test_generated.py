@@ -343,6 +343,15 @@ def test_tool_with_subcommands_has_one_page() -> None:
     ]
 
 
+def test_bash_completes_names_in_conditions(tmp_path: Path) -> None:
+    """Columns, and fields of keys and values."""
+    offered = of_program("kafka-dump-log --where value.lead", tmp_path)
+    columns = of_program("kafka-dump-log --where topic", tmp_path)
+
+    assert {"value.leader", "value.leaderEpoch"} <= set(offered)
+    assert columns == ["topic", "topicId"]
+
+
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -24,7 +24,12 @@ from kraftops_cli.dump_log.limited import write_limited
 from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
 from kraftops_cli.dump_log.run import end
 from kraftops_cli.dump_log.summary import plan_readings, print_summaries
-from kraftops_cli.dump_log.topics import with_topics_of
+from kraftops_cli.dump_log.topics import (
+    knows_topic,
+    topic_text,
+    unknown_error,
+    with_topics_of,
+)
 from kraftops_cli.live.connect import quorum_target
 from kraftops_cli.live.options import LIVE, QuorumOptions
 from kraftops_cli.terminal.streams import Terminal
@@ -73,13 +78,21 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
 
 
 def _live_parts(plan: Plan, target: QuorumTarget, terminal: Terminal) -> Iterator[_LivePart]:
-    """Yield the parts of the log as they come; each query has the topic ids known so far."""
+    """Yield the parts of the log as they come; each query has the topic ids known so far.
+
+    Raises:
+        KraftopsError: the log has ended, and does not know the topics that are asked for.
+    """
     query = plan.query_of(plan.sources[0].path)
+    is_known = not query.filter.topics
     with LiveLog(target, note=lambda line: terminal.error(f"note: {line}")) as log:
         for part, is_restart in live_parts(log.read(follow=plan.follow)):
             # The record of a topic precedes all other records about it.
             query = with_topics_of(part, query)
+            is_known = is_known or knows_topic(part, query)
             yield _LivePart(part, query, is_restart)
+    if not is_known:
+        unknown_error(topic_text(query.filter.topics), plan, terminal)
 
 
 def _write(run: Run, parts: Iterator[_LivePart], fd: int) -> None:

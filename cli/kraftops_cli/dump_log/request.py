@@ -74,11 +74,10 @@ def run_request(ctx: click.Context, options: dict[str, object]) -> int:
     on_spark = spark_request(ctx, options)
     _refuse_contradictions(ctx, query, options)
     refuse_remote_bundles(names)
-    if not on_spark:  # whose workers may see other files
-        if not (files and query.output_format.is_text):  # no form of Kafka's tool
-            terminal.keeps_kafka_codes = False
-        if not terminal.keeps_kafka_codes:
-            refuse_missing([*names, *_texts(options["remote_log_metadata"])])
+    if on_spark or not (files and query.output_format.is_text):  # no form of Kafka's tool
+        terminal.keeps_kafka_codes = False
+    if not (on_spark or terminal.keeps_kafka_codes):  # workers may see other files
+        refuse_missing([*names, *_texts(options["remote_log_metadata"])])
     if on_spark:
         return _run_spark(names, query, options, on_spark, terminal)
     skipped: list[SourceError] = []
@@ -226,6 +225,7 @@ def _is_whole(options: dict[str, object]) -> bool:
 def _run_live(ctx: click.Context, options: dict[str, object], terminal: Terminal) -> int:
     from kraftops_cli.dump_log.live import run_live
 
+    terminal.keeps_kafka_codes = False  # no form of Kafka's tool
     query = _query(ctx, options)
     _refuse_repeated(ctx, [live_source(options).path], terminal)
     spark_request(ctx, options)  # refuses options of Spark

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kraftops.dump.report import Report
 from kraftops.engine.choice import engine_name
-from kraftops.errors import KraftopsError
 from kraftops_cli.dump_log.parts import run_parts
 from kraftops_cli.dump_log.plan import Plan, Run, open_target, write_head
 from kraftops_cli.terminal.streams import Terminal
@@ -21,14 +20,11 @@ def run_dump(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> int:
     """
     engine_name()
     if plan.query.filter.topics or plan.groups:
-        from kraftops_cli.dump_log.topics import unknown_names, with_topics
+        from kraftops_cli.dump_log.topics import unknown_error, unknown_names, with_topics
 
         plan = with_topics(plan)
         if is_whole and (unknown := unknown_names(plan)):
-            message = f"none of these logs knows {unknown}"
-            if not (terminal.keeps_kafka_codes or plan.query.check):
-                raise KraftopsError(message, code="not-found")
-            terminal.error(f"note: {message}")
+            unknown_error(unknown, plan, terminal)
     if plan.summary:
         from kraftops_cli.dump_log.summary import run_summary
 

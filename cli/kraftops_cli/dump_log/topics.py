@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kraftops.dump.scan.mentions import may_have_records
 from kraftops.dump.scan.topic_ids import with_topic_ids
-from kraftops.errors import DecodeError, UsageError
+from kraftops.dump.sources.names import Source
+from kraftops.errors import DecodeError, KraftopsError, UsageError
 from kraftops.log.files import STANDARD_INPUT, file_name
 from kraftops.log.ranges import ByteRange
 from kraftops.log.streams import PackedName
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
 from kraftops.records.partitioning import partition_of
+from kraftops.uris import is_remote
 from kraftops.uuids import from_text
 from kraftops_cli.dump_log.plan import Plan
+from kraftops_cli.terminal.streams import Terminal
 
 
 def with_topics(plan: Plan) -> Plan:
@@ -34,52 +38,93 @@ def with_topics(plan: Plan) -> Plan:
     return replace(plan, query=with_topic_ids(plan.query, files))
 
 
-def unknown_names(plan: Plan) -> str | None:
+Asked = list[tuple[Source, Query]]
+"""Logs, each with the query of what is asked of it."""
+
+
+def _any_here(asked: Asked) -> bool:
+    return any(may_have_records(ByteRange(source.path), query) for source, query in asked)
+
+
+def unknown_names(plan: Plan, any_has: Callable[[Asked], bool] = _any_here) -> str | None:
     """Return the topics or groups that no log knows, in words; None if one does, or may.
 
-    It is open for what is read only once, and for damaged logs. The other filters do not count.
+    It is open for what is read only once, for damaged logs, and for object stores unless Spark
+    reads them. The other filters do not count.
+
+    Args:
+        plan: the plan, with the ids of its topics.
+        any_has: tells whether any log has records, or may; by default this process reads them.
     """
-    is_complete = not plan.follow and all(map(_is_log_file, plan.paths))
+    is_here = any_has is _any_here
+    is_complete = not plan.follow and all(_is_log_file(path, is_here) for path in plan.paths)
     topics = plan.query.filter.topics
-    if topics and is_complete and not _is_known_topic(plan):
-        return f"a topic {', '.join(sorted(topics))}"
-    if plan.groups and is_complete and not _is_known_group(plan):
+    if topics and is_complete and not _is_known_topic(plan, any_has):
+        return topic_text(topics)
+    if plan.groups and is_complete and not _is_known_group(plan, any_has):
         return f"a group {', '.join(sorted(plan.groups))}"
     return None
 
 
-def _is_known_topic(plan: Plan) -> bool:
+def topic_text(topics: Iterable[str]) -> str:
+    """Return topics in words."""
+    return f"a topic {', '.join(sorted(topics))}"
+
+
+def _is_known_topic(plan: Plan, any_has: Callable[[Asked], bool]) -> bool:
     asked = plan.query.filter
-    queries = {path: plan.query_of(path) for path in plan.paths}
+    queries = [(source, plan.query_of(source.path)) for source in plan.sources]
     is_own = any(source.topic in asked.topics for source in plan.sources) or not all(
-        query.filter.topics for query in queries.values()
+        query.filter.topics for _, query in queries
     )
     if is_own or asked.topic_ids:
         return True
-    return any(
-        query.record_decoder.has_types
-        and may_have_records(ByteRange(path), replace(query, filter=Filter(topics=asked.topics)))
-        for path, query in queries.items()
+    only = Filter(topics=asked.topics)
+    return any_has(
+        [
+            (source, replace(query, filter=only))
+            for source, query in queries
+            if query.record_decoder.has_types
+        ]
     )
 
 
-def _is_known_group(plan: Plan) -> bool:
+def _is_known_group(plan: Plan, any_has: Callable[[Asked], bool]) -> bool:
     from kraftops.query.where import about_groups, group_fields
 
     likely = set(map(partition_of, plan.groups))  # most clusters have the default number of them
+    asked: Asked = []
     for source in sorted(plan.sources, key=lambda one: one.partition not in likely):
         query = plan.query_of(source.path)
         decoder = query.record_decoder
         if group_fields(decoder):
-            asked = Filter(where=about_groups(plan.groups, [decoder]))
-            if may_have_records(ByteRange(source.path), replace(query, filter=asked)):
-                return True
-    return False
+            only = Filter(where=about_groups(plan.groups, [decoder]))
+            asked.append((source, replace(query, filter=only)))
+    return any_has(asked)
 
 
-def _is_log_file(path: str) -> bool:
+def knows_topic(part: ByteRange, query: Query) -> bool:
+    """Tell whether a part of a metadata log knows the topics of a query, or may."""
+    only = Filter(topics=query.filter.topics)
+    return bool(query.filter.topic_ids) or may_have_records(part, replace(query, filter=only))
+
+
+def unknown_error(names: str, plan: Plan, terminal: Terminal) -> None:
+    """Refuse names that no log knows; under Kafka's name, and of a check, only note it.
+
+    Raises:
+        KraftopsError: it is refused.
+    """
+    message = f"none of these logs knows {names}"
+    if not (terminal.keeps_kafka_codes or plan.query.check):
+        raise KraftopsError(message, code="not-found")
+    terminal.error(f"note: {message}")
+
+
+def _is_log_file(path: str, is_here: bool) -> bool:  # noqa: FBT001 - a predicate
     name = file_name(path)
     is_file = isinstance(path, PackedName) or os.path.isfile(path)
+    is_file |= not is_here and is_remote(path)
     return name is not None and name.has_records and is_file
 
 

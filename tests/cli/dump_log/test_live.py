@@ -79,6 +79,20 @@ def test_rows_are_those_of_the_files(
         assert rows
 
 
+@pytest.mark.parametrize("options", [(), ("--format", "json"), ("--summary",), ("--tail", "2")])
+def test_topic_that_the_log_does_not_know_is_said(
+    options: tuple[str, ...], controllers: Controllers
+) -> None:
+    done = live(controllers, "--topic", "nosuch", *options)
+    checked = live(controllers, "--topic", "nosuch", "--check", *options)
+    known = live(controllers, "--topic", "nosuch", "--topic", "t2", "--offset", "900..", *options)
+
+    assert done.code == 4
+    assert done.errors == ["kafka-dump-log: none of these logs knows a topic nosuch"]
+    assert "note: none of these logs knows a topic nosuch" in checked.err
+    assert (known.code, known.errors) == (0, [])
+
+
 @pytest.mark.parametrize("options", [(), ("--topic", "t2"), ("--limit", "5"), ("--tail", "2")])
 def test_text_is_that_of_the_files(
     options: tuple[str, ...], log: MetadataLog, controllers: Controllers, tmp_path: Path

@@ -21,6 +21,7 @@ from tests.helpers.logs.segments import IN, batch_around, plain_record
 from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, run_command, run_here
 from tests.spark.dump.test_dump_job import LOG, METADATA, SMALL, SMALLEST, on_spark, parts, same
 
+OFFSETS = str(IN / "v3.9.1/consumer_offsets/00000000000000000000.log")
 DAMAGED = str(IN / "dmg")
 BROKER = str(IN.parents[1] / "log-directories/4.3.1/stopped")
 
@@ -124,6 +125,27 @@ def test_filters_and_forms(
     session: Session, tmp_path: Path, arguments: list[str], form: str
 ) -> None:
     same(tmp_path, METADATA, "--format", form, *arguments, LOG, spark=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("asked", "log"),
+    [
+        (("--topic", "nosuch", METADATA), LOG),
+        (("--group", "nosuch", "--offsets-decoder"), OFFSETS),
+        (("--topic", "nosuch", "--offsets-decoder"), OFFSETS),
+    ],
+    ids=["topic", "group", "topic of groups"],
+)
+def test_name_that_no_log_knows_is_an_error_as_locally(
+    session: Session, tmp_path: Path, asked: tuple[str, ...], log: str
+) -> None:
+    local = run_here(*asked, log)
+
+    done = run_here("--spark", *asked, log, "--output", str(tmp_path / "out"))
+
+    assert (done.code, local.code) == (4, 4)
+    assert local.errors[0] in done.errors
+    assert not (tmp_path / "out").exists()
 
 
 def test_small_files_of_a_log_directory(session: Session, tmp_path: Path) -> None:

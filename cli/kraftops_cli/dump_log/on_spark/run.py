@@ -19,13 +19,14 @@ from kraftops.spark.dump.count_job import count
 from kraftops.spark.dump.dump_job import Outcome, Output, dump
 from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan_splits
-from kraftops.spark.jobs.topic_ids import topic_ids
-from kraftops.spark.session.session import started
+from kraftops.spark.jobs.topic_ids import any_has_records, topic_ids
+from kraftops.spark.session.session import Session, started
 from kraftops_cli.dump_log.on_spark.explain import plan_text
 from kraftops_cli.dump_log.on_spark.job import SparkJob
 from kraftops_cli.dump_log.on_spark.sql import run_partitioned, run_sql
 from kraftops_cli.dump_log.plan import DAMAGED, Plan, Run, exit_code
 from kraftops_cli.dump_log.summary import plan_readings, print_summaries
+from kraftops_cli.dump_log.topics import Asked, unknown_error, unknown_names
 from kraftops_cli.spark.options import SparkRequest, refuse_local, warn_if_slow, warn_if_small
 from kraftops_cli.spark.progress import SparkProgress
 from kraftops_cli.terminal.streams import Terminal
@@ -121,8 +122,26 @@ def _running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[
         if plan.query.filter.topics and not request.explain:
             found = topic_ids(session, splits, plan.query)
             plan = replace(plan, query=replace(plan.query, filter=found))
+        if (plan.query.filter.topics or plan.groups) and not request.explain:
+            _refuse_unknown(plan, session, splits, terminal)
         yield SparkJob(plan, request, session, splits, progress, terminal, start)
         warn_if_slow(session, terminal)
+
+
+def _refuse_unknown(plan: Plan, session: Session, splits: list[Split], terminal: Terminal) -> None:
+    """Refuse topics and groups that no log knows.
+
+    Raises:
+        KraftopsError: there are some.
+        SparkError: the job failed.
+    """
+
+    def any_has(asked: Asked) -> bool:
+        queries = {source.path: query for source, query in asked}
+        return any_has_records(session, splits, queries)
+
+    if unknown := unknown_names(plan, any_has):
+        unknown_error(unknown, plan, terminal)
 
 
 def _dump(job: SparkJob) -> int:

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from kraftops.log.archives import inflated_blocks
+from kraftops.log.bundles.torn_zip import torn_members
 from kraftops.log.codecs import zstd_module
 from kraftops.log.log_file import LogFile
 from kraftops.log.reader import BLOCK, DamagedArchive
@@ -180,8 +181,6 @@ class _ZipContent:
 
 
 def _torn_zip_members(file: LogFile) -> Iterator[Member]:
-    from kraftops.log.bundles.torn_zip import torn_members
-
     inflated = 0
     with _damage_of_archives():
         for name, modified, content in torn_members(file):

@@ -1,10 +1,11 @@
-"""Look up the ids of topics that a query names, in this process or by a job."""
+"""Look up topics and groups that a query names: their ids, and whether a log knows them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kraftops.dump.scan.mentions import may_have_records
 from kraftops.dump.scan.topic_ids import with_topic_ids
 from kraftops.dump.sources.names import Source
 from kraftops.log.ranges import ByteRange
@@ -41,6 +42,35 @@ def topic_ids(session: Session, splits: Sequence[Split], query: Query) -> Filter
         return query.filter
     ids = run_by_range(session, splits, _LookUp(query, session.settings.tries))
     return replace(query.filter, topic_ids=query.filter.topic_ids.union(*ids))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """Task that looks in splits for records of queries, by path."""
+
+    queries: Mapping[str, Query]
+    tries: int
+
+    def __call__(self, splits: Iterable[Split]) -> Iterator[bool]:
+        for split in splits:
+            yield is_last_try(self.tries) or any(
+                may_have_records(one.range, self.queries[one.range.path])
+                for one in split.ranges
+                if one.range.path in self.queries
+            )
+
+
+def any_has_records(
+    session: Session, splits: Sequence[Split], queries: Mapping[str, Query]
+) -> bool:
+    """Tell whether any file has records that its query, by the path, chooses, or may have.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    wanted = [split for split in splits if any(one.range.path in queries for one in split.ranges)]
+    work = _Mentions(queries, session.settings.tries)
+    return any(run_by_range(session, wanted, work))
 
 
 def topic_ids_here(sources: Iterable[Source], query: Query) -> Filter:
