@@ -58,7 +58,7 @@ def _row(node: Node, findings: Sequence[Finding]) -> list[Cell]:
 
 
 def _node_of(finding: Finding, nodes: Sequence[Node]) -> int | None:
-    """Return the place of the node with the file or directory of a finding; None for the cluster."""
+    """Return the place of the node that has the path of a finding; None for the cluster."""
     for at, node in enumerate(nodes):
         paths = [node.config.path, *(state.directory.path for state in node.states)]
         if any(finding.path == path or finding.path.startswith(f"{path}/") for path in paths):
