@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
 from tests.helpers.browser.chromium import MISSING, Browser, browser
+from tests.helpers.tools.console import KRAFTOPS, run_here
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
@@ -109,6 +111,26 @@ def drag(chromium: Browser, *shares: float, down: int) -> None:
     actions.perform()
 
 
+def test_report_of_a_real_cluster_is_drawn(chromium: Browser, tmp_path: Path) -> None:
+    """Brokers 4 and 3 were stopped one after the other, and at last the others."""
+    path = tmp_path / "report.html"
+    log = Path(__file__).parents[1] / "data/shell/in/n431"
+
+    done = run_here("report", str(log), "--output", str(path), program=KRAFTOPS)
+    chromium.open(path)
+
+    assert (done.code, done.err) == (0, "")
+    assert chromium.messages() == []
+    assert min(painted(chromium, ".plots canvas")) > 50
+    offset = texts(chromium, "#findings .where")[0].rsplit(" ", 1)[1]
+    command = texts(chromium, "#findings .command code")[0]
+    words = shlex.split(command)
+    assert words[0] == "kraftops"
+    shown = run_here(*words[1:], program=KRAFTOPS)
+    assert shown.code == 0
+    assert f"offset: {offset} " in shown.text
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_page_is_drawn_without_complaints_and_without_a_network(
     chromium: Browser, sample: Path, *, dark: bool
@@ -166,7 +188,7 @@ def test_pointer_zooms_all_charts_and_shows_a_moment(chromium: Browser, sample: 
     begin = re.search(r"--since (\d+) --until (\d+)", moment)
     assert begin is not None
     assert (int(begin[1]) - start) % step == 0
-    assert int(begin[2]) - int(begin[1]) == step - 1
+    assert int(begin[2]) - int(begin[1]) == step
     assert "--offsets 1042" in moment
 
 
