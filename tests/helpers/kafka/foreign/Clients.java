@@ -23,14 +23,15 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * The clients that only Java has, one for each name after the address of a broker: producers
+ * Java's clients, all at once, one for each name after the address of a broker: producers
  * ("producer"), consumers ("consumer" of KIP-848, "share" of KIP-932) and Kafka Streams with either
- * protocol ("streams-classic", "streams-streams"), all at once. They read the topic "words".
+ * protocol ("streams-classic", "streams-streams"). They read the topic "words".
  */
 public class Clients {
     private static final int ENOUGH = 60;
@@ -161,8 +162,7 @@ public class Clients {
         AtomicInteger written = new AtomicInteger();
         StreamsBuilder builder = new StreamsBuilder();
         builder.stream("words", Consumed.with(Serdes.ByteArray(), Serdes.String()))
-            .groupBy((key, word) -> word, org.apache.kafka.streams.kstream.Grouped.with(
-                Serdes.String(), Serdes.String()))
+            .groupBy((key, word) -> word, Grouped.with(Serdes.String(), Serdes.String()))
             .count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("counts"))
                 .withKeySerde(Serdes.String()).withValueSerde(Serdes.Long()))
             .toStream()
