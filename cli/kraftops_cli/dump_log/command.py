@@ -195,6 +195,12 @@ worst finding: clean, recoverable on start, damaged, data lost; and what is lost
 bytes.
 
 The exit status is 0 if a start mends all findings, 2 if not, and 1 if a partition cannot be read.
+Offsets that no batch has are lost, unless compaction left them out: the cleaner's checkpoint, the
+cleanup.policy in a metadata log among the directories, and batches with fewer records than offsets
+tell of it. Without these, a gap is a loss if a record before it has no key or a key that came
+before, which no cleaner leaves, or if it lies between two segments, which a broker that copies a
+compacted log makes without a gap.
+
 Segments in a tier are compared with the remote log metadata: with the partitions of
 __remote_log_metadata among the directories, and those of --remote-log-metadata. Segments that have
 no metadata are found, metadata of segments without their files, and offsets that neither a remote

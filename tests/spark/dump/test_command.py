@@ -115,7 +115,7 @@ def test_explain_starts_nothing(tmp_path: Path) -> None:
         (["--salvage"], "text"),
         (["--skip-record-metadata"], "text"),
         (["--max-bytes", "3000"], "json"),
-        (["--check"], "text"),
+        (["--check", "--deep-iteration"], "text"),
         (["--topic", "a.none", "--type", "partition"], "json"),
         (["--offset", "900000.."], "csv"),
         (["--show-secrets"], "json"),

@@ -64,7 +64,7 @@ def test_every_file_of_a_directory(session: Session, tmp_path: Path) -> None:
     """Indexes and snapshots of producers too."""
     files = [str(path) for path in sorted(IN.rglob("*")) if path.is_file()]
 
-    same(tmp_path, "--check", *files)
+    same(tmp_path, "--check", "--deep-iteration", *files)
 
 
 @pytest.mark.parametrize("form", ["text", "json", "csv"])

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kraftops.dump.check.files import grouped
 from kraftops.dump.check.findings import Effect, Finding, PartitionCheck
@@ -32,7 +32,11 @@ from kraftops.log.files import (
 from kraftops.log.ranges import ByteRange
 from kraftops.query.filters import Filter
 from kraftops.query.query import Query
+from kraftops.query.row import Row
 from kraftops.records.internal_topics import METADATA
+
+_TOPIC_CONFIG = 2
+"""The type of a topic's configuration, of Kafka's `ConfigResource.Type`."""
 
 
 class CheckRequest(NamedTuple):
@@ -72,8 +76,7 @@ def check_directories(
     folders = list(chain.from_iterable(by_path.values()))
     tiered = [folder for folder in folders if _is_tiered(folder)]
     local = [folder for folder in folders if folder not in set(tiered)]
-    around = Surroundings([*request.remote_metadata, *filter(_is_remote_metadata, folders)])
-    around.read_metadata()
+    around = _surroundings(request, folders)
     directories, common = _log_directories(folders)
     units = [
         Unit(files[0], files=files, decoder=request.decoder) for files in grouped(request.files)
@@ -105,6 +108,15 @@ def check_directories(
     return checks, tuple(common)
 
 
+def _surroundings(request: CheckRequest, folders: list[str]) -> Surroundings:
+    around = Surroundings([*request.remote_metadata, *filter(_is_remote_metadata, folders)])
+    around.read_metadata()
+    for folder in folders:
+        if _topic_of(folder) == METADATA_TOPIC:
+            around.cleanup_policies.update(_cleanup_policies(folder))
+    return around
+
+
 def _log_directories(folders: list[str]) -> tuple[dict[str, LogDirectory], list[Finding]]:
     """Return the log directory of each partition, and the findings about log directories."""
     known: dict[str, LogDirectory] = {}
@@ -132,8 +144,12 @@ def _is_tiered(folder: str) -> bool:
 
 
 def _is_remote_metadata(folder: str) -> bool:
+    return _topic_of(folder) == REMOTE_TOPIC
+
+
+def _topic_of(folder: str) -> str | None:
     match = PARTITION_NAME.fullmatch(os.path.basename(os.path.abspath(folder)))
-    return match is not None and match[1] == REMOTE_TOPIC
+    return match[1] if match else None
 
 
 def _absent_tiers(by_path: dict[str, list[str]], around: Surroundings) -> Iterator[PartitionCheck]:
@@ -244,15 +260,31 @@ def _topic_id(folder: str) -> str | None:
 
 
 def _topics(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield name and id of each topic in a metadata log; damage is reported elsewhere."""
+    """Yield name and id of each topic in a metadata log."""
+    for row, value in _metadata_records(folder, "topic"):
+        if row.topic_id:
+            yield value["name"], row.topic_id
+
+
+def _cleanup_policies(folder: str) -> dict[str, str]:
+    """Return the cleanup policies of topics that a metadata log sets."""
+    policies: dict[str, str] = {}
+    for _, value in _metadata_records(folder, "config"):
+        if value["resourceType"] == _TOPIC_CONFIG and value["name"] == "cleanup.policy":
+            policies[value["resourceName"]] = value["value"]
+    return {topic: policy for topic, policy in policies.items() if policy is not None}
+
+
+def _metadata_records(folder: str, kind: str) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """Yield the records of a type in a metadata log; damage is reported elsewhere."""
     import json
 
-    query = Query(decoder=METADATA, filter=Filter(types=frozenset({"topic"})))
+    query = Query(decoder=METADATA, filter=Filter(types=frozenset({kind})))
     try:
         log = partition_log(folder, _names(folder), from_start=False)
         for path in log.paths if log else ():
             for row in part_rows(ByteRange(path), query, Report()):
-                if row.topic_id and row.value:
-                    yield json.loads(row.value)["name"], row.topic_id
+                if row.value and not row.error:
+                    yield row, json.loads(row.value)
     except (SourceError, UsageError):
         return

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from kraftops.dump.check.epochs import EpochCheck
 from kraftops.dump.check.findings import Effect, Findings, PartitionCheck
-from kraftops.dump.check.log_walk import LogWalk, Recovery
+from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
 from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
 from kraftops.dump.check.records import record_findings
 from kraftops.dump.check.transactions import snapshot_producers
@@ -97,7 +97,7 @@ def _segment(files: list[FileName], decoder: str | None) -> PartitionCheck:
         Recovery(lambda _: False, is_known=False, is_stopped=False),
         epochs,
         findings,
-        is_compacted=True,  # perhaps
+        Compaction(is_done=True),  # perhaps
     )
     walk.run()
     for finding in record_findings([log], decoder, findings.all()):

@@ -20,6 +20,7 @@ from kraftops.dump.check.index_checks import (
     TimeIndexCheck,
 )
 from kraftops.dump.check.partition_files import PartitionFiles, SegmentFiles, size_of
+from kraftops.dump.check.records import keys_rule_out_compaction
 from kraftops.dump.check.transactions import (
     Producers,
     TxnIndexCheck,
@@ -32,7 +33,7 @@ from kraftops.log.log_file import LogFile
 from kraftops.log.salvage import Gap, salvaged
 
 _KNOWN_MAGICS = (0, 1, 2)
-_MOST_GAPS = 3  # a lost segment leaves one, compaction leaves many
+_MOST_GAPS = 3  # between segments: a lost one leaves one, compaction leaves many
 
 
 class Recovery(NamedTuple):
@@ -67,12 +68,27 @@ class Hole(NamedTuple):
 
 
 class OffsetGap(NamedTuple):
-    """Offsets that no batch has, the last one included; *position* is behind them."""
+    """Offsets that no batch has, the last one included; *position* is behind them.
+
+    *is_between* says that a segment ends before them, and the next one begins behind them.
+    """
 
     path: str
     position: int
     first: int
     last: int
+    is_between: bool
+
+
+class Compaction(NamedTuple):
+    """What is known of compaction, which leaves gaps in offsets.
+
+    *is_done* says that the log is compacted, or that its topic is not; None is unknown. *is_ours*
+    says that the cleaner of this broker may have done it: else a broker has copied the gaps.
+    """
+
+    is_done: bool | None
+    is_ours: bool = True
 
 
 class LogWalk:
@@ -84,13 +100,13 @@ class LogWalk:
         recovery: Recovery,
         epochs: EpochCheck,
         findings: Findings,
-        *,
-        is_compacted: bool,
+        compaction: Compaction,
     ) -> None:
-        """Begin before the first segment; *is_compacted* says that a cleaner has been there."""
+        """Begin before the first segment."""
         self._files, self._recovery = files, recovery
         self._epochs, self._findings = epochs, findings
-        self.is_compacted = is_compacted
+        self.is_compacted = compaction.is_done is True
+        self._compaction = compaction
         self.producers = Producers()
         self.losses: list[Loss] = []
         self.cut: Hole | None = None
@@ -135,7 +151,7 @@ class LogWalk:
             self._close_hole(segment.base_offset)
         is_joined = self._files.is_joined
         if segment.base_offset > self.next_offset and not is_joined:
-            self._gap(segment.log, 0, segment.base_offset)
+            self._gap(segment.log, 0, segment.base_offset, is_between=True)
         elif segment.base_offset < self.next_offset and not is_joined:
             reason = f"the segment before it goes on to offset {self.next_offset - 1}"
             self._findings.add("offsets-overlap", segment.log, reason, Effect.STAYS)
@@ -227,7 +243,7 @@ class LogWalk:
             reason = f"offset {first}, where {self.next_offset} is the least that can follow"
             self._findings.add("offsets-overlap", path, reason, Effect.STAYS, position)
         elif first > self.next_offset:
-            self._gap(path, position, first)
+            self._gap(path, position, first, is_between=False)
         self._pass_snapshots(first)
         self.is_compacted |= batch.is_thinned
         self.next_offset = batch.last_offset + 1
@@ -250,9 +266,10 @@ class LogWalk:
             at, path = self._snapshots.pop()
             check_snapshot(path, at, self.producers, self._findings, is_exact=self._is_exact)
 
-    def _gap(self, path: str, position: int, following: int) -> None:
+    def _gap(self, path: str, position: int, following: int, *, is_between: bool) -> None:
         if not self.cut:
-            self._gaps.append(OffsetGap(path, position, self.next_offset, following - 1))
+            gap = OffsetGap(path, position, self.next_offset, following - 1, is_between)
+            self._gaps.append(gap)
 
     def _damage(self, segment: SegmentFiles, log: LogFile, gap: Gap) -> None:
         head = log.read_at(gap.position, HEADER_SIZE)
@@ -330,12 +347,28 @@ class LogWalk:
             first, last = self.cut.first, self.next_offset - 1
             self.losses.append(Loss(first, last, self._bytes_behind_cut))
             self.next_offset = first
-        if not self.is_compacted and len(self._gaps) <= _MOST_GAPS:
-            for gap in self._gaps:
-                self.losses.append(Loss(gap.first, gap.last))
-                reason = f"offsets {gap.first} to {gap.last} are missing before it"
-                position = gap.position or None
-                self._findings.add("offsets-missing", gap.path, reason, Effect.LOST, position)
+        for gap in self._lost_gaps():
+            self.losses.append(Loss(gap.first, gap.last))
+            reason = f"offsets {gap.first} to {gap.last} are missing before it"
+            position = gap.position or None
+            self._findings.add("offsets-missing", gap.path, reason, Effect.LOST, position)
+
+    def _lost_gaps(self) -> list[OffsetGap]:
+        """Return the gaps that compaction has not left.
+
+        A cleaner removes batches anywhere. A broker that copies a compacted log begins a segment
+        with the offset behind the one before, so that its gaps are within segments.
+        """
+        gaps = self._gaps
+        if self.is_compacted or not gaps:
+            return []
+        logs = [segment.log for segment in self._files.segments]
+        if self._compaction.is_done is False or keys_rule_out_compaction(logs, gaps[-1].first):
+            return gaps
+        between = [gap for gap in gaps if gap.is_between]
+        if not self._compaction.is_ours:
+            return between
+        return between if len(between) == len(gaps) <= _MOST_GAPS else []
 
     def _tail(self, hole: Hole) -> None:
         """Report damage at the end of the log."""

@@ -16,7 +16,7 @@ from kraftops.dump.check.log_directory import (
     RECOVERY_POINT,
     LogDirectory,
 )
-from kraftops.dump.check.log_walk import LogWalk, Recovery
+from kraftops.dump.check.log_walk import Compaction, LogWalk, Recovery
 from kraftops.dump.check.partition_files import (
     TOPIC_ID,
     PartitionFiles,
@@ -119,8 +119,7 @@ class _PartitionLook:
         epochs = EpochCheck(files.path, findings, exists=files.has_epochs, log_start=log_start)
         if files.is_bare or files.is_tiered:
             epochs.ignore()
-        is_compacted = files.topic in _COMPACTED or self._offset(CLEANER) is not None
-        walk = LogWalk(files, self._recovery(), epochs, findings, is_compacted=is_compacted)
+        walk = LogWalk(files, self._recovery(), epochs, findings, self._compaction())
         walk.run()
         self._losses = walk.losses
         if self._tier:
@@ -161,6 +160,15 @@ class _PartitionLook:
 
     def _offset(self, checkpoint: str) -> int | None:
         return self._directory.offset(checkpoint, self._files.topic, self._files.partition)
+
+    def _compaction(self) -> Compaction:
+        """Return what is known of compaction."""
+        topic = self._files.topic or ""
+        if topic in _COMPACTED or self._offset(CLEANER) is not None:
+            return Compaction(is_done=True)
+        policy = self._around.cleanup_policies.get(topic)
+        is_done = None if policy is None else "compact" in policy
+        return Compaction(is_done, is_ours=CLEANER not in self._directory.offsets)
 
     def _recovery(self) -> Recovery:
         """Return what a start does to the segments."""

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Iterator
 from kraftops.dump.check.findings import Effect, Finding
 from kraftops.dump.report import Report
 from kraftops.dump.scan.outcomes import outcomes_of
+from kraftops.dump.scan.part_rows import part_rows
 from kraftops.log.ranges import ByteRange
+from kraftops.query.filters import Filter
 from kraftops.query.query import Query
+from kraftops.query.row import DAMAGE
+
+_MOST_KEYS = 4_000_000
 
 
 def record_findings(
@@ -31,3 +36,28 @@ def record_findings(
             for note in outcome.notes:
                 if (path, note.position) not in damaged:
                     yield "bad-record", path, note.reason, Effect.STAYS, note.position
+
+
+def keys_rule_out_compaction(paths: Iterable[str], end: int) -> bool:
+    """Tell whether records before the offset *end* show that no cleaner has passed it.
+
+    A compacted topic takes no record without a key, and before the offset that a cleaner has come
+    to, each key is there once.
+
+    Raises:
+        SourceError: a segment cannot be read.
+    """
+    columns = frozenset({"key", "keySize", "control", "kind"})
+    chosen = Filter(last_offset=end - 1)
+    query = Query(filter=chosen, columns=columns, skip_invalid=True)
+    seen: set[int] = set()
+    for path in paths:
+        for row in part_rows(ByteRange(path), query, Report()):
+            if row.control or row.kind == DAMAGE:
+                continue
+            key = hash(row.key)
+            if row.key_size is None or key in seen:
+                return True
+            if len(seen) < _MOST_KEYS:
+                seen.add(key)
+    return False

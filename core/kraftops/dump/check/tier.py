@@ -47,12 +47,14 @@ class TierObjects(NamedTuple):
 
 
 class Surroundings:
-    """What is known beside the directories of a tier: remote log metadata, and local logs."""
+    """What other logs say of a partition: metadata, remote log metadata, local logs of a tier."""
 
     def __init__(self, metadata_paths: Iterable[str]) -> None:
         """Begin with the logs of `__remote_log_metadata` that are given."""
         self._paths = list(metadata_paths)
         self.locals: list[LocalLog] = []
+        self.cleanup_policies: dict[str, str] = {}
+        """Of topics, as far as the metadata log sets them."""
         self.metadata = RemoteMetadata({})
 
     def read_metadata(self) -> None:
