@@ -28,14 +28,16 @@ class Screen:
         columns: int = 80,
         rows: int = 24,
         environment: Mapping[str, str] | None = None,
+        folder: str | None = None,
     ) -> None:
-        """Start *command*."""
+        """Start *command*, in a folder."""
         inherited = {name: value for name, value in ENVIRONMENT.items() if name != "NO_COLOR"}
         self._child = pexpect.spawn(
             command[0],
             list(command[1:]),
             env={**inherited, "TERM": term, **(environment or {})},
             dimensions=(rows, columns),
+            cwd=folder,
             encoding="utf-8",
         )
         self._child.delaybeforesend = None
