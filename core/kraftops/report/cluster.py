@@ -85,6 +85,8 @@ def metadata_part(
     made = None
     if timeline.start is not None and timeline.step is not None and timeline.end is not None:
         began = timeline.start if timeline.began is None else timeline.began
+        if more.bands:  # the states before the first step that was kept are not known
+            began = min((step.time for one in steps.values() for step in one), default=began)
         buckets = (timeline.end - timeline.start) // timeline.step + 1
         made = document.Timeline(
             step=timeline.step,

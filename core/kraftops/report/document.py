@@ -113,7 +113,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class BrokerBands:
-    """The states of a broker, in order of time."""
+    """The states of a broker, in order of time; they begin late where earlier ones are left out."""
 
     id: int
     rack: str | None

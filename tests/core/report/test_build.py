@@ -8,7 +8,8 @@ import pytest
 
 from kraftops.engine.timeline_contract import MIN_ISR
 from kraftops.report.build import Heading, MetadataInput, build
-from kraftops.report.commands import of_metadata_files
+from kraftops.report.cluster import metadata_part
+from kraftops.report.commands import MetadataCommands, of_metadata_files
 from kraftops.report.document import Report, Series, as_data
 from kraftops.report.metadata_log import Span, read_metadata_log
 from tests.helpers.logs.incidents import (
@@ -241,3 +242,21 @@ def test_a_report_without_logs_is_empty() -> None:
     assert report.title == "Incident report"
     assert (report.cluster, report.timeline, report.findings) == (None, None, ())
     assert replace(report, title="x").sources == ()
+
+
+def test_states_of_brokers_begin_late_where_earlier_ones_are_left_out(log: Path) -> None:
+    """What a broker was before the first change that was kept is not known."""
+    span, folder = Span(None, None, NOW), str(log / "__cluster_metadata-0")
+    found = read_metadata_log([folder], span)
+    timeline = found.timeline
+    kept = [one for one in timeline.changes if one.time >= at(5)]
+    cut = timeline._replace(changes=kept, left_out={**timeline.left_out, "brokers": 3})
+
+    whole = metadata_part(found, MetadataCommands(), None).timeline
+    late = metadata_part(replace(found, timeline=cut), MetadataCommands(), None).timeline
+
+    assert whole is not None
+    assert late is not None
+    begins = [each.bands[0].start for each in late.brokers]
+    assert min(each.bands[0].start for each in whole.brokers) < at(5)
+    assert min(begins) == max(begins) >= at(5)

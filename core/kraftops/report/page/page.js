@@ -946,11 +946,11 @@
             pen.fillText(String(each.id), gutter() - 10, y + ROW / 2 - 2);
             drawBands(pen, each.bands.map((band) => ({ ...band, draw: STATES[band.state] ?? STATES.unregistered })), y, ROW - 6);
           });
-          const hidden = all.length - shown.length;
-          note.replaceChildren(...(all.length > MOST_ROWS ? [
+          const early = report.more.bands > 0 ? [`${plural(report.more.bands, "earlier change")} of state left out `] : [];
+          note.replaceChildren(...early, ...(all.length > MOST_ROWS ? [
             isAll ? `${number(shown.length)} of ${number(all.length)} brokers` : `${number(shown.length)} of ${number(all.length)} brokers: ${eventful.length ? "of those that were not always active" : "all were active all the time"}`,
             button(isAll ? "Show fewer" : `Show ${number(Math.min(all.length, ALL_ROWS))}`, () => { isAll = !isAll; draw(); }),
-          ] : hidden > 0 ? [`${number(hidden)} more brokers`] : []));
+          ] : []));
         },
         read(from, to) {
           states.forEach((state, at) => {
@@ -966,11 +966,16 @@
       panels.push(it_);
     }
 
+    function leftOut(node, many, thing) {
+      if (many > 0) node.append(el("p.remark", {}, `${plural(many, thing)} left out`));
+    }
+
     function leaders() {
       if (!data.leadership.length) return;
       const { node, values } = panel("Leader of the quorum", [[plain("leader-odd"), "controller"]]);
       const canvas = el("canvas", { role: "img", "aria-label": `Leaders of the quorum: ${data.leadership.slice(0, 12).map((each) => `${each.leader} in epoch ${each.epoch}`).join(", ")}` });
       node.append(canvas);
+      leftOut(node, report.more.leadership, "leader");
       panels.push({
         draw() {
           const pen = sized(canvas, plots.clientWidth, ROW + 6);
@@ -1001,6 +1006,7 @@
       const { node, values } = panel("Changes", [[plain("text"), "topics, configurations, ACLs, features"]]);
       const canvas = el("canvas", { role: "img", "aria-label": `${plural(data.changes.length, "change")} of metadata, in a list below` });
       node.append(canvas);
+      leftOut(node, report.more.changes, "change");
       panels.push({
         draw() {
           const pen = sized(canvas, plots.clientWidth, 22);
