@@ -60,7 +60,12 @@ class Progress:
     """Bars of tasks; a context manager that erases them at the end."""
 
     def __init__(
-        self, status: Status, *, is_shown: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        status: Status,
+        *,
+        is_shown: bool,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = _PATIENCE,
     ) -> None:
         """Begin without tasks.
 
@@ -68,13 +73,14 @@ class Progress:
             status: Where bars are drawn.
             is_shown: Whether anything is shown at all.
             clock: Returns seconds.
+            patience: Seconds before anything is shown.
         """
         self._status = status
         self._is_shown = is_shown
         self._clock = clock
         self._tasks: list[Task] = []
         self._start = clock()
-        self._next = self._start + _PATIENCE
+        self._next = self._start + patience
 
     def __enter__(self) -> Self:
         return self

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kraftops.errors import WireError
+from kraftops_cli.cluster.broker_ids import ids_text
 from kraftops_cli.cluster.description_output import feature_json, feature_text
 from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_cli.terminal.tables import printable_table
+from kraftops_terminal.console import Console
+from kraftops_terminal.tables import Cell, Column, Table, folded, number, table_text
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import Feature, NodeApiVersions
@@ -25,6 +27,7 @@ EXAMPLES = (
     ("is an upgrade complete?", "kafka-cluster api-versions -C localhost:9093 --compare"),
 )
 DIFFER = 2
+_APIS = (number("KEY"), Column("API"), number("MIN"), number("MAX"))
 
 
 @click.command(
@@ -42,12 +45,13 @@ def api_versions(terminal: Terminal, /, form: str, *, compare: bool, **options: 
     from kraftops_cli.cluster.target import target_of
 
     cluster_id, nodes, errors = _ask_nodes(target_of(terminal, **options))
+    console = terminal.console
     differs = compare and len({_sort_key(each) for each in nodes.values()}) > 1
 
     def text() -> str:
         if not compare:
-            return "\n".join(_table(names, each) for names, each in _grouped(nodes))
-        return _comparison(nodes) if differs else f"{_node_names(nodes)}: all the same\n"
+            return "\n".join(_tables(names, each, console) for names, each in _grouped(nodes))
+        return _comparison(nodes, console) if differs else f"{_node_names(nodes)}: all the same\n"
 
     print_answer(
         terminal,
@@ -125,30 +129,34 @@ def _grouped(nodes: Mapping[int, NodeApiVersions]) -> list[tuple[str, NodeApiVer
 
 
 def _node_names(nodes: Mapping[int, NodeApiVersions]) -> str:
-    return f"node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
+    return f"node{'s' if len(nodes) > 1 else ''} {ids_text(nodes)}"
 
 
-def _table(names: str, versions: NodeApiVersions) -> str:
-    apis = [(key, api_name(key), *served) for key, served in sorted(versions.apis.items())]
-    text = f"{names}\n" + printable_table([("KEY", "API", "MIN", "MAX"), *apis])
-    if versions.features:
-        text += feature_text(versions.features)
-    return text
+def _tables(names: str, versions: NodeApiVersions, console: Console) -> str:
+    rows: list[list[Cell]] = [
+        [str(key), api_name(key), str(served.first), str(served.last)]
+        for key, served in sorted(versions.apis.items())
+    ]
+    text = table_text(console, Table(_APIS, rows, title=names))
+    return text + (feature_text(versions.features, console) if versions.features else "")
 
 
-def _comparison(nodes: Mapping[int, NodeApiVersions]) -> str:
-    """Return a table of the APIs and features that differ between nodes."""
-    rows: list[Sequence[object]] = [("", *(f"node {node}" for node in nodes))]
-    for key in sorted({key for each in nodes.values() for key in each.apis}):
-        served = [_range_text(each.apis.get(key)) for each in nodes.values()]
+def _comparison(nodes: Mapping[int, NodeApiVersions], console: Console) -> str:
+    """Return a table of the APIs and features that differ between groups of equal nodes."""
+    groups = _grouped(nodes)
+    found = [each for _, each in groups]
+    rows: list[list[Cell]] = []
+    for key in sorted({key for each in found for key in each.apis}):
+        served = [_range_text(each.apis.get(key)) for each in found]
         if len(set(served)) > 1:
-            rows.append((f"{api_name(key)} ({key})", *served))
-    features = [{f.name: f for f in each.features} for each in nodes.values()]
+            rows.append([f"{api_name(key)} ({key})", *served])
+    features = [{f.name: f for f in each.features} for each in found]
     for name in sorted({name for each in features for name in each}):
         levels = [_feature_levels(each.get(name)) for each in features]
         if len(set(levels)) > 1:
-            rows.append((name, *levels))
-    return printable_table(rows)
+            rows.append([name, *levels])
+    columns = [folded("API"), *(Column(names, at) for at, (names, _) in enumerate(groups))]
+    return table_text(console, Table(columns, rows))
 
 
 def _node_json(node: int, versions: NodeApiVersions) -> dict[str, object]:

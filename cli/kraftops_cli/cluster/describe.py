@@ -136,7 +136,7 @@ class _Printer:
             self._form,
             "describe",
             lambda: {"time": description.now, **description_json(description)},
-            lambda: self._time_line() + description_text(description),
+            lambda: self._time_line() + description_text(description, self._terminal.console),
         )
         self._is_first = False
         if description.quorum_error:

@@ -5,41 +5,67 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kraftops.display.text_table import NO_VALUE
 from kraftops.display.times import span_text
 from kraftops.storage.bootstrap.releases import METADATA_VERSION, by_level
 from kraftops.uuids import to_text
+from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.description import BrokerDescription, ClusterDescription
-from kraftops_cli.terminal.tables import printable_table
+from kraftops_terminal.console import Console
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import (
+    NO_VALUE,
+    Cell,
+    Column,
+    Styled,
+    Table,
+    folded,
+    number,
+    table_text,
+)
 
 if TYPE_CHECKING:
     from kraftops.wire.net.addresses import Address
     from kraftops.wire.rpc.cluster import Feature, ReplicaState
     from kraftops_cli.cluster.health import Health
 
-_BROKER_HEADER = (
-    *("BROKER", "STATE", "RACK", "RELEASE", "LEADERS", "REPLICAS", "LISTENERS", "DIRECTORIES"),
-    "FAILED DIRECTORIES",
+_BROKERS = (
+    number("BROKER"),
+    Column("STATE"),
+    folded("RACK", 1),
+    Column("RELEASE", 4),
+    number("LEADERS", 2),
+    number("REPLICAS", 2),
+    folded("LISTENERS", 3),
+    folded("DIRECTORIES", 6),
+    folded("FAILED DIRECTORIES", 5),
 )
-_REPLICA_HEADER = (
-    *("NODE", "ROLE", "RELEASE", "END OFFSET", "LAG", "CAUGHT UP", "LISTENERS", "DIRECTORY"),
+_REPLICAS = (
+    number("NODE"),
+    Column("ROLE"),
+    Column("RELEASE", 4),
+    number("END OFFSET", 2),
+    number("LAG"),
+    Column("CAUGHT UP", 1),
+    folded("LISTENERS", 3),
+    Column("DIRECTORY", 5),
 )
+_FEATURES = (Column("FEATURE"), Column("FINALIZED"), Column("SUPPORTED"))
 
 _MOST_AHEAD_MS = 3_600_000  # by which the clock of a node may differ
 
 
-def description_text(description: ClusterDescription) -> str:
+def description_text(description: ClusterDescription, console: Console) -> str:
     """Return a description as tables; a dash stands for each value that is not available."""
     tables = (
-        _summary_text(description),
-        _broker_text(description.brokers()),
-        _quorum_text(description),
-        feature_text(description.features),
+        _summary_text(description, console),
+        _broker_text(description.brokers(), console),
+        _quorum_text(description, console),
+        feature_text(description.features, console),
     )
     return "\n".join(tables)
 
 
-def _summary_text(description: ClusterDescription) -> str:
+def _summary_text(description: ClusterDescription, console: Console) -> str:
     quorum, nodes, live = description.quorum, description.nodes, description.live
     snapshot = leader = None
     if live:
@@ -48,13 +74,17 @@ def _summary_text(description: ClusterDescription) -> str:
         leader = f"{quorum.leader}, epoch {quorum.epoch}, high watermark {quorum.high_watermark}"
     elif nodes and nodes.leader is not None:
         leader = str(nodes.leader)
-    return printable_table(
-        [
-            ("cluster id", nodes.cluster_id if nodes else None),
-            ("quorum leader", leader),
-            ("snapshot", snapshot),
-            ("partitions", _health_text(description.health)),
-        ]
+    health = description.health
+    is_bad = health is not None and (health.offline or health.under_min_isr)
+    lines = (
+        ("cluster id", nodes.cluster_id if nodes else None, ""),
+        ("quorum leader", leader, ""),
+        ("snapshot", snapshot, ""),
+        ("partitions", _health_text(health), "bad" if is_bad else ""),
+    )
+    return "".join(
+        f"{name:<13}  {console.painted(escaped(text or NO_VALUE), style or 'value')}\n"
+        for name, text, style in lines
     )
 
 
@@ -72,24 +102,35 @@ def _health_text(health: Health | None) -> str | None:
     return ", ".join(counts)
 
 
-def _broker_text(brokers: Sequence[BrokerDescription] | None) -> str:
-    if brokers is None:
-        return f"brokers  {NO_VALUE}\n"
-    rows = [
-        (
-            each.node_id,
-            each.state,
+def _broker_text(brokers: Sequence[BrokerDescription] | None, console: Console) -> str:
+    if not brokers:
+        return f"brokers  {NO_VALUE if brokers is None else 'none'}\n"
+    rows: list[list[Cell]] = [
+        [
+            str(each.node_id),
+            Styled(each.state, state_style(each.state)),
             each.rack,
             each.facts.release,
-            each.leaders,
-            each.replicas,
+            _digits(each.leaders),
+            _digits(each.replicas),
             _listener_text(each.listeners),
             None if each.directories is None else ", ".join(each.directories) or None,
-            None if each.facts.failed is None else ", ".join(each.facts.failed) or "none",
-        )
+            _failed_cell(each.facts.failed),
+        ]
         for each in brokers
     ]
-    return printable_table([_BROKER_HEADER, *rows])
+    return table_text(console, Table(_BROKERS, rows))
+
+
+def _failed_cell(failed: Sequence[str] | None) -> Cell:
+    if not failed:
+        return None if failed is None else "none"
+    return Styled(", ".join(failed), "bad")
+
+
+def _digits(number: int | None) -> str | None:
+    """Return a number as programs read it."""
+    return None if number is None else str(number)
 
 
 def _listener_text(listeners: Sequence[tuple[str, Address]]) -> str | None:
@@ -97,37 +138,37 @@ def _listener_text(listeners: Sequence[tuple[str, Address]]) -> str | None:
     return ", ".join(texts) or None
 
 
-def _quorum_text(description: ClusterDescription) -> str:
+def _quorum_text(description: ClusterDescription, console: Console) -> str:
     quorum, end = description.quorum, description.log_end
     if quorum is None:
         return f"quorum  {NO_VALUE}\n"
-    rows = [
-        (
-            each.node_id,
-            role,
+    rows: list[list[Cell]] = [
+        [
+            str(each.node_id),
+            Styled(role, "name" if role == "leader" else ""),
             description.facts_of(each.node_id).release,
-            _known(each.end_offset),
-            end - each.end_offset if each.end_offset >= 0 else None,
+            _digits(_known(each.end_offset)),
+            _digits(end - each.end_offset if each.end_offset >= 0 else None),
             None if (age := age_of(each.caught_up_at, description.now)) is None else ago_text(age),
             _listener_text(quorum.listeners.get(each.node_id, [])),
             to_text(each.directory_id) if each.directory_id else None,
-        )
+        ]
         for role, each in description.replicas()
     ]
-    return printable_table([_REPLICA_HEADER, *rows])
+    return table_text(console, Table(_REPLICAS, rows)) or "quorum  none\n"
 
 
-def feature_text(features: Sequence[Feature]) -> str:
+def feature_text(features: Sequence[Feature], console: Console) -> str:
     """Return a table of features."""
-    rows = [
-        (
+    rows: list[list[Cell]] = [
+        [
             each.name,
             None if each.finalized is None else level_text(each.name, each.finalized),
             f"{each.supported.first}-{each.supported.last}" if each.supported else None,
-        )
+        ]
         for each in features
     ]
-    return printable_table([("FEATURE", "FINALIZED", "SUPPORTED"), *rows])
+    return table_text(console, Table(_FEATURES, rows)) or "features  none\n"
 
 
 def level_text(feature: str, level: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -16,6 +15,12 @@ if TYPE_CHECKING:
 
 K = TypeVar("K", int, str)
 
+_STYLES = {
+    Outcome.DONE: "good",
+    Outcome.ALREADY: "good",
+    Outcome.UNTRIED: "muted",
+    Outcome.UNKNOWN: "warning",
+}
 _OUTCOME_WIDTH = max(map(len, Outcome))
 
 
@@ -44,7 +49,7 @@ class OutcomeReport(Generic[K]):
         self._terminal = terminal
         self._noun = noun
         self._sentence: Callable[[Result[K]], str] = sentence
-        self._is_table = not terminal.is_json and len(keys) > 1 and _is_terminal()
+        self._is_table = not terminal.is_json and len(keys) > 1 and terminal.console.is_terminal
         self._width = max((len(str(key)) for key in [noun, *keys]), default=0)
 
     def add(self, result: Result[K]) -> None:
@@ -81,12 +86,15 @@ class OutcomeReport(Generic[K]):
 
     def _print_row(self, result: Result[K]) -> None:
         if len(self.results) == 1:
-            self._write_row(self._noun.upper(), "OUTCOME", "")
+            self._write_row(self._noun.upper(), "OUTCOME", "", "header")
         reason = result.error.message if result.error else self._sentence(result)
-        self._write_row(str(result.key), result.outcome.value, reason)
+        style = _STYLES.get(result.outcome, "bad")
+        self._write_row(str(result.key), result.outcome.value, reason, style)
 
-    def _write_row(self, key: str, outcome: str, reason: str) -> None:
-        row = f"{key:<{self._width}}  {outcome:<{_OUTCOME_WIDTH}}  {escaped(reason)}".rstrip()
+    def _write_row(self, key: str, outcome: str, reason: str, style: str) -> None:
+        """Write a row as soon as it is known, in columns that are as wide as they can be."""
+        shown = self._terminal.console.painted(f"{outcome:<{_OUTCOME_WIDTH}}", style)
+        row = f"{key:<{self._width}}  {shown}  {escaped(reason)}".rstrip()
         self._terminal.write(f"{row}\n")
 
 
@@ -97,10 +105,3 @@ def error_fields(result: Result[K]) -> dict[str, object]:
         return {**result.known}
     reason = {"error": error.code, "message": error.message, "hint": error.hint}
     return {**result.known, **reason, **error.known}
-
-
-def _is_terminal() -> bool:
-    try:
-        return os.isatty(1)
-    except OSError:
-        return False

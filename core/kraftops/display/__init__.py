@@ -1,1 +1,1 @@
-"""Plain text for people: sizes, times and charts."""
+"""Plain text for people: numbers, times and charts."""

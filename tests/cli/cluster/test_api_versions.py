@@ -51,8 +51,15 @@ def test_comparison_has_only_the_differences() -> None:
 
     assert done.code == DIFFER
     head, *rows = done.text.splitlines()
-    assert head.split() == ["node", "1", "node", "2"]
+    assert head.split() == ["API", "node", "1", "node", "2"]
     assert [row.split()[-2:] for row in rows] == [["4-18", "4-19"], ["-", "0-0"]]
+
+
+def test_comparison_has_a_column_for_all_nodes_with_the_same_answer() -> None:
+    with brokers(APIS, NEWER, APIS, APIS) as (first, *_):
+        done = run(first, "--compare")
+
+    assert done.text.splitlines()[0].split("  ")[-2:] == [" nodes 1, 3, 4", "node 2"]
 
 
 def test_nodes_without_differences_are_all_the_same() -> None:

@@ -14,7 +14,9 @@ from kraftops_cli.cluster.description_output import (
     feature_text,
 )
 from kraftops_cli.cluster.health import Health, NodeFacts
+from kraftops_terminal.console import Console
 
+PLAIN = Console(lambda _: None, -1, is_terminal=False)
 NOTHING = ClusterDescription(
     is_of_controllers=False, nodes=None, quorum=None, features=[], live=None, quorum_error=None
 )
@@ -27,11 +29,11 @@ QUORUM = QuorumInfo(
 
 
 def test_values_that_are_not_available_are_dashes() -> None:
-    assert description_text(NOTHING).split("\n\n") == [
+    assert description_text(NOTHING, PLAIN).split("\n\n") == [
         "cluster id     -\nquorum leader  -\nsnapshot       -\npartitions     -",
         "brokers  -",
         "quorum  -",
-        "FEATURE  FINALIZED  SUPPORTED\n",
+        "features  none\n",
     ]
     assert description_json(NOTHING) == {
         "clusterId": None, "quorum": None, "snapshot": None, "partitions": None, "brokers": None,
@@ -42,7 +44,7 @@ def test_values_that_are_not_available_are_dashes() -> None:
 def test_lag_is_counted_from_the_longest_log() -> None:
     description = replace(NOTHING, quorum=QUORUM)
 
-    table = description_text(description).split("\n\n")[2]
+    table = description_text(description, PLAIN).split("\n\n")[2]
     replicas = description_json(description)["quorum"]["replicas"]  # type: ignore[index]
 
     assert [line.split()[:5] for line in table.splitlines()[1:]] == [
@@ -60,7 +62,7 @@ def test_brokers_and_features_of_a_broker() -> None:
     features = [Feature("f", VersionRange(0, 3), 2), Feature("g", None, None)]
     description = replace(NOTHING, nodes=ClusterNodes("x", None, nodes), features=features)
 
-    _, brokers, _, table = description_text(description).split("\n\n")
+    _, brokers, _, table = description_text(description, PLAIN).split("\n\n")
 
     assert [line.split() for line in brokers.splitlines()[1:]] == [
         ["1", "active", "-", "-", "-", "-", "a:1", "-", "-"],
@@ -76,7 +78,7 @@ def test_controllers_alone_do_not_know_the_brokers() -> None:
     description = replace(NOTHING, is_of_controllers=True, nodes=nodes)
 
     assert description.brokers() is None
-    assert "quorum leader  1\n" in description_text(description)
+    assert "quorum leader  1\n" in description_text(description, PLAIN)
 
 
 def test_levels_of_the_metadata_version_have_names() -> None:
@@ -88,7 +90,7 @@ def test_levels_of_the_metadata_version_have_names() -> None:
         "4.1-IV1", "3.3-IV3", "4.4-IV0" if version["max"] == 31 else "4.3-IV0",
     )  # fmt: skip
     assert other["finalizedName"] is None
-    assert "27 (4.1-IV1)" in feature_text(features)
+    assert "27 (4.1-IV1)" in feature_text(features, PLAIN)
 
 
 def test_times_are_ages_in_text_and_both_in_json() -> None:
@@ -102,7 +104,7 @@ def test_times_are_ages_in_text_and_both_in_json() -> None:
     assert (first["lastFetchAgeMs"], first["lastCaughtUpAgeMs"]) == (10_500, 60_500)
     assert first["lastCaughtUpTimestamp"] == 40_000
     assert (second["lastFetchAgeMs"], second["lastCaughtUpAgeMs"]) == (None, None)
-    assert "1 min ago" in description_text(description)
+    assert "1 min ago" in description_text(description, PLAIN)
 
 
 def test_health_is_counted_and_reassignments_are_listed() -> None:
@@ -112,7 +114,7 @@ def test_health_is_counted_and_reassignments_are_listed() -> None:
 
     assert (
         "partitions     120, 7 under-replicated, 1 offline, 2 under min ISR (of 1, which is"
-        " assumed), 1 in reassignment\n" in description_text(description)
+        " assumed), 1 in reassignment\n" in description_text(description, PLAIN)
     )
     assert description_json(description)["partitions"] == {
         "count": 120, "underReplicated": 7, "offline": 1, "underMinIsr": 2, "isMinIsrAssumed": True,

@@ -227,9 +227,9 @@ def test_several_are_a_table_on_a_terminal() -> None:
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert shown == [
-        "BROKER  OUTCOME",
-        "1       done     Broker 1 is no longer registered.",
-        "20      done     Broker 20 is no longer registered.",
+        "BROKER  \x1b[1mOUTCOME\x1b[0m",
+        "1       \x1b[32mdone   \x1b[0m  Broker 1 is no longer registered.",
+        "20      \x1b[32mdone   \x1b[0m  Broker 20 is no longer registered.",
     ]
 
 

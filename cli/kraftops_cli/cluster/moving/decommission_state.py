@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kraftops.display.text_table import plain_table
 from kraftops.errors import RefusedError
 from kraftops.placement.placement import Placement, TopicPartition, shown
 from kraftops.placement.plan import Move
@@ -15,8 +14,17 @@ from kraftops.wire.admin.replicas import NO_REASSIGNMENT_IN_PROGRESS, alter_reas
 from kraftops_cli.cluster.moving.access import Work, check_registered, move_options
 from kraftops_cli.cluster.moving.confirm import confirm
 from kraftops_cli.cluster.moving.options import PlanOptions
+from kraftops_cli.cluster.moving.plan_output import state_cell
+from kraftops_terminal.tables import Cell, Column, Table, number, table_text
 
-_HEADER = ("BROKER", "STATE", "REPLICAS", "LEADERS", "MOVING", "CORDONED")
+_BROKERS = (
+    number("BROKER"),
+    Column("STATE"),
+    number("REPLICAS"),
+    number("LEADERS", 2),
+    number("MOVING", 1),
+    Column("CORDONED", 3),
+)
 
 
 def status(work: Work, brokers: frozenset[int]) -> int:
@@ -37,12 +45,18 @@ def status(work: Work, brokers: frozenset[int]) -> int:
         found = [dict(zip(names, row, strict=True)) for row in rows]
         work.terminal.json("decommission", {"brokers": found})
     else:
-        texts = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
-        work.terminal.write(plain_table([_HEADER, *texts]))
+        cells: list[list[Cell]] = [
+            [str(broker), state_cell(state), *map(str, counts), "yes" if is_cordoned else "no"]
+            for broker, state, *counts, is_cordoned in rows
+        ]
+        text = table_text(work.terminal.console, Table(_BROKERS, cells))
+        work.terminal.write(text or "no brokers are leaving\n")
     return 0
 
 
-def _row(placement: Placement, broker: int, *, is_cordoned: bool) -> tuple[object, ...]:
+def _row(
+    placement: Placement, broker: int, *, is_cordoned: bool
+) -> tuple[int, str, int, int, int, bool]:
     place = placement.brokers.get(broker)
     state = "gone" if place is None else "fenced" if place.is_fenced else "unfenced"
     held = [found for _, found in placement.on(frozenset({broker}))]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from kraftops.display.times import span_text
 from kraftops.reassign.events import Event
 from kraftops_cli.terminal.streams import Terminal
+from kraftops_terminal.progress import Progress, Task
 from kraftops_terminal.status import is_seen
 
 _INTERVAL = 10.0  # seconds between two lines of progress that is no news
@@ -32,6 +33,8 @@ class EventPrinter:
         self._is_live = is_seen(-1)
         self._last = ("", 0.0)
         self._start: tuple[int, float] | None = None
+        self._progress = Progress(terminal.status, is_shown=False)
+        self._task: Task | None = None
 
     def __call__(self, event: Event) -> None:
         """Print an event."""
@@ -46,13 +49,24 @@ class EventPrinter:
             self._terminal.json(self._command, {"event": event.name, **event.known, "text": text})
             self._terminal.flush()
         elif event.name == "progress" and self._is_live:
-            self._terminal.status.show(text)
+            self._draw(event)
         else:
             self._terminal.line(text)
 
+    def _draw(self, event: Event) -> None:
+        """Draw a bar of the partitions that are done since the first progress."""
+        left = _left(event)
+        if self._task is None or left > self._task.total:
+            self._progress = Progress(
+                self._terminal.status, is_shown=True, clock=self._clock, patience=0.0
+            )
+            self._task = self._progress.add(Task(left, unit="partitions", note=event.text))
+        self._task.note = event.text
+        self._progress.advance(self._task, self._task.total - left - self._task.done)
+
     def _time_left(self, event: Event, now: float) -> str:
         """Return rate and time left, by the partitions that are done since the first progress."""
-        left = _number(event, "partitions") + _number(event, "waiting")
+        left = _left(event)
         if self._start is None or left > self._start[0]:
             self._start = left, now
         first, start = self._start
@@ -61,6 +75,11 @@ class EventPrinter:
             return ""
         span = span_text(round(left * seconds / done) * 1000)
         return f"; {done * 60 / seconds:.3g} partitions/min, {span} left"
+
+
+def _left(event: Event) -> int:
+    """Return the number of partitions that are in flight or wait."""
+    return _number(event, "partitions") + _number(event, "waiting")
 
 
 def _number(event: Event, name: str) -> int:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from kraftops.placement.placement import TopicPartition
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, table_text
 
 _FINDINGS = 2
+_PARTITIONS = (folded("PARTITION"), Column("LEADER"))
 
 
 def print_leaders(
@@ -20,6 +21,8 @@ def print_leaders(
         work.terminal.json(command, data)
     else:
         work.terminal.write(f"partitions with another order: {len(moved)}\n")
-        for partition in stay:
-            work.terminal.write(f"{escaped(str(partition))}: led as before\n")
+        rows: list[list[Cell]] = [
+            [str(partition), Styled("led as before", "warning")] for partition in stay
+        ]
+        work.terminal.write(table_text(work.terminal.console, Table(_PARTITIONS, rows)))
     return _FINDINGS if stay else 0

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from kraftops.placement.placement import Placement, shown
 from kraftops.placement.plan import Move, counts_after, fewer_racks
 from kraftops.placement.reassignment_json import plan_json
+from kraftops_cli.cluster.broker_states import state_style
 from kraftops_cli.cluster.moving.access import Work
-from kraftops_cli.terminal.tables import printable_table
+from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
+from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, number, table_text
 
-_HEADER = ("BROKER", "RACK", "STATE", "REPLICAS", "AFTER")
+_BROKERS = (
+    number("BROKER"),
+    folded("RACK", 2),
+    Column("STATE", 1),
+    number("REPLICAS"),
+    number("AFTER"),
+)
+_MOVES = (folded("PARTITION"), folded("REPLICAS"), folded("AFTER"))
 
 
 def print_plan(work: Work, command: str, placement: Placement, moves: Sequence[Move]) -> None:
@@ -20,30 +29,31 @@ def print_plan(work: Work, command: str, placement: Placement, moves: Sequence[M
         work.terminal.json(command, plan_json(moves))
         return
     print_summary(work, placement, moves)
-    work.terminal.write("".join(_move_lines(moves)))
+    rows = ([str(each.partition), _ids(each.before), _ids(each.after)] for each in moves)
+    work.terminal.write(table_text(work.terminal.console, Table(_MOVES, rows)))
 
 
 def print_summary(work: Work, placement: Placement, moves: Sequence[Move]) -> None:
     """Print what a plan does to each broker, unless the output is JSON."""
     if not work.is_json:
-        work.terminal.write("".join(_summary_lines(placement, moves)))
+        work.terminal.write("".join(_summary_lines(placement, moves, work.terminal.console)))
         work.terminal.flush()
 
 
-def _summary_lines(placement: Placement, moves: Sequence[Move]) -> Iterator[str]:
+def _summary_lines(placement: Placement, moves: Sequence[Move], console: Console) -> Iterator[str]:
     """Yield the summary of a plan."""
     before, after = placement.replica_counts(), counts_after(placement, moves)
-    rows = [
+    rows: list[list[Cell]] = [
         [
-            broker,
+            str(broker),
             place.rack,
-            "fenced" if place.is_fenced else "unfenced",
-            before[broker],
-            after[broker],
+            state_cell("fenced" if place.is_fenced else "unfenced"),
+            str(before[broker]),
+            str(after[broker]),
         ]
         for broker, place in placement.brokers.items()
     ]
-    yield printable_table([_HEADER, *rows])
+    yield table_text(console, Table(_BROKERS, rows))
     copies = sum(len(move.added) for move in moves)
     yield f"partitions to move: {len(moves)}, replicas to copy: {copies}\n"
     worse = fewer_racks(placement, moves)
@@ -51,10 +61,9 @@ def _summary_lines(placement: Placement, moves: Sequence[Move]) -> Iterator[str]
         yield f"in fewer racks than now: {escaped(shown(worse))}\n"
 
 
-def _move_lines(moves: Collection[Move]) -> Iterator[str]:
-    """Yield a line for each partition."""
-    for partition, before, after in moves:
-        yield f"{escaped(str(partition))}: {_ids(before)} -> {_ids(after)}\n"
+def state_cell(state: str) -> Styled:
+    """Return the cell of a broker's state."""
+    return Styled(state, state_style(state))
 
 
 def _ids(brokers: Sequence[int]) -> str:

@@ -10,7 +10,8 @@ from kraftops.display.sizes import many
 from kraftops_cli.cluster.moving.options import access_options, ids_option, moving_syntax
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.values import Number
-from kraftops_terminal.escaping import escaped
+from kraftops_terminal.console import Console
+from kraftops_terminal.tables import Cell, Column, Styled, Table, folded, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ EXAMPLES = (
 _FINDINGS = 2
 _MAX_MIN_ISR = 1000
 _SHOWN = 20
+_PARTITIONS = (folded("PARTITION"), Column("STATE"), folded("IN SYNC"), Column("MIN ISR"))
+"""The partitions that are in danger, with the brokers that stay in sync."""
 
 
 @click.command(
@@ -81,7 +84,7 @@ def _print(work: Work, brokers: frozenset[int], found: Sequence[Danger]) -> None
         data = {"isSafe": not found, "brokers": sorted(brokers)}
         work.terminal.json("safe-to-stop", {**data, "partitions": [_json(each) for each in found]})
     else:
-        work.terminal.write("".join(_lines(brokers, found)))
+        work.terminal.write("".join(_lines(brokers, found, work.terminal.console)))
 
 
 def _json(danger: Danger) -> dict[str, object]:
@@ -95,7 +98,7 @@ def _json(danger: Danger) -> dict[str, object]:
     }
 
 
-def _lines(brokers: frozenset[int], found: Sequence[Danger]) -> Iterator[str]:
+def _lines(brokers: frozenset[int], found: Sequence[Danger], console: Console) -> Iterator[str]:
     ids = ", ".join(map(str, sorted(brokers)))
     if not found:
         yield f"{ids}: safe to stop\n"
@@ -105,9 +108,13 @@ def _lines(brokers: frozenset[int], found: Sequence[Danger]) -> Iterator[str]:
         f"{ids}: not safe to stop: {many(offline, 'partition')} would be offline,"
         f" {len(found) - offline} under min ISR\n"
     )
-    for danger in found[:_SHOWN]:
-        needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
-        state = "offline" if danger.is_offline else f"in sync {len(danger.left)} of {needed}"
-        yield f"{escaped(str(danger.partition))}: {state}\n"
+    yield table_text(console, Table(_PARTITIONS, map(_cells, found[:_SHOWN])))
     if found[_SHOWN:]:
         yield f"and {len(found) - _SHOWN} more\n"
+
+
+def _cells(danger: Danger) -> list[Cell]:
+    needed = f"{danger.min_isr.value}{' (assumed)' if danger.min_isr.is_assumed else ''}"
+    state = "offline" if danger.is_offline else "under min ISR"
+    left = ",".join(map(str, danger.left))
+    return [str(danger.partition), Styled(state, "bad"), left or None, needed]
