@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from kraftops_cli.live.options import LIVE, live_options
+from kraftops_cli.spark.options import SHARED, spark_find_options, spark_request
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Number
-from kraftops_cli.terminal.streams import Terminal
 
 EXAMPLES = (
     ("the directory of a controller", "kraftops report /var/kafka/meta --output report.html"),
@@ -43,13 +43,19 @@ with a time before that of the record before it counts at that time.""",
 The timeline is that of the log that goes on longest. With --until it ends before the first record
 that is not before that time.""",
     ),
+    (
+        "On Spark",
+        """\
+With --spark logs are counted by Spark. The metadata log is read by this process all the same: its
+records make sense only in their order.""",
+    ),
     exit_status({2: "done; damage has hidden records."}),
 )
 
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset(LIVE), expands_files=False),
+    syntax=Argparse4j(ours=frozenset(LIVE) | SHARED, expands_files=False),
     name="report",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -79,9 +85,10 @@ that is not before that time.""",
     help="Threads that count.  [default: one a core, one for small files]",
 )
 @live_options
-@click.pass_obj
-def report(terminal: Terminal, /, **options: Any) -> int:
+@spark_find_options
+@click.pass_context
+def report(ctx: click.Context, /, **options: Any) -> int:
     """Run the command."""
     from kraftops_cli.report.run import run_report
 
-    return run_report(options, terminal)
+    return run_report(options, spark_request(ctx, options), ctx.obj)

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kraftops.dump.report import Report as DumpReport
@@ -41,6 +41,7 @@ from kraftops_terminal.status import is_seen
 if TYPE_CHECKING:
     from kraftops.dump.sources.bundles import Bundle
     from kraftops.wire.quorum.live_image import LiveImage
+    from kraftops_cli.spark.options import SparkRequest
 
 _DETAILED = ("offsets", "transaction")
 """Decoders of logs whose groups and transactional ids a report has."""
@@ -48,33 +49,42 @@ _DETAILED = ("offsets", "transaction")
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """The options of a report; *sources* are as users name them, *form* is html or json."""
+    """The options of a report; *sources* are as users name them, *form* is html or json.
+
+    With *spark*, the logs are counted there; a metadata log is read here all the same.
+    """
 
     sources: tuple[str, ...]
     output: str | None
     form: str
     heading: Heading
     jobs: int | None
+    spark: SparkRequest | None
 
 
-def run_report(options: Mapping[str, Any], terminal: Terminal) -> int:
+def run_report(options: Mapping[str, Any], spark: SparkRequest | None, terminal: Terminal) -> int:
     """Make the report that options ask for; return the exit code.
 
     Raises:
         KraftopsError: an option is wrong, nothing can be read, or the file cannot be written.
     """
-    request = _request(options)
+    request = replace(_request(options), spark=spark)
     if request.form == "html":
         from kraftops.report.page.render import check_template_engine
 
         check_template_engine()
     if any(options[name] is not None for name in LIVE):
+        if spark is not None:
+            raise UsageError("--controllers and --spark do not go together")
         return _run_live(request, options, terminal)
     if not request.sources:
         raise UsageError("no logs are named", hint="name directories, files or archives")
     refuse_missing(request.sources)
     if STANDARD_INPUT in request.sources:
         raise UsageError("a report reads a metadata log twice, and standard input can be read once")
+    if spark is not None and (archives := bundles_among(request.sources)):
+        hint = "unpack it, and name the directory"
+        raise UsageError(f"--spark reads no archive of directories: {archives[0]}", hint)
     skipped: list[SourceError] = []
     with _unpacked(request.sources, skipped.append) as bundles:
         for error in skipped:
@@ -102,7 +112,7 @@ def _request(options: Mapping[str, Any]) -> ReportRequest:
         options["title"] or DEFAULT_TITLE, Span(since, until, now), f"kraftops {VERSION}"
     )
     return ReportRequest(
-        options["sources"], options["output"], options["form"], heading, options["jobs"]
+        options["sources"], options["output"], options["form"], heading, options["jobs"], None
     )
 
 
@@ -165,7 +175,17 @@ def _counted(
         file._replace(details=file.log.decoder in _DETAILED)
         for file in readings(sources, query, (), details=False)
     ]
-    return run, count_files(run, files, None)
+    if request.spark is None:
+        return run, count_files(run, files, None)
+    from kraftops_cli.dump_log.on_spark.run import counted, running
+    from kraftops_cli.spark.options import refuse_local
+
+    refuse_local(request.spark, (source.path for source in sources))
+    with running(plan, request.spark, terminal) as job:
+        found = counted(job, files)
+    for reason in found.refusals:
+        run.report.refusal(SourceError(reason))
+    return run, found.summaries
 
 
 def _write(

@@ -197,6 +197,8 @@ def _broker_texts(step: BrokerStep) -> tuple[str | None, str | None]:
     after = step.state or "unregistered"
     if step.is_registration:
         after += ", registered"
+    elif step.state == step.before:
+        after += ", other fields"
     return step.before, after
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from kraftops.dump.report import Report
 from kraftops.dump.small_files import is_small_file
 from kraftops.dump.sources.parts import total_size
+from kraftops.dump.summary.logs import Reading
 from kraftops.errors import SourceError, UsageError
 from kraftops.log.files import STANDARD_INPUT
 from kraftops.query.row import Row
 from kraftops.query.row_lines import lines_of
 from kraftops.spark.dump.check_job import check
-from kraftops.spark.dump.count_job import count
+from kraftops.spark.dump.count_job import Counted, count
 from kraftops.spark.dump.dump_job import Outcome, Output, dump
 from kraftops.spark.jobs.cutting import planned
 from kraftops.spark.jobs.planning import Split, plan_splits
@@ -46,7 +47,7 @@ def run_spark(plan: Plan, request: SparkRequest, terminal: Terminal) -> int:
         )
         return _explain(plan, request, splits, terminal)
     warn_if_small(settings, total_size(source.path for source in plan.sources), terminal)
-    with _running(plan, request, terminal) as job:
+    with running(plan, request, terminal) as job:
         return _run(job)
 
 
@@ -114,7 +115,7 @@ def _refuse_small_files(plan: Plan, request: SparkRequest) -> None:
 
 
 @contextmanager
-def _running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
+def running(plan: Plan, request: SparkRequest, terminal: Terminal) -> Iterator[SparkJob]:
     """Start Spark and plan the splits."""
     start = time.monotonic()
     with SparkProgress(terminal.status) as progress, started(request.settings()) as session:
@@ -163,14 +164,7 @@ def _lines(plan: Plan, outcome: Outcome) -> Iterator[str]:
 
 def _summary(job: SparkJob) -> int:
     files = plan_readings(job.plan)
-    paths = {file.path for file in files}
-    splits = [
-        split._replace(ranges=tuple(one for one in split.ranges if one.range.path in paths))
-        for split in job.splits
-    ]
-    detailed = frozenset(file.log for file in files if file.details)
-    splits = [split for split in splits if split.ranges]
-    found = count(job.session, splits, job.plan.query, detailed, job.progress.show)
+    found = counted(job, files)
     run = Run(job.plan, job.terminal, Report())
     for reason in found.refusals:
         run.report.refusal(SourceError(reason))
@@ -178,6 +172,22 @@ def _summary(job: SparkJob) -> int:
     records = sum(summary.records.count for summary in found.summaries.values())
     job.report(f"{records:,} records")
     return code
+
+
+def counted(job: SparkJob, files: Sequence[Reading]) -> Counted:
+    """Count files on Spark; return the summaries of their logs.
+
+    Raises:
+        SparkError: the job failed.
+    """
+    paths = {file.path for file in files}
+    splits = [
+        split._replace(ranges=tuple(one for one in split.ranges if one.range.path in paths))
+        for split in job.splits
+    ]
+    detailed = frozenset(file.log for file in files if file.details)
+    splits = [split for split in splits if split.ranges]
+    return count(job.session, splits, job.plan.query, detailed, job.progress.show)
 
 
 def _check(job: SparkJob) -> int:

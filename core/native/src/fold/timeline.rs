@@ -51,7 +51,54 @@ struct Track {
 struct TopicTrack {
     name: String,
     is_deleted: bool,
-    tracks: HashMap<i32, Track>,
+    tracks: Tracks,
+}
+
+/// Partitions by number: those that came in order in a list, all others in a table.
+#[derive(Default)]
+struct Tracks {
+    dense: Vec<Track>,
+    sparse: HashMap<i32, Track>,
+}
+
+impl Tracks {
+    #[inline]
+    fn get_mut(&mut self, number: i32) -> Option<&mut Track> {
+        let at = usize::try_from(number).ok();
+        match at.and_then(|at| self.dense.get_mut(at)) {
+            Some(found) => Some(found),
+            None => self.sparse.get_mut(&number),
+        }
+    }
+
+    /// The partition of a number, which is made if it is not there.
+    fn entry(&mut self, number: i32) -> &mut Track {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        if at == self.dense.len() && !self.sparse.contains_key(&number) {
+            self.dense.push(Track::default());
+        }
+        match self.dense.get_mut(at) {
+            Some(found) => found,
+            None => self.sparse.entry(number).or_default(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (i32, &Track)> {
+        let sparse = self.sparse.iter().map(|(number, track)| (*number, track));
+        (0..).zip(&self.dense).chain(sparse)
+    }
+
+    fn values_mut(&mut self) -> impl Iterator<Item = &mut Track> {
+        self.dense.iter_mut().chain(self.sparse.values_mut())
+    }
+
+    /// Keep what there is to tell of; partitions that come later are none of these.
+    fn retain_told(&mut self) {
+        let dense = (0..).zip(std::mem::take(&mut self.dense));
+        self.sparse.extend(dense);
+        self.sparse.retain(|_, track| track.tells());
+        self.sparse.shrink_to_fit();
+    }
 }
 
 /// See `kraftops.engine.timeline_contract.Loss`.
@@ -383,7 +430,7 @@ impl Timeline {
         self.topics.push(TopicTrack {
             name,
             is_deleted: false,
-            tracks: HashMap::new(),
+            tracks: Tracks::default(),
         });
     }
 
@@ -402,7 +449,7 @@ impl Timeline {
                 }
             }
         }
-        topic.tracks.retain(|_, track| track.tells());
+        topic.tracks.retain_told();
         Some(topic.name.clone())
     }
 
@@ -435,7 +482,7 @@ impl Timeline {
         };
         let min_isr = self.min_isr_of(&self.topics[at].name);
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let track = self.topics[at].tracks.entry(number).or_default();
+        let track = self.topics[at].tracks.entry(number);
         track.leader = fields.int32(slot::LEADER).unwrap_or(0);
         track.replicas = fields.size(slot::REPLICAS).unwrap_or(0);
         track.isr.clear();
@@ -450,7 +497,7 @@ impl Timeline {
         };
         let min_isr = self.min_isr_of(&self.topics[at].name);
         let number = fields.int32(slot::NUMBER).unwrap_or_default();
-        let Some(track) = self.topics[at].tracks.get_mut(&number) else {
+        let Some(track) = self.topics[at].tracks.get_mut(number) else {
             return;
         };
         let progress = &mut self.progress;
@@ -548,8 +595,8 @@ impl Timeline {
     pub fn replicas(&self) -> usize {
         let present = self.by_id.values().filter_map(|at| self.topics.get(*at));
         present
-            .flat_map(|topic| topic.tracks.values())
-            .map(|track| track.replicas)
+            .flat_map(|topic| topic.tracks.iter())
+            .map(|(_, track)| track.replicas)
             .sum()
     }
 
@@ -558,8 +605,8 @@ impl Timeline {
         let (mut partitions, mut topics) = (Vec::new(), Vec::new());
         for (place, topic) in self.topics.iter().enumerate() {
             let mut sum: Option<Loss> = None;
-            for (number, track) in &topic.tracks {
-                let Some(loss) = self.loss(topic, *number, track, &mut touched) else {
+            for (number, track) in topic.tracks.iter() {
+                let Some(loss) = self.loss(number, track, &mut touched) else {
                     continue;
                 };
                 sum = Some(added(sum, &loss));
@@ -574,13 +621,8 @@ impl Timeline {
         }
     }
 
-    fn loss(
-        &self,
-        topic: &TopicTrack,
-        number: i32,
-        track: &Track,
-        touched: &mut [u64; LEVEL_COUNT],
-    ) -> Option<Loss> {
+    /// The losses of a partition, without its topic; none if it has none.
+    fn loss(&self, number: i32, track: &Track, touched: &mut [u64; LEVEL_COUNT]) -> Option<Loss> {
         let mut lost = track.lost;
         for level in 0..LEVEL_COUNT {
             let holds = track.holds[level];
@@ -592,9 +634,9 @@ impl Timeline {
         }
         let tells = lost != [0; LEVEL_COUNT] || track.elections != 0 || track.isr_changes != 0;
         tells.then(|| Loss {
-            topic: topic.name.clone(),
+            topic: String::new(),
             number: number.into(),
-            is_deleted: topic.is_deleted,
+            is_deleted: false,
             lost,
             elections: track.elections,
             isr_changes: track.isr_changes,
@@ -602,6 +644,7 @@ impl Timeline {
         })
     }
 
+    /// The worst of losses that have the places of their topics.
     fn worst(&self, mut all: Vec<(usize, Loss)>) -> Worst {
         let total = all.len();
         all.sort_unstable_by_key(|(place, one)| {
@@ -609,8 +652,18 @@ impl Timeline {
             (one.lost.map(|lost| -lost), counts, *place, one.number)
         });
         all.truncate(self.request.worst);
-        let losses = all.into_iter().map(|(_, loss)| loss).collect();
-        Worst { losses, total }
+        let named = all.into_iter().filter_map(|(place, loss)| {
+            let topic = self.topics.get(place)?;
+            Some(Loss {
+                topic: topic.name.clone(),
+                is_deleted: topic.is_deleted,
+                ..loss
+            })
+        });
+        Worst {
+            losses: named.collect(),
+            total,
+        }
     }
 }
 
