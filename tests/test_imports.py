@@ -1,5 +1,6 @@
 """The direction of imports, circles, late imports, crowded folders, and the cost of a start."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from kraftops_cli.version import KAFKA_VERSION, VERSION
 from tests.helpers.logs.segments import IN
+from tests.helpers.nodes.node_directories import format_node, make_node
 from tests.helpers.project.imports import (
     COMPILED_ENGINE,
     REPOSITORY,
@@ -307,6 +309,40 @@ def test_shell_on_a_file_loads_no_slow_module() -> None:
 
     assert {name for name in found if name in SLOW or name.split(".")[0] in SLOW} == set()
     assert "kraftops_shell.run" in found
+
+
+IN_PIPES = """
+import sys
+from tests.helpers.tools.console import KRAFTOPS, STORAGE, run_here
+
+log, folder, properties = sys.argv[1:]
+for program, *arguments in (
+    (KRAFTOPS, "dump-log", "--files", log),
+    (KRAFTOPS, "dump-log", "--summary", log),
+    (KRAFTOPS, "dump-log", "--summary", folder),
+    (KRAFTOPS, "dump-log", "--check", folder),
+    (KRAFTOPS, "metadata-shell", "-s", log, "tree", "/image/cluster"),
+    (STORAGE, "info", "-c", properties, "--format", "table"),
+    (STORAGE, "verify", "-c", properties),
+):
+    done = run_here(*arguments, program=program)
+    assert done.out, (arguments, done.err)
+    assert "rich" not in sys.modules, arguments
+"""
+
+
+def test_rich_is_never_loaded_for_a_pipe(tmp_path: Path) -> None:
+    node = make_node(tmp_path)
+    format_node(node)
+    code = f"import os; os.chdir({str(node)!r})\n{IN_PIPES}"
+    arguments = (METADATA, str(IN / "user"), "server.properties")
+
+    subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, [REPOSITORY, *sys.path]))},
+        timeout=60,
+        check=True,
+    )
 
 
 def test_version_loads_no_decoder_and_no_codec() -> None:

@@ -61,6 +61,8 @@ complete -c kafka-dump-log -l skip-invalid -d 'Leave out batches whose CRC does 
 complete -c kafka-dump-log -l check -d 'Exit with 2 if anything is damaged, with a line for each; check directories as a whole'
 complete -c kafka-dump-log -l jobs -x -d 'Threads'
 complete -c kafka-dump-log -l max-inflated-bytes -x -d 'Refuse a batch that inflates beyond N bytes'
+complete -c kafka-dump-log -l color -x -a 'auto always never' -d 'Use colours: always, never, or only on a terminal'
+complete -c kafka-dump-log -l no-escape -d 'Write control characters of data to a terminal as they are'
 complete -c kafka-dump-log -l spark -d 'Run on Spark, for logs too large for one machine'
 complete -c kafka-dump-log -l master -x -d 'Spark\'s master: spark://HOST:PORT, yarn, k8s://…'
 complete -c kafka-dump-log -l conf -x -d 'Configuration of Spark, as spark.executor.memory=4g; may be repeated'

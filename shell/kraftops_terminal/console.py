@@ -35,21 +35,14 @@ class Console:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     @property
-    def is_dumb(self) -> bool:
-        """Whether the terminal cannot move its cursor, or there is none."""
-        return self.environment.get("TERM", "dumb") in ("", "dumb")
-
-    @property
     def has_screen(self) -> bool:
         """Whether frames can be shown on it, see `kraftops_terminal.screen`."""
-        return self.is_terminal and not self.is_dumb
+        return self.is_terminal and not is_dumb(self.environment)
 
     @property
     def has_color(self) -> bool:
         """Whether text is coloured."""
-        if self.color != "auto":
-            return self.color == "always"
-        return self.is_terminal and not self.is_dumb and not self.environment.get("NO_COLOR")
+        return wants_color(self.color, self.environment, on_terminal=self.is_terminal)
 
     @property
     def width(self) -> int | None:
@@ -119,6 +112,18 @@ class _Writer:
 def console_on(fd: int, write: Callable[[str], object], color: str = "auto") -> Console:
     """Return the console of a descriptor, to which *write* writes."""
     return Console(write, fd, is_terminal(fd), color)
+
+
+def is_dumb(environment: Mapping[str, str]) -> bool:
+    """Tell whether the terminal cannot move its cursor, or there is none."""
+    return environment.get("TERM", "dumb") in ("", "dumb")
+
+
+def wants_color(color: str, environment: Mapping[str, str], *, on_terminal: bool) -> bool:
+    """Tell whether text is coloured, by `--color` and the environment."""
+    if color != "auto":
+        return color == "always"
+    return on_terminal and not is_dumb(environment) and not environment.get("NO_COLOR")
 
 
 def is_terminal(fd: int) -> bool:

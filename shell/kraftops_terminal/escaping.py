@@ -13,6 +13,9 @@ _INVISIBLE = (
 _CONTROLS = r"\x7f-\x9f\ud800-\udfff"
 _ON_ONE_LINE = re.compile(rf"[\x00-\x1f{_CONTROLS}{_INVISIBLE}]")
 _BESIDE_LINE_ENDS = re.compile(rf"[\x00-\x09\x0b-\x1f{_CONTROLS}{_INVISIBLE}]")
+_BESIDE_COLORS = re.compile(
+    rf"\x1b(?!\[[\d;]*m)|[\x00-\x09\x0b-\x1a\x1c-\x1f{_CONTROLS}{_INVISIBLE}]"
+)
 
 
 def escaped(text: str) -> str:
@@ -27,11 +30,19 @@ def escaped(text: str) -> str:
     return _ON_ONE_LINE.sub(_escape, _joined(text))
 
 
-def escaped_lines(text: str) -> str:
-    """Return text as `escaped`, with its ends of lines."""
+def escaped_lines(text: str, *, keeps_colors: bool = False) -> str:
+    """Return text as `escaped`, with its ends of lines, and with colours if *keeps_colors*."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    return _BESIDE_LINE_ENDS.sub(_escape, _joined(text))
+    beside = _BESIDE_COLORS if keeps_colors else _BESIDE_LINE_ENDS
+    return beside.sub(_escape, _joined(text))
+
+
+def escaped_json(text: str) -> str:
+    r"""Return JSON with the characters that `escaped` escapes as `\uXXXX`: it is JSON still."""
+    import json
+
+    return _ON_ONE_LINE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _joined(text: str) -> str:

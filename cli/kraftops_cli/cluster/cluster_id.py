@@ -10,7 +10,6 @@ from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_terminal.escaping import escaped
 
 EXAMPLES = (
     ("which cluster is it?", "kafka-cluster cluster-id -b localhost:9092"),
@@ -37,7 +36,7 @@ def _run(terminal: Terminal, /, form: str, **options: Any) -> int:
         cluster_id = target.nodes(connection).cluster_id
     text = "No cluster ID found. The Kafka version is probably too old."
     if cluster_id is not None:
-        text = f"Cluster ID: {escaped(cluster_id)}"
+        text = f"Cluster ID: {terminal.shown(cluster_id)}"
     print_answer(
         terminal, form, "cluster-id", lambda: {"clusterId": cluster_id}, lambda: f"{text}\n"
     )

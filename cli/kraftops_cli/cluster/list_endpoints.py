@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +13,6 @@ from kraftops_cli.cluster.options import cluster_syntax, target_options
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
 from kraftops_cli.terminal.streams import Terminal
-from kraftops_terminal.escaping import escaped
 
 if TYPE_CHECKING:
     from kraftops.wire.rpc.cluster import ClusterNode
@@ -58,7 +57,7 @@ def list_endpoints(
             "clusterId": cluster.cluster_id,
             "nodes": [_node_json(node) for node in cluster.nodes],
         },
-        lambda: _table(cluster.nodes, is_of_controllers=target.is_of_controllers),
+        lambda: _table(cluster.nodes, terminal.shown, is_of_controllers=target.is_of_controllers),
     )
     return 0
 
@@ -78,10 +77,12 @@ def _kind(node: ClusterNode) -> str:
     return "controller" if node.is_fenced is None else "broker"
 
 
-def _table(nodes: Sequence[ClusterNode], *, is_of_controllers: bool) -> str:
+def _table(
+    nodes: Sequence[ClusterNode], escape: Callable[[str], str], *, is_of_controllers: bool
+) -> str:
     """Return Kafka's table; headers and `null` do not count for the widths of its columns."""
-    hosts = [escaped(node.address.host) for node in nodes]
-    racks = [escaped(node.rack or "") for node in nodes]
+    hosts = [escape(node.address.host) for node in nodes]
+    racks = [escape(node.rack or "") for node in nodes]
     host = max(map(utf16_length, hosts), default=_NO_HOST)
     rack = max(map(utf16_length, filter(None, racks)), default=_NO_RACK)
     widths = [10, host, 10, rack, 10, 15]

@@ -16,6 +16,7 @@ from kraftops_cli.syntax import jopt
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Number
+from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_cli.version import KAFKA_VERSION
 
@@ -394,6 +395,8 @@ KRAFTOPS_DEBUG: set to any value, an error shows its stack trace.""",
     help="Refuse a batch that inflates beyond N bytes.  [default: 67108864 in metadata logs, else"
     " 268435456]",
 )
+@COLOR
+@NO_ESCAPE
 @spark_options
 @click.option(
     "--version", is_flag=True, help="Print the version of Kafka that this tool stands for."

@@ -66,7 +66,7 @@ def run_parts(
     else:
         parts = whole_files(plan.paths)
     merger = ReportMerger(run.report)
-    is_shown = fd >= 0 and is_seen(fd)
+    is_shown = fd >= 0 and is_seen(fd if plan.output is not None else run.terminal.fd)
     with Progress(run.terminal.status, is_shown=is_shown) as progress:
         task = progress.add(Task(size, files=len(plan.paths)))
 

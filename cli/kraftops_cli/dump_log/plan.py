@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from kraftops.dump.report import Report
@@ -110,7 +110,7 @@ def exit_code(plan: Plan, report: Report) -> int:
 def open_target(plan: Plan, terminal: Terminal) -> AbstractContextManager[int]:
     """Give the descriptor of the output file, or of standard output."""
     if plan.output is None:
-        return nullcontext(terminal.fd)
+        return terminal.data_fd()
     from kraftops.fileio.output import open_output
 
     return open_output(plan.output, plan.files)

@@ -133,8 +133,11 @@ def print_summaries(run: Run, files: Sequence[Reading], summaries: Mapping[Log, 
         text = "\n".join(summary_text(one, console) for one in logs[: plan.top])
     else:
         text = logs_text(logs, console, top=plan.top)
-    with open_target(plan, run.terminal) as fd:
-        write_all(fd, text.encode("utf-8", "surrogateescape"))
+    if plan.output is None:
+        run.terminal.write(text)
+    else:
+        with open_target(plan, run.terminal) as fd:
+            write_all(fd, text.encode("utf-8", "surrogateescape"))
     for one in logs:
         is_wrong = one["undecodable"]["count"] and plan.query.check
         run.report.has_damage |= bool(damage_count(one) or is_wrong)

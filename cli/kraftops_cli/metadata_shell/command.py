@@ -25,6 +25,7 @@ from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.errors import BadArguments
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.syntax.values import Seconds
+from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class _Time(click.ParamType[int]):
                     "follow",
                     "form",
                     "keeps_history",
+                    "no_escape",
                     "show_secrets",
                     "timeout",
                     *SHARED,
@@ -184,13 +186,8 @@ class _Time(click.ParamType[int]):
 @click.option("--at-time", type=_Time(), help="Show the state at a time, or a duration ago.")
 @click.option("--dialect", default="kafka", help="The dialect of the records.", show_default=True)
 @click.option("--show-secrets", is_flag=True, help="Do not redact passwords and keys.")
-@click.option(
-    "--color",
-    type=click.Choice(("auto", "always", "never")),
-    default="auto",
-    help="Colour JSON, or only on a terminal.",
-    show_default=True,
-)
+@COLOR
+@NO_ESCAPE
 @click.option(
     "--no-history",
     "keeps_history",
@@ -224,7 +221,6 @@ def metadata_shell(
         str(options["dialect"]),
         bool(options["show_secrets"]),
         bool(options["follow"]),
-        str(options["color"]),
         bool(options["keeps_history"]),
     )
     if spark := spark_request(ctx, options):

@@ -8,9 +8,10 @@ from typing import BinaryIO
 
 from kraftops_cli.terminal.streams import Terminal, encoded
 from kraftops_shell.session.console import Console
+from kraftops_terminal.console import is_terminal
 
 
-def console_of(terminal: Terminal, color: str) -> Console:
+def console_of(terminal: Terminal) -> Console:
     """Return the streams and the environment of this process."""
     return Console(
         write=terminal.write,
@@ -19,19 +20,13 @@ def console_of(terminal: Terminal, color: str) -> Console:
         read=lambda: _input().readline().decode("utf-8", "surrogateescape"),
         encode=encoded,
         environment=dict(os.environ),
-        is_input_terminal=_is_terminal(0),
-        is_output_terminal=_is_terminal(1),
-        color=color,
+        is_input_terminal=is_terminal(0),
+        is_output_terminal=is_terminal(1),
+        color=terminal.color,
+        is_escaping=not terminal.keeps_escapes,
     )
 
 
 @cache
 def _input() -> BinaryIO:
     return open(0, "rb", closefd=False)
-
-
-def _is_terminal(fd: int) -> bool:
-    try:
-        return os.isatty(fd)
-    except OSError:
-        return False

@@ -22,7 +22,6 @@ class ShellRequest:
     dialect: str
     show_secrets: bool
     follow: bool
-    color: str
     keeps_history: bool
 
     @property

@@ -43,12 +43,15 @@ class _Browsed:
         self._request = request
         self._terminal = terminal
         self._opened = opened
+        if request.is_kafka:
+            terminal.color = "never"
         self._session = Session(
             Directory(tuple, lambda _: None),
             terminal.write,
             terminal.line,
             request.is_kafka,
             is_one_shot=bool(request.words),
+            shown=terminal.shown,
         )
         self._show()
         self._session.refresh = self._refresh
@@ -59,7 +62,7 @@ class _Browsed:
             return self._run_words()
         from kraftops_shell.output.outlets import StandardOutput, connect
 
-        console = console_of(self._terminal, self._request.color)
+        console = console_of(self._terminal)
         with StandardOutput(console) as outlet:
             connect(self._session, console, outlet)
             code = self._run_words()
@@ -71,7 +74,7 @@ class _Browsed:
         """Read lines and run them."""
         from kraftops_shell.repl.repl import run_shell
 
-        console = console_of(self._terminal, self._request.color)
+        console = console_of(self._terminal)
         if self._request.is_kafka:
             from kraftops_shell.repl.kafka_form import KafkaShell
 

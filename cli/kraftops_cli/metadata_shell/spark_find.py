@@ -56,7 +56,7 @@ def run_find(
         )
         matched: set[int] = set()
         for line in printed(result, matched):
-            terminal.write(f"{line}\n")
+            terminal.write(f"{terminal.shown(line)}\n")
         warn_if_slow(session, terminal)
     code = _print_findings(request, result, terminal)
     missing = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +13,7 @@ from kraftops_cli.storage.options import CONFIG, OVERRIDE
 from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.terminal.answer import print_answer
+from kraftops_cli.terminal.options import COLOR, NO_ESCAPE
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
@@ -30,7 +31,7 @@ EXAMPLES = (
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"overrides", "form"})),
+    syntax=Argparse4j(ours=frozenset({"overrides", "form", "color", "no_escape"})),
     name="info",
     examples=EXAMPLES,
     help="Show the state of the log directories of a node, also of a running server.",
@@ -45,6 +46,8 @@ EXAMPLES = (
     show_default=True,
     help="The form of the output; text is Kafka's, the others show all that is known.",
 )
+@COLOR
+@NO_ESCAPE
 @click.pass_obj
 def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: str) -> int:
     """Run the subcommand; return its exit code."""
@@ -78,7 +81,7 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
             "findings": [describe_finding(finding) for finding in found],
         },
         lambda: (
-            _text(states, problems)
+            _text(states, problems, terminal.shown)
             if form == "text"
             else _table(terminal.console, states, problems, found)
         ),
@@ -89,17 +92,19 @@ def info(terminal: Terminal, /, config: str, overrides: tuple[str, ...], form: s
     return 1 if problems else 0
 
 
-def _text(states: Sequence[DirectoryState], problems: Sequence[str]) -> str:
+def _text(
+    states: Sequence[DirectoryState], problems: Sequence[str], escape: Callable[[str], str]
+) -> str:
     """Return the text of Kafka's tool."""
     ordered = sorted(states, key=lambda state: state.directory.path)
     parts = []
-    if paths := [state.path for state in ordered if state.status]:
+    if paths := [escape(state.path) for state in ordered if state.status]:
         parts.append(_listed("Found log director", "y", "ies", paths))
     if metas := [state.meta for state in ordered if state.meta]:
         shown = ", ".join(f"{key}={value}" for key, value in sorted(metas[0].items()))
-        parts.append(f"Found metadata: {{{shown}}}\n\n")
+        parts.append(f"Found metadata: {{{escape(shown)}}}\n\n")
     if problems:
-        parts.append(_listed("Found problem", "", "s", problems))
+        parts.append(_listed("Found problem", "", "s", [*map(escape, problems)]))
     return "".join(parts)
 
 

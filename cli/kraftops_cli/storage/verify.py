@@ -15,6 +15,7 @@ from kraftops_cli.syntax.argparse4j import Argparse4j
 from kraftops_cli.syntax.command import ToolCommand
 from kraftops_cli.syntax.exit_status import exit_status
 from kraftops_cli.terminal.answer import FORM, print_answer
+from kraftops_cli.terminal.options import COLOR
 from kraftops_cli.terminal.streams import Terminal
 from kraftops_terminal.escaping import escaped
 
@@ -70,7 +71,9 @@ bootstrap servers one, can be reached. A name that resolves here need not do so 
 
 @click.command(
     cls=ToolCommand,
-    syntax=Argparse4j(ours=frozenset({"configs", "cluster_id", "resolve", "overrides", "form"})),
+    syntax=Argparse4j(
+        ours=frozenset({"configs", "cluster_id", "resolve", "overrides", "form", "color"})
+    ),
     name="verify",
     examples=EXAMPLES,
     sections=SECTIONS,
@@ -100,6 +103,7 @@ checked against each other. Nothing is locked or written.""",
 )
 @OVERRIDE
 @FORM
+@COLOR
 @click.pass_obj
 def verify(
     terminal: Terminal, /, configs: tuple[str, ...], overrides: tuple[str, ...], **options: Any

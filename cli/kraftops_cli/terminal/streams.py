@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from kraftops_terminal.console import Console, console_on
-from kraftops_terminal.escaping import escaped
+from kraftops_terminal.console import Console, console_on, is_terminal
+from kraftops_terminal.escaping import escaped, escaped_lines
 from kraftops_terminal.status import Status
+
+if TYPE_CHECKING:
+    from kraftops_terminal.escaped_output import EscapedOutput
 
 JSON_VERSION = 1
 """Version of the JSON output; it changes when a field changes its meaning."""
@@ -22,9 +25,10 @@ _LINES_AT_ONCE = 4096
 class Terminal:
     """Standard output as bytes and standard error as lines, and the form of the output.
 
-    *command* is the command that runs, *is_json* says that a program reads the output,
-    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool, *color* is
-    `auto`, `always` or `never`, and *status* stands below all lines until the next is written.
+    *command* is the command that runs, *is_json* says that a program reads the output, and
+    *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool. *color* is
+    `auto`, `always` or `never`, *keeps_escapes* says that data reaches a terminal as it is, and
+    *status* stands below all lines until the next is written.
     """
 
     def __init__(self, name: str, *, is_json: bool = False) -> None:
@@ -35,7 +39,10 @@ class Terminal:
         self.keeps_kafka_codes = False
         self.color = "auto"
         self.status = Status()
+        self.keeps_escapes = False
         self._stdout: BinaryIO | None = None
+        self._is_terminal: bool | None = None
+        self._escaped: EscapedOutput | None = None
 
     @property
     def _out(self) -> BinaryIO:
@@ -45,8 +52,14 @@ class Terminal:
         return self._stdout
 
     def write(self, text: str) -> None:
-        """Write *text* to standard output, file names by their original bytes."""
+        """Write *text* to standard output, file names by their original bytes.
+
+        On a terminal it is escaped, but for line ends and colours: data with these is escaped by
+        whoever writes it.
+        """
         self.status.erase()
+        if self.is_escaping:
+            text = escaped_lines(text, keeps_colors=self.console.has_color)
         self._out.write(encoded(text))
 
     def json(self, command: str, data: Mapping[str, object]) -> None:
@@ -64,6 +77,29 @@ class Terminal:
         return self._out.fileno()
 
     @property
+    def is_escaping(self) -> bool:
+        """Whether standard output is a terminal whose user did not choose `--no-escape`."""
+        if self._is_terminal is None:
+            self._is_terminal = is_terminal(self.fd)
+        return self._is_terminal and not self.keeps_escapes
+
+    def shown(self, text: str) -> str:
+        """Return text from data as it is written to standard output: escaped on a terminal."""
+        return escaped(text) if self.is_escaping else text
+
+    @contextmanager
+    def data_fd(self) -> Iterator[int]:
+        """Give a descriptor for data on standard output: on a terminal, it is escaped."""
+        if not self.is_escaping:
+            yield self.fd
+            return
+        from kraftops_terminal.escaped_output import EscapedOutput
+
+        with EscapedOutput(self.fd) as self._escaped:
+            yield self._escaped.fd
+        self._escaped = None
+
+    @property
     def console(self) -> Console:
         """Standard output as a console."""
         return console_on(self.fd, self.write, self.color)
@@ -72,6 +108,8 @@ class Terminal:
         """Flush standard output."""
         if self._stdout:
             self._stdout.flush()
+        if self._escaped:
+            self._escaped.drain()
 
     def line(self, text: str) -> None:
         """Write a line to standard error, after a flush of standard output."""

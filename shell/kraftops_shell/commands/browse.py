@@ -30,7 +30,7 @@ def cd(session: Session, call: Call) -> None:
 def pwd(session: Session, _call: Call) -> None:
     """Print the working directory."""
     name = str if session.is_kafka else escaped
-    session.out("/" + "/".join(map(name, session.working)) + "\n")
+    session.line("/" + "/".join(map(name, session.working)))
 
 
 def tree(session: Session, call: Call) -> None:
@@ -50,19 +50,20 @@ def _print_tree(session: Session, node: Node, indent: str, deepest: int | None) 
     if node.kafka_texts and session.is_kafka:
         texts = node.kafka_texts()
         names = sorted_strings(texts)
-        session.out("".join([f"{indent}{name}:\n{below}{texts[name]}\n" for name in names]))
+        shown = session.shown
+        session.out("".join([f"{indent}{shown(name)}:\n{below}{texts[name]}\n" for name in names]))
         return
     if node.is_known_flat:
         text, get = session.indented_text, node.get
         lines = [
-            f"{indent}{name}:\n{text(leaf, below)}\n"
+            f"{indent}{session.shown(name)}:\n{text(leaf, below)}\n"
             for name in node.sorted_names()
             if isinstance(leaf := get(name), Leaf)
         ]
         session.out("".join(lines))
         return
     for name in node.sorted_names():
-        session.out(f"{indent}{name}:\n")
+        session.line(f"{indent}{name}:")
         child = node.get(name)
         if child is not None:
             _print_tree(session, child, below, deepest)

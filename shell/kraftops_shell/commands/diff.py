@@ -54,7 +54,7 @@ def diff_command(session: Session, call: Call) -> int:
         if call.is_json:
             session.out(json_line(_data(difference, path)))
         else:
-            session.out(_line(difference, path))
+            session.line(_line(difference, path))
     return code
 
 
@@ -88,7 +88,7 @@ def _line(difference: Difference, path: str) -> str:
         text = json_text(
             difference.old if difference.kind is ChangeKind.REMOVED else difference.new
         )
-    return f"{_SIGNS[difference.kind]} {path}  {text}\n"
+    return f"{_SIGNS[difference.kind]} {path}  {text}"
 
 
 def _data(difference: Difference, path: str) -> dict[str, object]:

@@ -42,8 +42,12 @@ def regex(call: Call, flag: str, text: str, *, ignores_case: bool = False) -> re
 
 def _print_all(session: Session, match: Match, start: str) -> None:
     name = str if session.is_kafka else escaped
-    session.out(f"{start}\n")
-    for path in _paths_below(match.node, "" if start == "/" else start, name):
+    session.line(start)
+
+    def shown(text: str) -> str:
+        return session.shown(name(text))
+
+    for path in _paths_below(match.node, session.shown("" if start == "/" else start), shown):
         session.out(f"{path}\n")
 
 
@@ -70,7 +74,7 @@ def _paths_below(node: Node, prefix: str, shown: Callable[[str], str]) -> Iterat
 def _print_some(session: Session, match: Match, tests: list[Test], deepest: int | None) -> None:
     for found in walk(match.node, match.path, match.name, deepest):
         if all(test(found) for test in tests):
-            session.out(f"{found.path}\n")
+            session.line(found.path)
 
 
 def tests_of(session: Session, call: Call) -> Iterator[Test]:

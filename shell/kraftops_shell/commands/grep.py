@@ -22,5 +22,5 @@ def grep(session: Session, call: Call) -> int:
             if pattern.search(value):
                 is_found = True
                 path = walked.path
-                session.out(f"{path}\n" if "-l" in call.flags else f"{path}: {value}\n")
+                session.line(path if "-l" in call.flags else f"{path}: {value}")
     return OK if is_found else FAILED

@@ -42,7 +42,7 @@ def history_of(session: Session, call: Call) -> None:
             if call.is_json:
                 session.out(json_line(_data(step, path)))
             else:
-                session.out(_line(step, path))
+                session.line(_line(step, path))
 
 
 def _line(step: Step, path: str) -> str:
@@ -52,7 +52,7 @@ def _line(step: Step, path: str) -> str:
         text = json_text(step.new)
     else:
         text = "removed"
-    return f"{change_text(step.change)}  {step.type}  {path}  {text}\n"
+    return f"{change_text(step.change)}  {step.type}  {path}  {text}"
 
 
 def _data(step: Step, path: str) -> dict[str, object]:

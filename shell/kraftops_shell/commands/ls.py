@@ -35,7 +35,7 @@ def ls(session: Session, call: Call) -> None:
             if not is_first:
                 session.out("\n")
             if files or len(directories) > 1:
-                session.out(f"{name}:\n")
+                session.line(f"{name}:")
             session.out(_listing(session, call, names, directory.get))
         is_first = False
 
@@ -43,7 +43,9 @@ def ls(session: Session, call: Call) -> None:
 def _listing(
     session: Session, call: Call, names: Sequence[str], get: Callable[[str], Node | None]
 ) -> str:
-    return _long(names, get) if "-l" in call.flags else in_columns(names, session.width)
+    if "-l" in call.flags:
+        return _long(names, get, session.shown)
+    return in_columns([*map(session.shown, names)], session.width)
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
@@ -53,12 +55,14 @@ def _natural(name: str) -> list[tuple[int, int | str]]:
     ]
 
 
-def _long(names: Sequence[str], get: Callable[[str], Node | None]) -> str:
+def _long(
+    names: Sequence[str], get: Callable[[str], Node | None], shown: Callable[[str], str]
+) -> str:
     """Return a line for each name: type, size, offset and time of the last change."""
     rows = [_columns(name, node) for name in names if (node := get(name)) is not None]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
-        f"{kind} {size:>{widths[1]}}  {offset:>{widths[2]}}  {time:<{widths[3]}}  {name}\n"
+        f"{kind} {size:>{widths[1]}}  {offset:>{widths[2]}}  {time:<{widths[3]}}  {shown(name)}\n"
         for kind, size, offset, time, name in rows
     )
     return "".join(lines)

@@ -21,15 +21,16 @@ def stat(session: Session, call: Call) -> None:
             continue
         session.out("" if is_first else "\n")
         is_first = False
-        session.out(_text(fields))
+        for line in _lines(fields):
+            session.line(line)
 
 
-def _text(fields: dict[str, object]) -> str:
+def _lines(fields: dict[str, object]) -> list[str]:
     shown = {name: value for name, value in fields.items() if name not in _IN_JSON_ONLY}
     if fields.get("isInSnapshot"):
         shown["offset"] = f"<={fields['offset']}"
     width = max(map(len, shown)) + 1
-    return "".join(f"{name + ':':<{width}} {value}\n" for name, value in shown.items())
+    return [f"{name + ':':<{width}} {value}" for name, value in shown.items()]
 
 
 _IN_JSON_ONLY = ("isInSnapshot", "timestampMs")

@@ -30,7 +30,7 @@ def summary(session: Session, call: Call) -> None:
     width = max(len(label) for _, label, _ in _LINES) + 1
     for name, label, shown in _LINES:
         if fields.get(name) is not None:
-            session.out(f"{label + ':':<{width}} {shown(fields[name])}\n")
+            session.line(f"{label + ':':<{width}} {shown(fields[name])}")
 
 
 def _brokers(counts: object) -> str:

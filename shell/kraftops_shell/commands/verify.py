@@ -43,7 +43,7 @@ def verify_command(session: Session, call: Call) -> int:
         if count:
             code = HAS_FINDINGS
         elif not call.is_json:
-            session.out(f"{shown}: nothing is wrong\n")
+            session.line(f"{shown}: nothing is wrong")
     if len(readable) > 1:
         for finding in replica_findings(readable):
             code = HAS_FINDINGS
@@ -95,4 +95,4 @@ def _print(session: Session, call: Call, finding: Finding) -> None:
         }
         session.out(json_line(fields))
     else:
-        session.out(f"{finding}; {finding.cure}\n" if finding.cure else f"{finding}\n")
+        session.line(f"{finding}; {finding.cure}" if finding.cure else str(finding))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
+from kraftops_terminal.widths import padded, width_of_text
+
 _GAP = 2
 _NARROWEST = 4
 
@@ -15,7 +17,7 @@ def in_columns(names: Sequence[str], width: int) -> str:
     Names fill each column from the top. All columns but the last are padded, so that lines may end
     in blanks.
     """
-    lengths = list(map(len, names))
+    lengths = list(map(width_of_text, names))
     most = min(width // _NARROWEST, width // (min(lengths, default=0) + _GAP))
     rows, widths = len(names), [0]
     for count in range(2, most + 1):
@@ -32,7 +34,7 @@ def in_columns(names: Sequence[str], width: int) -> str:
         last = len(widths) - 1
         lines.append(
             "".join(
-                name if index == last else name.ljust(widths[index])
+                name if index == last else padded(name, widths[index])
                 for index, name in enumerate(cells)
             )
         )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from types import TracebackType
 from typing import IO, Protocol, Self
 
 from kraftops.errors import SourceError
-from kraftops_shell.output.json_text import leaf_text
 from kraftops_shell.session.console import Console
 from kraftops_shell.session.session import Session
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|\x1b(?!\[[0-9;]*m)")
+from kraftops_terminal.escaping import escaped
+from kraftops_terminal.json_text import leaf_text
 
 
 class ReaderGoneError(Exception):
@@ -46,11 +44,6 @@ class Outlet(Protocol):
     ) -> bool | None: ...
 
 
-def printable(text: str) -> str:
-    """Return text without control characters and escape sequences, except colours."""
-    return _CONTROLS.sub("?", text)
-
-
 class StandardOutput:
     """The standard output."""
 
@@ -64,7 +57,7 @@ class StandardOutput:
 
     def write(self, text: str) -> object:
         """Write text."""
-        return self._console.write(printable(text) if self.is_terminal else text)
+        return self._console.write(text)
 
     def __enter__(self) -> Self:
         return self
@@ -117,6 +110,7 @@ class FileOutlet:
 def connect(session: Session, console: Console, outlet: Outlet) -> None:
     """Connect a session in our form to an outlet, with JSON and widths for it."""
     session.out, session.err = outlet.write, outlet.error
+    session.shown = escaped if outlet.is_terminal and console.is_escaping else str
     session.shown_leaf = leaf_text(
         is_pretty=outlet.is_terminal, has_color=console.has_color(for_terminal=outlet.is_terminal)
     )

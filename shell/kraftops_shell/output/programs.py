@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from kraftops_shell.output.outlets import ReaderGoneError, printable
+from kraftops_shell.output.outlets import ReaderGoneError
 from kraftops_shell.session.console import Console
+from kraftops_terminal.escaping import escaped_lines
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -106,7 +107,8 @@ class Pager:
 
     def write(self, text: str) -> None:
         """Write text; errors as `Program.write`."""
-        text = printable(text)
+        if self._console.is_escaping:
+            text = escaped_lines(text, keeps_colors=self._console.has_color(for_terminal=True))
         if self._pager is None:
             self._buffer.append(text)
             self._lines += sum(len(line) // self._columns for line in text.splitlines())

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from kraftops_terminal.console import is_dumb, wants_color
+
 _USUAL_SIZE = os.terminal_size((80, 24))
 
 
@@ -28,11 +30,13 @@ class Console:
     is_output_terminal: bool
     color: str = "auto"
     """`auto`, `always` or `never`."""
+    is_escaping: bool = True
+    """Whether text from data is escaped on a terminal."""
 
     @property
     def is_dumb(self) -> bool:
         """Whether the terminal cannot move its cursor, or there is none."""
-        return self.environment.get("TERM", "dumb") in ("", "dumb")
+        return is_dumb(self.environment)
 
     @property
     def is_for_editing(self) -> bool:
@@ -46,9 +50,7 @@ class Console:
 
     def has_color(self, *, for_terminal: bool) -> bool:
         """Tell whether output is coloured, on the terminal or elsewhere."""
-        if self.color != "auto":
-            return self.color == "always"
-        return for_terminal and not self.is_dumb and not self.environment.get("NO_COLOR")
+        return wants_color(self.color, self.environment, on_terminal=for_terminal)
 
     def size(self) -> os.terminal_size:
         """Return columns and lines of the terminal as they are now."""

@@ -26,6 +26,8 @@ class Session:
     is_kafka: bool
     """Whether commands, messages and exit codes are those of Kafka's shell."""
     is_one_shot: bool = False
+    shown: Callable[[str], str] = str
+    """Returns text from data for the present outlet: escaped on a terminal."""
     width: int = 0
     """Width for names in columns; 0 without a terminal."""
     text_width: int = 80
@@ -61,9 +63,13 @@ class Session:
         """Print that a part of a command failed."""
         self.first_error = self.first_error or message
         if self.is_kafka:
-            self.out(f"{message}\n")
+            self.line(message)
         else:
             self.err(message)
+
+    def line(self, text: str) -> None:
+        """Print a line of text from data."""
+        self.out(f"{self.shown(text)}\n")
 
     @property
     def source(self) -> ImageSource:

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from kraftops_cli.terminal.streams import Terminal
 from tests.helpers.tools.fake_cluster import NODES, cluster, serving
 from tests.helpers.wire.peers import APIS, Peer, api_versions, described, read_request
 
@@ -38,6 +39,19 @@ def test_server_that_cannot_list_fenced_brokers_is_an_error() -> None:
     assert "DescribeCluster (60) version 2, only 0 to 1" in done.errors[0]
 
 
+@pytest.fixture
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Terminal, "is_escaping", True)
+
+
+def test_control_characters_of_a_server_are_kafkas_in_a_pipe() -> None:
+    with serving([{**NODES[0], "host": "h\x1b[31m"}]) as peer:
+        done = cluster("list-endpoints", "-b", str(peer.address))
+
+    assert " h\x1b[31m " in done.text
+
+
+@pytest.mark.usefixtures("on_terminal")
 @pytest.mark.parametrize("command", ["list-endpoints", "describe"])
 def test_control_characters_of_a_server_are_escaped(command: str) -> None:
     """A rack or host with them could draw on the terminal, or look like another row."""
@@ -50,6 +64,7 @@ def test_control_characters_of_a_server_are_escaped(command: str) -> None:
     assert not {"\x1b", "\u202e"} & {*done.text}
 
 
+@pytest.mark.usefixtures("on_terminal")
 def test_control_characters_of_a_cluster_id_are_escaped() -> None:
     def handle(connection: socket.socket) -> None:
         while True:

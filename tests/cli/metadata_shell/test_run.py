@@ -152,7 +152,7 @@ def test_leaves_are_coloured_and_indented(place: Place) -> None:
     with place.screen() as screen:
         screen.run("cat /image/cluster/brokers/1\r")
 
-        assert '{\r\n  \x1b[34;1m"brokerId"\x1b[0m: \x1b[36m1\x1b[0m,\r\n' in screen.raw
+        assert '{\r\n  \x1b[1;34m"brokerId"\x1b[0m: \x1b[36m1\x1b[0m,\r\n' in screen.raw
 
 
 @pytest.mark.parametrize(

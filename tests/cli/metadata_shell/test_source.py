@@ -26,7 +26,6 @@ def request_for(source: Path, *, follow: bool = False) -> ShellRequest:
         dialect="kafka",
         show_secrets=False,
         follow=follow,
-        color="auto",
         keeps_history=False,
     )
 

@@ -23,6 +23,7 @@ class Streams:
 
     is_json = keeps_kafka_codes = False
     status = None
+    shown = staticmethod(str)
 
     def __init__(self) -> None:
         self.text = ""

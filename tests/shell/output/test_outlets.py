@@ -10,26 +10,9 @@ from kraftops_shell.output.outlets import (
     ReaderGoneError,
     StandardOutput,
     connect,
-    printable,
 )
 from tests.helpers.tools.memory_console import Streams
 from tests.helpers.tree.small_trees import leaf, session
-
-
-@pytest.mark.parametrize(
-    ("text", "harmless"),
-    [
-        ("plain\ttext\n", "plain\ttext\n"),
-        ("\x1b[34;1mkey\x1b[0m", "\x1b[34;1mkey\x1b[0m"),
-        ("\x1b[2Jcleared", "?[2Jcleared"),
-        ("\x1b]0;title\x07", "?]0;title?"),
-        ("over\rwritten\b\b", "over?written??"),
-        ("\x9b2J\x7f\x00", "?2J??"),
-        ("ü ☃ 漢", "ü ☃ 漢"),
-    ],
-)
-def test_terminal_gets_no_control_characters_but_colours(text: str, harmless: str) -> None:
-    assert printable(text) == harmless
 
 
 def test_other_outlets_get_the_text_unchanged() -> None:
@@ -93,10 +76,12 @@ def test_session_is_connected_to_its_outlet(tmp_path: Path) -> None:
         connect(one, streams.console, outlet)
         assert one.width == streams.console.size().columns
         assert one.shown_leaf(long).startswith("[\n  \x1b[32m")
+        assert one.shown("a\x1b[2J\n") == "a\\x1b[2J\\n"
     with FileOutlet(streams.console, str(tmp_path / "f"), is_append=False) as file:
         connect(one, streams.console, file)
         assert one.width == 0
         assert one.shown_leaf(long).startswith('["x')
+        assert one.shown("a\x1b[2J\n") == "a\x1b[2J\n"
 
 
 def test_standard_output_passes_a_gone_reader_on() -> None:

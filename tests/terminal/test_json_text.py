@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftops_shell.output.json_text import leaf_text
+from kraftops_terminal.json_text import leaf_text
 from tests.helpers.tree.small_trees import leaf
 
 LONG = {
@@ -57,7 +57,7 @@ def test_keys_and_kinds_of_values_have_colours() -> None:
     show = leaf_text(is_pretty=False, has_color=True)
 
     assert show(leaf({"a": ["x", 1, None]})) == (
-        '{\x1b[34;1m"a"\x1b[0m:[\x1b[32m"x"\x1b[0m,\x1b[36m1\x1b[0m,\x1b[33mnull\x1b[0m]}'
+        '{\x1b[1;34m"a"\x1b[0m:[\x1b[32m"x"\x1b[0m,\x1b[36m1\x1b[0m,\x1b[33mnull\x1b[0m]}'
     )
 
 

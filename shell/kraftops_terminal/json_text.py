@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kraftops.tree.node import Leaf
+from kraftops_terminal.escaping import escaped_json
+from kraftops_terminal.theme import painted
 
 _ROOM = 76
-_RESET = "\x1b[0m"
-_KEY, _STRING, _NUMBER, _CONSTANT = "\x1b[34;1m", "\x1b[32m", "\x1b[36m", "\x1b[33m"
+_KEY, _STRING, _NUMBER, _CONSTANT = "json.key", "json.string", "json.number", "json.constant"
 
 LeafText = Callable[[Leaf], str]
 Paint = Callable[[str, str], str]
-"""Returns a text (the second argument) in a colour (the first)."""
+"""Returns a text in a style of the theme."""
 
 
 def leaf_text(*, is_pretty: bool, has_color: bool) -> LeafText:
     """Return the function from a leaf to its JSON; if *is_pretty*, long values are indented."""
-    paint = _painted if has_color else _plain
+    paint = painted if has_color else _plain
     if is_pretty:
         return lambda leaf: pretty(leaf.data, paint)
     if has_color:
@@ -33,7 +34,7 @@ def pretty(value: object, paint: Paint, indent: str = "") -> str:
     below = indent + "  "
     if isinstance(value, Mapping):
         parts = [
-            f"{paint(_KEY, _dumped(key))}: {pretty(item, paint, below)}"
+            f"{paint(_dumped(key), _KEY)}: {pretty(item, paint, below)}"
             for key, item in value.items()
         ]
         first, last = "{}"
@@ -47,16 +48,16 @@ def pretty(value: object, paint: Paint, indent: str = "") -> str:
 def _on_one_line(value: object, paint: Paint, comma: str, colon: str) -> str:
     if isinstance(value, Mapping):
         parts = (
-            f"{paint(_KEY, _dumped(key))}{colon}{_on_one_line(item, paint, comma, colon)}"
+            f"{paint(_dumped(key), _KEY)}{colon}{_on_one_line(item, paint, comma, colon)}"
             for key, item in value.items()
         )
         return "{" + comma.join(parts) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + comma.join(_on_one_line(item, paint, comma, colon) for item in value) + "]"
-    return paint(_color_of(value), _dumped(value))
+    return paint(_dumped(value), _style_of(value))
 
 
-def _color_of(value: object) -> str:
+def _style_of(value: object) -> str:
     if isinstance(value, str):
         return _STRING
     return _CONSTANT if value is None or isinstance(value, bool) else _NUMBER
@@ -65,12 +66,8 @@ def _color_of(value: object) -> str:
 def _dumped(value: object) -> str:
     import json
 
-    return json.dumps(value, ensure_ascii=False)
+    return escaped_json(json.dumps(value, ensure_ascii=False))
 
 
-def _painted(color: str, text: str) -> str:
-    return f"{color}{text}{_RESET}"
-
-
-def _plain(_color: str, text: str) -> str:
+def _plain(text: str, _style: str) -> str:
     return text

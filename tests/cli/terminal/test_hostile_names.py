@@ -1,0 +1,169 @@
+"""Names from data on a pseudo-terminal: every command shows escapes and obeys none."""
+
+import os
+import pty
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kraftops.log.batch import Record, batch_bytes
+from tests.helpers.logs.metadata_logs import write_log
+from tests.helpers.logs.random_logs import LogBatch, new_record, uuid
+from tests.helpers.nodes.node_directories import format_node, make_node
+from tests.helpers.tools.console import DUMP_LOG, ENVIRONMENT, KRAFTOPS, METADATA_SHELL, STORAGE
+
+NAME = "a\x1b]0;title\x07\x1b[5m\x9b2J\u202eb\u2066\u200b\ufeff\x7f\nFORGED"
+"""A name that sets the title, blinks, erases, turns round, hides and begins a line."""
+FILE = os.fsencode(NAME) + b"\xff"
+ALLOWED = re.compile(r"\x1b\[(?:0|1|2|1;4|32|1;33|1;31|1;34|36|33)m|\x1b\[K|\x1b\[A")
+FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]|\nFORGED"
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    one = uuid(1)
+    records = [
+        new_record("FeatureLevelRecord", name="metadata.version", featureLevel=20),
+        new_record("FeatureLevelRecord", name=NAME, featureLevel=1),
+        new_record("TopicRecord", name=NAME, topicId=one),
+        new_record("PartitionRecord", 1, partitionId=0, topicId=one, replicas=[1], isr=[1]),
+        new_record("ConfigRecord", resourceType=2, resourceName=NAME, name=NAME, value=NAME),
+        new_record("UserScramCredentialRecord", name=NAME, mechanism=1, salt=b"s"),
+        new_record(
+            "AccessControlEntryRecord", id=uuid(2), resourceName=NAME, principal=NAME, host=NAME
+        ),
+        new_record(
+            "RegisterBrokerRecord",
+            brokerId=1,
+            incarnationId=uuid(3),
+            rack=NAME,
+            endPoints=[{"name": NAME, "host": NAME, "port": 1, "securityProtocol": 0}],
+        ),
+        new_record(
+            "ClientQuotaRecord",
+            entity=[{"entityType": NAME, "entityName": NAME}],
+            key=NAME,
+            value=1.0,
+        ),
+    ]
+    write_log(folder, {0: [bytes(LogBatch(0, records))]})
+    for name in (FILE + b"-0", FILE + b"-1"):
+        path = os.path.join(os.fsencode(folder), name)
+        os.mkdir(path)
+        batch = batch_bytes([Record(0, 0, NAME.encode(), NAME.encode() + b"\xff")])
+        with open(os.path.join(path, b"00000000000000000000.log"), "wb") as file:
+            file.write(batch + b"damage" * 20)
+    node = make_node(folder / "node", log_dirs=f"d1,{NAME}")
+    format_node(node)
+    (node / NAME / "stray").touch()
+    return folder
+
+
+def on_terminal(*command: str | bytes, cwd: Path) -> str:
+    """Return what a command writes to a terminal, byte for byte."""
+    seen, fd = pty.openpty()
+    environment = {name: text for name, text in ENVIRONMENT.items() if name != "NO_COLOR"}
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdin=fd,
+        stdout=fd,
+        stderr=fd,
+        env={**environment, "TERM": "xterm"},
+        start_new_session=True,
+    ) as process:
+        os.close(fd)
+        came = b"".join(_blocks(seen))
+        os.close(seen)
+        process.wait(60)
+    return came.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
+
+def _blocks(fd: int) -> Iterator[bytes]:
+    while True:
+        try:
+            if not (data := os.read(fd, 1 << 16)):
+                return
+        except OSError:  # the last program that had it has ended
+            return
+        yield data
+
+
+LOG = "__cluster_metadata-0"
+SEGMENT = FILE + b"-0/00000000000000000000.log"
+OURS = (KRAFTOPS, "metadata-shell", "-s", LOG)
+KAFKAS = (METADATA_SHELL, "-s", LOG)
+COMMANDS: dict[str, tuple[str | bytes, ...]] = {
+    "dump metadata": (DUMP_LOG, "--cluster-metadata-decoder", "--files", LOG),
+    "dump json": (DUMP_LOG, "--cluster-metadata-decoder", "--format", "json", "--files", LOG),
+    "summary": (DUMP_LOG, "--summary", "--files", SEGMENT),
+    "summaries": (DUMP_LOG, "--summary", "--files", b"./"),
+    "check": (DUMP_LOG, "--check", "--files", FILE + b"-0"),
+    "no such log": (DUMP_LOG, "--files", FILE + b"-7"),
+    "kafka ls": (*KAFKAS, "ls", "/image/topics/byName"),
+    "kafka find": (*KAFKAS, "find", "/"),
+    "kafka missing": (*KAFKAS, "cat", "/" + NAME.replace("\n", " ")),
+    "ls": (*OURS, "ls", "/image/topics/byName", "/image/cluster/brokers"),
+    "ls -l": (*OURS, "ls", "-l", "/image/topics/byName"),
+    "find": (*OURS, "find", "/"),
+    "find -maxdepth": (*OURS, "find", "/image", "-maxdepth", "4"),
+    "tree": (*OURS, "tree", "/"),
+    "grep": (*OURS, "grep", "title", "/"),
+    "stat": (*OURS, "stat", "/image/topics/byName/*"),
+    "summary of the image": (*OURS, "summary"),
+    "verify the image": (*OURS, "verify"),
+    "diff": (*OURS, "diff", "@0", "@9"),
+    "history": (*OURS, "history-of", "/image/topics/byName/*"),
+    "info": (STORAGE, "info", "-c", "node/server.properties"),
+    "info table": (STORAGE, "info", "-c", "node/server.properties", "--format", "table"),
+    "verify": (STORAGE, "verify", "-c", "node/server.properties"),
+    "no such file": (STORAGE, "info", "-c", os.fsencode(NAME) + b"\xff"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_terminal_obeys_no_name(place: Path, command: tuple[str | bytes, ...]) -> None:
+    shown = on_terminal(*command, cwd=place)
+
+    assert "Traceback" not in shown
+    assert shown.strip()
+    rest = ALLOWED.sub("", shown).replace("\r", "")
+    assert FORBIDDEN.findall(rest) == [], shown
+    rest.encode()  # and no byte that is no UTF-8
+
+
+SHOWN = {"dump metadata", "kafka ls", "kafka find", "ls", "find", "tree", "info", "check"}
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_names_are_shown_with_escapes(place: Path, name: str) -> None:
+    shown = on_terminal(*COMMANDS[name], cwd=place)
+
+    assert re.search(r"title(\\x07|\\u0007)", shown.replace("\n", ""))
+
+
+def test_escapes_are_kept_on_demand_and_in_pipes(place: Path) -> None:
+    command = COMMANDS["kafka ls"]
+    piped = subprocess.run(command, cwd=place, capture_output=True, env=ENVIRONMENT, check=True)
+    kept = on_terminal(METADATA_SHELL, "--no-escape", *command[1:], cwd=place)
+
+    assert piped.stdout.decode() == f"{NAME}\n"
+    assert kept == f"{NAME}\n"
+
+
+def test_dump_of_user_records_is_escaped(place: Path) -> None:
+    command = (DUMP_LOG, "--print-data-log", "--files", SEGMENT)
+    piped = subprocess.run(command, cwd=place, capture_output=True, env=ENVIRONMENT, check=False)
+    shown = on_terminal(*command, cwd=place)
+    kept = on_terminal(*command, "--no-escape", cwd=place)
+
+    assert NAME.encode() in piped.stdout
+    assert FORBIDDEN.findall(shown.replace("\nFORGED", "")) == []
+    assert "payload: a\\x1b]0;title\\x07\\x1b[5m\\x9b2J\\u202e" in shown
+    assert NAME in kept
