@@ -405,6 +405,13 @@ def test_report_without_metadata(chromium: Browser, tmp_path: Path, logs: list[A
     assert bool(texts(chromium, "#timeline:not([hidden])")) is bool(logs)
     assert texts(chromium, "#cluster:not([hidden])") == []
     assert len(painted(chromium, ".plots .uplot canvas")) == 2 * bool(logs)
+    if logs:
+        chromium.run("document.querySelector('.plots').focus()")
+        keys(chromium, Keys.ENTER)
+        step = logs[0]["series"][0]["step"]
+        (shown,) = re.findall(r"--since (\d+) --until (\d+)", texts(chromium, "#moment")[0])
+        assert int(shown[1]) - int(shown[0]) == step
+        assert int(shown[0]) % step == 0
 
 
 def test_bucket_that_is_longer_than_the_time_shown_is_drawn(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import join
 
+from kraftops.records.internal_topics import INTERNAL_TOPICS
+
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 """Names of topics that need no escapes in a path of the metadata shell."""
 
@@ -61,3 +63,10 @@ def of_log(paths: Sequence[str], *options: str) -> str:
     """Return the command that prints records of other logs."""
     words = [path if not path.startswith("-") else f"./{path}" for path in paths]
     return join(["kraftops", "dump-log", *words, *options])
+
+
+def bucket_of_log(paths: Sequence[str], decoder: str) -> str:
+    """Return the command for records of another log from `{from}` to `{to}`."""
+    options = (topic.option for topic in INTERNAL_TOPICS if topic.decoder == decoder)
+    option = next(options, "--print-data-log")
+    return f"{of_log(paths, option)} --since {{from}} --until {{to}}"

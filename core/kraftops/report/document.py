@@ -274,7 +274,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log: one partition, or files without a topic."""
+    """A log: one partition, or files without a topic; *bucket_command* as that of `Timeline`."""
 
     topic: str | None
     partition: int | None
@@ -295,6 +295,7 @@ class Log:
     open_transactions: int
     series: tuple[LogSeries, ...]
     command: str | None
+    bucket_command: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from kraftops.dump.summary.sketches import Distribution, TimeHistogram
 from kraftops.dump.summary.summary import Summary
 from kraftops.report import document
 from kraftops.report.changes import cut
-from kraftops.report.commands import of_log
+from kraftops.report.commands import bucket_of_log, of_log
 from kraftops.report.document import (
     CodecUse,
     Damage,
@@ -141,6 +141,7 @@ def _log(log: LogKey, summary: Summary, fields: Mapping[str, Any]) -> Log:
             *_series("bytes", "bytes", summary.volume),
         ),
         command=of_log(_shown_paths(log, fields), "--summary"),
+        bucket_command=bucket_of_log(_shown_paths(log, fields), fields["decoder"]),
     )
 
 

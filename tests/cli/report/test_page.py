@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -32,6 +34,23 @@ def test_page_has_the_data_of_the_json(tmp_path: Path) -> None:
     assert data == printed
     assert data["title"] == title
     assert data["timeline"]["brokers"]
+
+
+@pytest.mark.parametrize("name", ["orders-0", "__consumer_offsets-0"])
+def test_command_of_a_bucket_of_a_log_shows_its_records(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    shutil.copytree(Path(__file__).parents[2] / "data/dump-4.3.1/in/consumer_offsets", folder)
+
+    (log,) = json.loads(report(str(folder), "--format", "json").text)["logs"]
+    (series,) = [one for one in log["series"] if one["name"] == "records"]
+    number = max(range(len(series["values"])), key=series["values"].__getitem__)
+    start = series["start"] + number * series["step"]
+    command = log["bucketCommand"].replace("{from}", str(start))
+    words = shlex.split(command.replace("{to}", str(start + series["step"])))
+
+    assert words[0] == "kraftops"
+    found = run_here(*words[1:], program=KRAFTOPS)
+    assert found.text.count("| offset:") == series["values"][number] > 5
 
 
 def test_page_without_jinja_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -748,6 +748,7 @@
   const THIN_ROW = 15; // of counts by broker
   const MOST_ROWS = 24;
   const ALL_ROWS = 500;
+  const MOST_LOGS = 5; // with commands at a moment
 
   /* The series of all logs together: their steps are powers of two, and their starts multiples.
 
@@ -1088,7 +1089,8 @@
         .filter((band) => within(band) && band.state !== "active" && band !== hit?.band).map((band) => ({ id: each.id, ...band })));
       const made = (data?.changes ?? []).filter((each) => each.time >= from && each.time < to);
       const leading = (data?.leadership ?? []).filter((each) => each.from >= from && each.from < to);
-      const shown = data?.bucketCommand && withLast(withLast(data.bucketCommand, "{from}", Math.round(from)), "{to}", Math.round(to));
+      const during = (text) => withLast(withLast(text, "{from}", Math.round(from)), "{to}", Math.round(to));
+      const written = report.logs.filter((log) => log.kind !== "metadata" && log.bucketCommand && log.series.some((each) => valueIn({ ...each, kind: "count-per-bucket" }, from, to) > 0));
       const stated = (band) => `${stateText(band.state)} from ${timeText(band.from)} to ${timeText(band.to)} (${span(band.to - band.from)})`;
       detail.replaceChildren(el("div.moment", { id: "moment" },
         el("div.moment-head", {}, el("h3", {}, `${rangeText(Math.round(from), Math.round(to))} UTC`),
@@ -1099,7 +1101,9 @@
         leading.length > 0 && el("div.content", {}, el("p", {}, "New leaders of the quorum"), el("ul", {}, leading.slice(0, 10).map((each) => el("li", {}, `controller ${each.leader}, epoch ${each.epoch}, at ${timeText(each.from)}`)))),
         made.length > 0 && el("div.content", {}, el("p", {}, plural(made.length, "change"), ": "), el("ul", {}, made.slice(0, 6).map((each) => el("li", {}, name(each.what), each.before !== null || each.after !== null ? [": ", name(each.before ?? "–"), " → ", name(each.after ?? "–")] : ""))),
           button("Zoom to this time, and list its changes", () => { setZoom(from, to); changeFilter.only(); byId("changes").scrollIntoView(); })),
-        shown && el("div.content", {}, el("p", {}, "The records of this time"), command(shown))));
+        data?.bucketCommand && el("div.content", {}, el("p", {}, "The metadata records of this time"), command(during(data.bucketCommand))),
+        written.slice(0, MOST_LOGS).map((log) => el("div.content", {}, el("p", {}, "The records of ", name(logName(log)), " of this time"), command(during(log.bucketCommand)))),
+        written.length > MOST_LOGS && el("p.none", {}, `${number(written.length - MOST_LOGS)} more logs have records of this time.`)));
       draw();
     }
 
