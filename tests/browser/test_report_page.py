@@ -347,7 +347,7 @@ def test_nasty_names_stay_text_and_fit_a_phone(chromium: Browser, tmp_path: Path
     assert chromium.run("return document.documentElement.scrollWidth") <= 400
 
 
-@pytest.mark.parametrize("width", [400, 800, 1280])
+@pytest.mark.parametrize("width", [320, 400, 800, 1280])
 def test_page_is_as_wide_as_its_window(chromium: Browser, sample: Path, width: int) -> None:
     chromium.open(sample, width=1000)
 

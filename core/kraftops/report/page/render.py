@@ -19,7 +19,7 @@ from kraftops.errors import UsageError
 if TYPE_CHECKING:
     from jinja2 import Template
 
-SCRIPTS = ("uplot/uPlot.iife.min.js", "page.js")
+CHARTS, CHARTS_LICENCE, SCRIPT = "uplot/uPlot.iife.min.js", "uplot/LICENSE", "page.js"
 STYLES = ("uplot/uPlot.min.css", "page.css")
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 """Characters of JSON that markup could begin with; U+2028 and U+2029 are not ASCII anyway."""
@@ -32,7 +32,7 @@ def page(document: Mapping[str, Any]) -> str:
         UsageError: jinja2 is not installed.
     """
     template = _template()
-    scripts = [_file(name) for name in SCRIPTS]
+    scripts = [f"/*!\n{_file(CHARTS_LICENCE)}\n*/\n{_file(CHARTS)}", _file(SCRIPT)]
     style = "".join(_file(name) for name in STYLES)
     return template.render(
         title=_printable(document["title"]),

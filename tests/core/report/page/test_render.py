@@ -129,7 +129,9 @@ def test_uplot_is_what_its_authors_published() -> None:
     found = {name: sha256((PAGE / "uplot" / name).read_bytes()).hexdigest() for name in UPLOT}
 
     assert found == UPLOT
-    assert "MIT License" in (PAGE / "uplot/LICENSE").read_text("utf-8")
+    licence = (PAGE / "uplot/LICENSE").read_text("utf-8")
+    assert "MIT License" in licence
+    assert licence in page(SAMPLE)
 
 
 def test_script_is_correct_and_parses_no_markup() -> None:
