@@ -175,7 +175,10 @@ at the end of a log is no damage: a server that starts cuts it off. Open transac
 oldest first, with their transactional ids if __transaction_state is among the logs. With --log, or
 of a single log, everything is shown: types, largest records and batches, the most frequent keys,
 the producers with the most bytes, epochs, transactions, and for __consumer_offsets the groups, with
-their lag by the ends of the logs that are given beside it.
+their lag by the ends of the logs that are given beside it. With --follow, the table is updated in
+place as logs grow, once a second, with records and bytes a second; s sorts it by another column,
+arrows scroll, p pauses, and q prints it for good. In a pipe there is a block for each change. Logs
+that come after the start are not in it.
 
 Counts of keys and producers are never too high. With many different ones they can be too low, by at
 most the error that is printed, which is less than 1/256 of the total; what is not listed has at

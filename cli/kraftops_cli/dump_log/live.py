@@ -57,6 +57,11 @@ def run_live(plan: Plan, options: dict[str, object], terminal: Terminal) -> int:
         WireError: no controller answers or leads; AnswerError: the log may not be read.
     """
     engine_name()
+    if plan.follow and plan.summary:
+        raise UsageError(
+            "--summary --follow is for files, not for --controllers",
+            hint="kafka-cluster describe --watch shows a running cluster",
+        )
     if plan.follow and plan.tail is not None:
         raise UsageError("--follow --tail 0 is for files, not for --controllers")
     terminal.flush()

@@ -51,7 +51,6 @@ _OF_SUMMARY = ("logs", "sort", "top")
 _PLAN_OPTIONS = ("output", "jobs", "limit", "tail", "summary", "follow", "groups", *_OF_SUMMARY)
 _CONTRADICTIONS = (
     ("limit", "tail"),
-    ("summary", "follow"),
     ("follow", "limit"),
     ("follow", "output"),
     ("follow", "salvage"),

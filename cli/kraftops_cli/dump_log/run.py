@@ -25,6 +25,10 @@ def run_dump(plan: Plan, terminal: Terminal, *, is_whole: bool = True) -> int:
         plan = with_topics(plan)
         if is_whole and (unknown := unknown_names(plan)):
             unknown_error(unknown, plan, terminal)
+    if plan.summary and plan.follow:
+        from kraftops_cli.dump_log.growing.run import follow_summary
+
+        return follow_summary(plan, terminal)
     if plan.summary:
         from kraftops_cli.dump_log.summary import run_summary
 

@@ -81,11 +81,13 @@ def in_order(found: Iterable[Fields], sort: str) -> list[Fields]:
     return sorted(by_name, key=_LARGEST_FIRST[sort], reverse=True)
 
 
-def logs_text(found: Sequence[Fields], console: Console, *, top: int | None = None) -> str:
-    """Return a table of the first *top* logs, the sum of all, and their open transactions."""
+def logs_text(
+    found: Sequence[Fields], console: Console, *, top: int | None = None, skip: int = 0
+) -> str:
+    """Return a table of *top* logs after *skip*, the sum of all, and their open transactions."""
     logs = Counter((one["topic"], one["partition"]) for one in found)
     has_directories = logs.total() > len(logs)
-    shown = found[:top]
+    shown = found[skip:][:top]
     rows = [_row(one) + ([_directory(one)] if has_directories else []) for one in shown]
     total = _total(found) + ([""] if has_directories else [])
     columns = [*_COLUMNS, *([_DIRECTORY] if has_directories else [])]
@@ -109,7 +111,7 @@ def _row(one: Fields) -> list[Cell]:
         None if first is None else f"{first}..{last}",
         _time_text(one["times"]["first"], one["times"]["firstMs"]),
         _time_text(one["times"]["last"], one["times"]["lastMs"]),
-        Styled(_damage(one), "bad"),
+        _bad(_damage(one)),
     ]
 
 
@@ -127,8 +129,12 @@ def _total(found: Sequence[Fields]) -> list[Cell]:
         "",
         _time_text(first["first"], first["firstMs"]) if first else None,
         _time_text(last["last"], last["lastMs"]) if last else None,
-        Styled(f"{number_text(damaged)} damaged" if damaged else None, "bad"),
+        _bad(f"{number_text(damaged)} damaged" if damaged else None),
     ]
+
+
+def _bad(text: str | None) -> Cell:
+    return Styled(text, "bad") if text else None
 
 
 def _damage(one: Fields) -> str | None:

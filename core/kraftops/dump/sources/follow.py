@@ -14,37 +14,57 @@ from kraftops.log.ranges import ByteRange
 _MOST_BYTES = 8 << 20  # of a part: an existing log is printed part by part
 
 
+class Growing:
+    """A log that grows, from segment to segment."""
+
+    def __init__(self, path: str, note: Callable[[str], None], start: int = 0) -> None:
+        """Begin at byte *start* of the segment *path*; *note* gets lines about unusual events."""
+        self._path = path
+        self._position = start
+        self._note = note
+
+    def parts(self) -> Iterator[ByteRange]:
+        """Yield the parts that have come since the last call.
+
+        A part ends with a whole batch. Once a later segment exists, this one is complete: its
+        remaining bytes are a part too, batches or not, and then the later segment is read.
+
+        Raises:
+            SourceError: a segment cannot be read.
+        """
+        while True:
+            self._path = path = _present(self._path)
+            position = self._position
+            stop = _end_of_batches(path, position)
+            if stop > position:
+                self._position = stop
+                yield ByteRange(path, position, stop, is_last=False)
+                continue
+            following = next_segment(path)
+            if following is None:
+                size = _size(path)
+                if size < position:
+                    self._note(f"{path}: it was cut from {position} to {size} bytes")
+                    self._position = size
+                return
+            if _end_of_batches(path, position) == position:  # looked at after the roll
+                size = _size(path)
+                self._path, self._position = following, 0
+                if position < size:
+                    yield ByteRange(path, position, size)
+
+
 def follow(
     path: str, wait: Callable[[], None], note: Callable[[str], None], start: int = 0
 ) -> Iterator[ByteRange]:
     """Yield the parts of a log from byte *start* of the segment *path* on, for ever.
 
-    A part ends with a whole batch. Once a later segment exists, this one is complete: its remaining
-    bytes are a part too, batches or not, and then the later segment is read. *wait* is called when
-    there is nothing new; *note* gets lines about unusual events.
-
-    Raises:
-        SourceError: a segment cannot be read.
+    *wait* is called when there is nothing new; parts and errors are those of `Growing`.
     """
-    position = start
+    growing = Growing(path, note, start)
     while True:
-        path = _present(path)
-        stop = _end_of_batches(path, position)
-        if stop > position:
-            yield ByteRange(path, position, stop, is_last=False)
-            position = stop
-            continue
-        following = next_segment(path)
-        if following is None:
-            size = _size(path)
-            if size < position:
-                note(f"{path}: it was cut from {position} to {size} bytes")
-                position = size
-            wait()
-        elif _end_of_batches(path, position) == position:  # looked at after the roll
-            if position < (size := _size(path)):
-                yield ByteRange(path, position, size)
-            path, position = following, 0
+        yield from growing.parts()
+        wait()
 
 
 def _present(path: str) -> str:

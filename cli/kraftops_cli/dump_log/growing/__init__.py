@@ -1,0 +1,1 @@
+"""The screen of `--summary --follow`: counts of logs that grow."""
