@@ -86,7 +86,7 @@ def run(command: click.Command, name: str, terminal: Terminal) -> int:
     except MemoryError:
         code = fail(terminal, Failure("failed", "it needs more memory than there is"))
     finally:
-        terminal.status.erase()
+        terminal.erase_status()
     return code
 
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, cast
 
+from kraftops_terminal.descriptors import is_terminal, width_of
 from kraftops_terminal.theme import STYLES, painted
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.console import RenderableType
 
-USUAL_WIDTH = 80
-"""Columns of a terminal that does not know its own."""
 _WIDEST = 100_000
 
 
@@ -124,19 +123,3 @@ def wants_color(color: str, environment: Mapping[str, str], *, on_terminal: bool
     if color != "auto":
         return color == "always"
     return on_terminal and not is_dumb(environment) and not environment.get("NO_COLOR")
-
-
-def is_terminal(fd: int) -> bool:
-    """Tell whether a descriptor is a terminal; one that is closed or below 0 is none."""
-    try:
-        return os.isatty(fd)
-    except OSError:
-        return False
-
-
-def width_of(fd: int) -> int:
-    """Return the columns of a terminal as it is now."""
-    try:
-        return os.get_terminal_size(fd).columns or USUAL_WIDTH
-    except OSError:
-        return USUAL_WIDTH

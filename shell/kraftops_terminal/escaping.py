@@ -11,11 +11,11 @@ _INVISIBLE = (
 )
 """Letters without width, and those that change the direction of text."""
 _CONTROLS = r"\x7f-\x9f\ud800-\udfff"
-_ON_ONE_LINE = re.compile(rf"[\x00-\x1f{_CONTROLS}{_INVISIBLE}]")
-_BESIDE_LINE_ENDS = re.compile(rf"[\x00-\x09\x0b-\x1f{_CONTROLS}{_INVISIBLE}]")
-_BESIDE_COLORS = re.compile(
-    rf"\x1b(?!\[[\d;]*m)|[\x00-\x09\x0b-\x1a\x1c-\x1f{_CONTROLS}{_INVISIBLE}]"
-)
+# Patterns are compiled when they are used first: most runs have nothing to escape.
+_HIDDEN = _CONTROLS + _INVISIBLE
+_ON_ONE_LINE = rf"[\x00-\x1f{_HIDDEN}]"
+_BESIDE_LINE_ENDS = rf"[\x00-\x09\x0b-\x1f{_HIDDEN}]"
+_BESIDE_COLORS = rf"\x1b(?!\[[\d;]*m)|[\x00-\x09\x0b-\x1a\x1c-\x1f{_HIDDEN}]"
 
 
 def escaped(text: str) -> str:
@@ -27,7 +27,7 @@ def escaped(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _ON_ONE_LINE.sub(_escape, _joined(text))
+    return re.sub(_ON_ONE_LINE, _escape, _joined(text))
 
 
 def escaped_lines(text: str, *, keeps_colors: bool = False) -> str:
@@ -35,14 +35,14 @@ def escaped_lines(text: str, *, keeps_colors: bool = False) -> str:
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     beside = _BESIDE_COLORS if keeps_colors else _BESIDE_LINE_ENDS
-    return beside.sub(_escape, _joined(text))
+    return re.sub(beside, _escape, _joined(text))
 
 
 def escaped_json(text: str) -> str:
     r"""Return JSON with the characters that `escaped` escapes as `\uXXXX`: it is JSON still."""
     import json
 
-    return _ON_ONE_LINE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return re.sub(_ON_ONE_LINE, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _joined(text: str) -> str:

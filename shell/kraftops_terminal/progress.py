@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from kraftops.display.sizes import number_text, size_text
+from kraftops_terminal.console import Console
 from kraftops_terminal.escaping import escaped
 from kraftops_terminal.status import Status
 
@@ -79,6 +80,7 @@ class Progress:
         self._is_shown = is_shown
         self._clock = clock
         self._tasks: list[Task] = []
+        self._console = Console(str, status.fd, is_terminal=True)
         self._start = clock()
         self._next = self._start + patience
 
@@ -128,7 +130,7 @@ class Progress:
             complete_style="good",
             finished_style="good",
         )
-        return f"{name}{self._status.console.drawn(bar).rstrip()}  {tail}"
+        return f"{name}{self._console.drawn(bar).rstrip()}  {tail}"
 
 
 def _time(seconds: float) -> str:

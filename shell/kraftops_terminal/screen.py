@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
 
-from kraftops_terminal.console import USUAL_WIDTH, is_terminal
+from kraftops_terminal.descriptors import USUAL_WIDTH, is_terminal
 from kraftops_terminal.keys import keys_of
 
 # The alternate screen, without a cursor, and lines that end at the edge instead of the next line.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from kraftops_terminal.console import Console, is_terminal, width_of
+from kraftops_terminal.descriptors import is_terminal, width_of
 from kraftops_terminal.escaping import escaped
 
 _ERASE_LINE = "\r\x1b[K"
@@ -23,23 +23,18 @@ def is_seen(output: int, error: int = 2) -> bool:
 
 
 class Status:
-    """Lines that stand below all other text until they are erased."""
+    """Lines on the terminal *fd* that stand below all other text until they are erased."""
 
     def __init__(self, fd: int = 2) -> None:
         """Draw nothing yet; *fd* is the terminal."""
-        self._fd = fd
+        self.fd = fd
         self._lines = 0
         self._is_gone = False
 
     @property
-    def console(self) -> Console:
-        """The terminal on which it is drawn."""
-        return Console(self._write, self._fd, is_terminal=True)
-
-    @property
     def room(self) -> int:
         """Columns that a line can have."""
-        return width_of(self._fd) - 1
+        return width_of(self.fd) - 1
 
     def show(self, text: str) -> None:
         """Draw a line of text from data, cut to the width of the terminal."""
@@ -51,7 +46,7 @@ class Status:
         Nothing is drawn while another job has the terminal.
         """
         with suppress(OSError):  # no job control
-            if os.tcgetpgrp(self._fd) != os.getpgrp():
+            if os.tcgetpgrp(self.fd) != os.getpgrp():
                 return
         shown = list(lines)
         self._write(self._erasing() + "\n".join(shown))
@@ -70,6 +65,6 @@ class Status:
         if self._is_gone:
             return
         try:
-            os.write(self._fd, text.encode("utf-8", "replace"))
+            os.write(self.fd, text.encode("utf-8", "replace"))
         except OSError:
             self._is_gone = True  # so is the terminal

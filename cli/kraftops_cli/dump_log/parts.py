@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, Self
 
 from kraftops.dump.scan.part_printer import PartPrinter
@@ -18,8 +20,6 @@ from kraftops.log.ranges import ByteRange
 from kraftops.parallel.ordered import OpenProducer, run_ordered
 from kraftops.query.query import Query
 from kraftops_cli.dump_log.plan import Plan, Run
-from kraftops_terminal.progress import Progress, Task
-from kraftops_terminal.status import is_seen
 
 
 class _SourcePrinter:
@@ -66,17 +66,27 @@ def run_parts(
     else:
         parts = whole_files(plan.paths)
     merger = ReportMerger(run.report)
-    is_shown = fd >= 0 and is_seen(fd if plan.output is not None else run.terminal.fd)
-    with Progress(run.terminal.status, is_shown=is_shown) as progress:
-        task = progress.add(Task(size, files=len(plan.paths)))
+    is_shown = fd >= 0 and run.terminal.has_seen_status(fd if plan.output is not None else 1)
+    with _progress(run, size) if is_shown else nullcontext() as advance:
 
         def on_result(result: Any) -> None:
             if not isinstance(result, PartResult):
                 assert on_batch
                 on_batch(result)
                 return
-            progress.advance(task, result.size, result.part.path)
+            if advance:
+                advance(result.size, result.part.path)
             for line in merger.add(result):
                 run.terminal.line(line)
 
         run_ordered(parts, open_producer or (lambda: _SourcePrinter(plan)), fd, jobs, on_result)
+
+
+@contextmanager
+def _progress(run: Run, size: int) -> Iterator[Callable[[int, str], None]]:
+    """Show the progress through *size* bytes; give a function of further bytes and their file."""
+    from kraftops_terminal.progress import Progress, Task
+
+    with Progress(run.terminal.status, is_shown=True) as progress:
+        task = progress.add(Task(size, files=len(run.plan.paths)))
+        yield partial(progress.advance, task)

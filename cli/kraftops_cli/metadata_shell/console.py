@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from kraftops_cli.terminal.streams import Terminal, encoded
 from kraftops_shell.session.console import Console
-from kraftops_terminal.console import is_terminal
+from kraftops_terminal.descriptors import is_terminal
 
 
 def console_of(terminal: Terminal) -> Console:

@@ -9,12 +9,10 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
-from kraftops_terminal.console import Console, console_on, is_terminal
-from kraftops_terminal.escaping import escaped, escaped_lines
-from kraftops_terminal.status import Status
-
 if TYPE_CHECKING:
+    from kraftops_terminal.console import Console
     from kraftops_terminal.escaped_output import EscapedOutput
+    from kraftops_terminal.status import Status
 
 JSON_VERSION = 1
 """Version of the JSON output; it changes when a field changes its meaning."""
@@ -27,8 +25,7 @@ class Terminal:
 
     *command* is the command that runs, *is_json* says that a program reads the output, and
     *keeps_kafka_codes* that it has Kafka's form, and so the exit codes of Kafka's tool. *color* is
-    `auto`, `always` or `never`, *keeps_escapes* says that data reaches a terminal as it is, and
-    *status* stands below all lines until the next is written.
+    `auto`, `always` or `never`, *keeps_escapes* says that data reaches a terminal as it is.
     """
 
     def __init__(self, name: str, *, is_json: bool = False) -> None:
@@ -38,11 +35,33 @@ class Terminal:
         self.is_json = is_json
         self.keeps_kafka_codes = False
         self.color = "auto"
-        self.status = Status()
         self.keeps_escapes = False
+        self._status: Status | None = None
         self._stdout: BinaryIO | None = None
         self._is_terminal: bool | None = None
         self._escaped: EscapedOutput | None = None
+
+    @property
+    def status(self) -> Status:
+        """Lines on standard error that stand below all others until the next is written."""
+        if self._status is None:
+            from kraftops_terminal.status import Status
+
+            self._status = Status()
+        return self._status
+
+    def has_seen_status(self, output: int) -> bool:
+        """Tell whether status is seen, and does not disturb output to the descriptor *output*."""
+        if not os.isatty(2):
+            return False
+        from kraftops_terminal.status import is_seen
+
+        return is_seen(output)
+
+    def erase_status(self) -> None:
+        """Erase the status, before other lines are written."""
+        if self._status:
+            self._status.erase()
 
     @property
     def _out(self) -> BinaryIO:
@@ -57,8 +76,10 @@ class Terminal:
         On a terminal it is escaped, but for line ends and colours: data with these is escaped by
         whoever writes it.
         """
-        self.status.erase()
+        self.erase_status()
         if self.is_escaping:
+            from kraftops_terminal.escaping import escaped_lines
+
             text = escaped_lines(text, keeps_colors=self.console.has_color)
         self._out.write(encoded(text))
 
@@ -72,7 +93,7 @@ class Terminal:
     @property
     def fd(self) -> int:
         """The descriptor of standard output, which is flushed before."""
-        self.status.erase()
+        self.erase_status()
         self.flush()
         return self._out.fileno()
 
@@ -80,12 +101,12 @@ class Terminal:
     def is_escaping(self) -> bool:
         """Whether standard output is a terminal whose user did not choose `--no-escape`."""
         if self._is_terminal is None:
-            self._is_terminal = is_terminal(self.fd)
+            self._is_terminal = os.isatty(self.fd)
         return self._is_terminal and not self.keeps_escapes
 
     def shown(self, text: str) -> str:
         """Return text from data as it is written to standard output: escaped on a terminal."""
-        return escaped(text) if self.is_escaping else text
+        return _escaped(text) if self.is_escaping else text
 
     @contextmanager
     def data_fd(self) -> Iterator[int]:
@@ -102,6 +123,8 @@ class Terminal:
     @property
     def console(self) -> Console:
         """Standard output as a console."""
+        from kraftops_terminal.console import console_on
+
         return console_on(self.fd, self.write, self.color)
 
     def flush(self) -> None:
@@ -113,26 +136,26 @@ class Terminal:
 
     def line(self, text: str) -> None:
         """Write a line to standard error, after a flush of standard output."""
-        self.status.erase()
+        self.erase_status()
         self.flush()
         if sys.stderr is None:  # the caller has closed it
             return
         try:
-            sys.stderr.write(escaped(text) + "\n")
+            sys.stderr.write(_escaped(text) + "\n")
             sys.stderr.flush()
         except OSError:
             pass  # a closed standard error is no reason to stop
 
     def lines(self, texts: Iterable[str]) -> None:
         """Write many lines to standard error."""
-        self.status.erase()
+        self.erase_status()
         left = iter(texts)
         while some := list(islice(left, _LINES_AT_ONCE)):
             self.flush()
             if sys.stderr is None:
                 return
             with suppress(OSError):
-                sys.stderr.write("\n".join(map(escaped, some)) + "\n")
+                sys.stderr.write("\n".join(map(_escaped, some)) + "\n")
                 sys.stderr.flush()
 
     def error(self, message: str, hint: str | None = None) -> None:
@@ -140,6 +163,14 @@ class Terminal:
         self.line(f"{self._name}: {message}")
         if hint:
             self.line(f"hint: {hint}")
+
+
+def _escaped(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    from kraftops_terminal.escaping import escaped
+
+    return escaped(text)
 
 
 def encoded(text: str) -> bytes:
