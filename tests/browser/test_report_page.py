@@ -466,6 +466,7 @@ def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path
         ],
     }
     finding = {**SAMPLE["findings"][0], "first": None, "command": "x\ny", "severity": "dire"}
+    finding["text"] = "a" + "\u0301" * 5
     document = {**SAMPLE, "timeline": timeline, "findings": [finding], "logs": []}
 
     chromium.open(
@@ -482,6 +483,7 @@ def test_odd_numbers_and_times_are_shown_as_they_are(chromium: Browser, tmp_path
     assert "1969-12-31 23:59:59.999" in changes
     assert texts(chromium, "#findings .command code") == [r"x\ny"]
     assert texts(chromium, "#findings .command button") == []
+    assert texts(chromium, "#findings .text") == ["a" + "\u0301" * 3 + r"\u0301\u0301"]
 
 
 def test_large_report_is_drawn_at_once(chromium: Browser, tmp_path: Path) -> None:

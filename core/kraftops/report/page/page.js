@@ -20,7 +20,7 @@
   const NUMBER = new Intl.NumberFormat("en-US");
   const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   const SPANS = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
-  const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+  const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?<=\p{M}{3})\p{M}/gu; // and marks upon marks
   const SHORT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
   const LONGEST = 240; // characters of a name in a table
 
