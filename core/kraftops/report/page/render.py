@@ -1,9 +1,9 @@
 """The page of a report: one file that asks no network for anything, and trusts no text of its data.
 
 The data of the report stands in the page once, as JSON in a block that is no script. The script of
-the page, `page.js`, shows it with `textContent` alone. A content security policy allows the scripts
-and the style of the page by their hashes, and nothing else: no other script, no handler in an
-attribute, no address.
+the page shows it with text nodes alone. A content security policy allows the scripts and the style
+of the page by their hashes, and nothing else: no other script, no handler in an attribute, no
+address.
 """
 
 from __future__ import annotations
@@ -19,7 +19,19 @@ from kraftops.errors import UsageError
 if TYPE_CHECKING:
     from jinja2 import Template
 
-CHARTS, CHARTS_LICENCE, SCRIPT = "uplot/uPlot.iife.min.js", "uplot/LICENSE", "page.js"
+CHARTS, CHARTS_LICENCE = "uplot/uPlot.iife.min.js", "uplot/LICENSE"
+SCRIPT = (
+    "texts",
+    "elements",
+    "tables",
+    "sections",
+    "log_sections",
+    "charts",
+    "series",
+    "timeline",
+    "start",
+)
+"""The parts of the page's script, in the folder `script`, which share a scope."""
 STYLES = ("uplot/uPlot.min.css", "page.css")
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 """Characters of JSON that markup could begin with; U+2028 and U+2029 are not ASCII anyway."""
@@ -32,7 +44,7 @@ def page(document: Mapping[str, Any]) -> str:
         UsageError: jinja2 is not installed.
     """
     template = _template()
-    scripts = [f"/*!\n{_file(CHARTS_LICENCE)}\n*/\n{_file(CHARTS)}", _file(SCRIPT)]
+    scripts = [f"/*!\n{_file(CHARTS_LICENCE)}\n*/\n{_file(CHARTS)}", script()]
     style = "".join(_file(name) for name in STYLES)
     return template.render(
         title=_printable(document["title"]),
@@ -41,6 +53,12 @@ def page(document: Mapping[str, Any]) -> str:
         scripts=scripts,
         data=embedded_json(document),
     )
+
+
+def script() -> str:
+    """Return the script of the page, which shows the data and nothing else."""
+    parts = "\n".join(_file(f"script/{name}.js") for name in SCRIPT)
+    return f'"use strict";\n\n(() => {{\n{parts}\n}})();\n'
 
 
 def check_template_engine() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kraftops.errors import UsageError
-from kraftops.report.page.render import check_template_engine, embedded_json, page
+from kraftops.report.page.render import SCRIPT, check_template_engine, embedded_json, page, script
 
 SAMPLE = json.loads((Path(__file__).parents[3] / "data/report/sample.json").read_text("utf-8"))
 PAGE = files("kraftops.report.page")
@@ -134,8 +134,8 @@ def test_uplot_is_what_its_authors_published() -> None:
     assert licence in page(SAMPLE)
 
 
-def test_script_is_correct_and_parses_no_markup() -> None:
-    text = (PAGE / "page.js").read_text("utf-8")
+def test_script_is_correct_and_parses_no_markup(tmp_path: Path) -> None:
+    text = script()
 
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", text)
     assert not re.search(
@@ -144,8 +144,16 @@ def test_script_is_correct_and_parses_no_markup() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("its syntax is checked with node, which is not there")
-    done = subprocess.run([node, "--check", str(PAGE / "page.js")], check=False, timeout=60)
+    path = tmp_path / "script.js"
+    path.write_text(text, encoding="utf-8")
+    done = subprocess.run([node, "--check", str(path)], check=False, timeout=60)
     assert done.returncode == 0
+
+
+def test_script_has_all_of_its_parts() -> None:
+    files = {each.name for each in (PAGE / "script").iterdir()}
+
+    assert files == {f"{name}.js" for name in SCRIPT}
 
 
 def test_without_jinja_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,890 @@
+/* The timeline: charts over the same time, with zoom and what happened at a moment. */
+
+function makeTimeline() {
+  const data = report.timeline;
+  const series = (data?.series ?? []).map((each) => ({
+    ...each,
+    start: data.start,
+    step: data.step,
+    label: NAMES[each.name]?.[0] ?? short(each.name),
+    colour: NAMES[each.name]?.[1] ?? "green",
+  }));
+  const ofLogs = logTotals(data);
+  if (!data && !ofLogs.length) return null;
+  // A bucket of the logs that begins a little earlier, or ends a little later, makes the time no longer.
+  const starts = ofLogs.map((each) =>
+    data && each.start + each.step > data.start ? data.start : each.start,
+  );
+  const ends = ofLogs
+    .map((each) => [each.start + each.values.length * each.step, each.step])
+    .map(([end, step]) => (data && end - step < data.end ? data.end : end));
+  const start = Math.min(data?.start ?? Infinity, ...starts);
+  const whole = { from: start, to: Math.max(start + 1000, data?.end ?? 0, ...ends) };
+  const isFar =
+    data && whole.to - whole.from > 3 * (data.end - data.start) && data.end > data.start;
+  const it = {
+    whole,
+    zoom: isFar ? { from: data.start, to: data.end } : { ...whole },
+    step: data?.step ?? ofLogs[0].step,
+    chosen: null,
+    cursor: null,
+  };
+  const panels = [];
+  const plots = el("div.plots", {
+    tabindex: "0",
+    role: "group",
+    "aria-label":
+      "Timeline. Left and right arrows move, plus and minus zoom, Enter shows what happened, Escape shows the whole time.",
+    "aria-describedby": "timeline-hint",
+  });
+  const cross = el("div.cross", { hidden: true });
+  const drag = el("div.span", { hidden: true });
+  const mark = el("div.chosen", { hidden: true });
+  const said = el("span.unseen", { "aria-live": "polite" });
+  const range = el("span.range");
+  const window_ = el("div");
+  const detail = el("div.sheet", { "aria-live": "polite" });
+  const gutter = () => (plots.clientWidth < 560 ? 52 : 84);
+  const inner = () => Math.max(40, plots.clientWidth - gutter() - RIGHT);
+  const xOf = (ms) => gutter() + ((ms - it.zoom.from) / (it.zoom.to - it.zoom.from)) * inner();
+  const timeAt = (x) => it.zoom.from + ((x - gutter()) / inner()) * (it.zoom.to - it.zoom.from);
+
+  /* The bucket of a time, in the groups that the charts show. */
+  function bucket(ms) {
+    const origin = data?.start ?? ofLogs[0].start;
+    const size =
+      it.step * Math.max(1, Math.ceil((4 * (it.zoom.to - it.zoom.from)) / it.step / inner()));
+    const from = origin + Math.floor((ms - origin) / size) * size;
+    return { from, to: from + size };
+  }
+
+  function panel(title, entries, extra = null) {
+    const values = entries.map(([, , first]) => el("b", {}, first ?? ""));
+    const node = el(
+      "div.panel",
+      {},
+      el(
+        "div.head",
+        {},
+        el("h3", {}, title),
+        el(
+          "ul.legend",
+          {},
+          entries.map(([draw, label], at) => el("li", {}, swatch(draw), label, " ", values[at])),
+        ),
+        extra,
+      ),
+    );
+    plots.append(node);
+    return { node, values };
+  }
+
+  function axis() {
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    plots.append(canvas);
+    panels.push({
+      draw() {
+        const pen = sized(canvas, plots.clientWidth, 38);
+        pen.font = FONT();
+        pen.textAlign = "center";
+        let day = "";
+        for (const at of ticks(it.zoom.from, it.zoom.to, inner() / 95)) {
+          const [date, clock, fraction] = moment(at);
+          const x = Math.min(Math.max(xOf(at), gutter() + 4), plots.clientWidth - 30);
+          pen.fillStyle = colour("text");
+          pen.fillText(
+            clock.endsWith(":00") && !fraction ? clock.slice(0, 5) : clock + fraction,
+            x,
+            16,
+          );
+          if (date !== day) {
+            pen.fillStyle = colour("muted");
+            pen.fillText(date, x, 30);
+          }
+          day = date;
+        }
+      },
+    });
+  }
+
+  function seriesPanel({ title, names, height, by = [], byText = "", down = null }, all) {
+    const totals = names
+      .map((word) => all.find((each) => each.name === word && each.by === null))
+      .filter(Boolean)
+      .map((each) => ({ ...each, isDown: each.name === down }));
+    if (!totals.length) return;
+    const isOne = totals.length === 1 && totals[0].label.toLowerCase() === title.toLowerCase();
+    const { node, values } = panel(
+      title,
+      totals.map((each) => [plain(each.colour), isOne ? "" : each.label]),
+    );
+    const host = el("div", {
+      role: "img",
+      "aria-label": `${title}: ${totals.map((each) => `${each.label} ${each.kind === "level" ? "at most" : "in all"} ${amount(each, valueIn(each, whole.from, whole.to))}`).join(", ")}. The numbers are in a table below.`,
+    });
+    node.append(host);
+    let chart = null;
+    panels.push({
+      draw(isNew) {
+        const width = plots.clientWidth;
+        if (isNew && chart) {
+          chart.destroy();
+          chart = null;
+        }
+        chart ??= plot(host, {
+          height,
+          series: totals,
+          unit: totals[0].unit,
+          gutter: gutter(),
+          right: RIGHT,
+          range: () => it.zoom,
+          width: () => plots.clientWidth,
+          mirrored: Boolean(down),
+        });
+        if (chart.width !== width) chart.setSize({ width, height });
+        chart.setData(grouped(totals, it.zoom, inner()).data);
+      },
+      read(from, to) {
+        totals.forEach((each, at) => {
+          values[at].textContent = amount(each, valueIn(each, from, to));
+        });
+      },
+    });
+    const rows = new Map();
+    for (const each of all.filter((one) => by.includes(one.name) && one.by !== null)) {
+      const row = rows.get(each.by) ?? {
+        id: each.by,
+        start: each.start,
+        step: each.step,
+        kind: each.kind,
+        values: [],
+      };
+      each.values.forEach((value, at) => {
+        row.values[at] = (row.values[at] ?? 0) + value;
+      });
+      rows.set(each.by, row);
+    }
+    if (rows.size) heat(node, byText, [...rows.values()]);
+  }
+
+  /* Counts by broker: a row each, darker where there is more. */
+  function heat(node, text, all) {
+    const rows = all
+      .sort((one, other) => sum(other.values) - sum(one.values))
+      .slice(0, MOST_ROWS)
+      .sort((one, other) => one.id - other.id);
+    const canvas = el("canvas", {
+      role: "img",
+      "aria-label": `${text}: ${rows
+        .slice(0, 8)
+        .map((row) => `broker ${row.id} ${number(sum(row.values))}`)
+        .join(", ")}`,
+    });
+    node.append(
+      el(
+        "p.remark",
+        {},
+        `${text}${all.length > rows.length ? `: ${rows.length} of ${number(all.length)} brokers, those with most` : report.more.series > 0 ? ": those with most" : ""}`,
+      ),
+      canvas,
+    );
+    const row = {
+      draw() {
+        const height = rows.length * THIN_ROW + 4;
+        const pen = sized(canvas, plots.clientWidth, height);
+        pen.font = FONT();
+        pen.textBaseline = "middle";
+        pen.textAlign = "right";
+        const parts = rows.map((each) => grouped([each], it.zoom, inner()));
+        const most = Math.max(1, ...parts.flatMap((part) => part.data[1]));
+        const wide = Math.max(
+          2,
+          (inner() * parts[0].size * rows[0].step) / (it.zoom.to - it.zoom.from) - 1,
+        );
+        rows.forEach((each, at) => {
+          const y = at * THIN_ROW + 2;
+          pen.fillStyle = colour("muted");
+          pen.fillText(String(each.id), gutter() - 10, y + THIN_ROW / 2);
+          pen.fillStyle = colour("faint");
+          pen.fillRect(gutter(), y + THIN_ROW - 2, inner(), 1);
+        });
+        pen.save();
+        pen.beginPath();
+        pen.rect(gutter(), 0, inner(), height);
+        pen.clip();
+        pen.fillStyle = colour("blue");
+        parts.forEach(({ data: [times, values] }, at) => {
+          times.forEach((middle, index) => {
+            if (!values[index]) return;
+            pen.globalAlpha = 0.25 + 0.75 * Math.sqrt(values[index] / most);
+            pen.fillRect(xOf(middle) - wide / 2, at * THIN_ROW + 3, wide, THIN_ROW - 5);
+          });
+        });
+        pen.restore();
+      },
+    };
+    panels.push(row);
+  }
+
+  /* Draw bands [{from, to, draw(pen, x, y, width, height)}] of a row. */
+  function drawBands(pen, bands, y, height) {
+    for (const band of bands) {
+      const x = Math.max(gutter(), xOf(band.from));
+      const right = Math.min(gutter() + inner(), xOf(band.to));
+      if (xOf(band.to) < gutter() || x > gutter() + inner()) continue;
+      band.draw(pen, x, y, Math.max(1.5, right - x), height);
+    }
+  }
+
+  function brokers() {
+    const all = data.brokers;
+    if (!all.length) return;
+    const eventful = all.filter((each) => each.bands.some((band) => band.state !== "active"));
+    let isAll = all.length <= MOST_ROWS;
+    const rows = () =>
+      isAll ? all.slice(0, ALL_ROWS) : (eventful.length ? eventful : all).slice(0, MOST_ROWS);
+    const states = Object.keys(STATES);
+    const { node, values } = panel(
+      "Brokers",
+      states.map((state) => [STATES[state], stateText(state)]),
+    );
+    const note = el("p.remark");
+    const canvas = el("canvas", {
+      role: "img",
+      "aria-label": `States of ${plural(all.length, "broker")}: ${
+        eventful
+          .slice(0, 12)
+          .map(
+            (each) =>
+              `broker ${each.id} was ${[...new Set(each.bands.map((band) => stateText(band.state)))].join(", ")}`,
+          )
+          .join("; ") || "all were active all the time"
+      }. The states are in a table below.`,
+    });
+    node.append(canvas, note);
+    const it_ = {
+      draw() {
+        const shown = rows();
+        const pen = sized(canvas, plots.clientWidth, shown.length * ROW + 6);
+        pen.font = FONT();
+        pen.textBaseline = "middle";
+        pen.textAlign = "right";
+        shown.forEach((each, at) => {
+          const y = 4 + at * ROW;
+          pen.fillStyle = colour("muted");
+          pen.fillText(String(each.id), gutter() - 10, y + ROW / 2 - 2);
+          drawBands(
+            pen,
+            each.bands.map((band) => ({
+              ...band,
+              draw: STATES[band.state] ?? STATES.unregistered,
+            })),
+            y,
+            ROW - 6,
+          );
+        });
+        const early =
+          report.more.bands > 0
+            ? [`${plural(report.more.bands, "earlier change")} of state left out `]
+            : [];
+        note.replaceChildren(
+          ...early,
+          ...(all.length > MOST_ROWS
+            ? [
+                isAll
+                  ? `${number(shown.length)} of ${number(all.length)} brokers`
+                  : `${number(shown.length)} of ${number(all.length)} brokers: ${eventful.length ? "of those that were not always active" : "all were active all the time"}`,
+                button(
+                  isAll ? "Show fewer" : `Show ${number(Math.min(all.length, ALL_ROWS))}`,
+                  () => {
+                    isAll = !isAll;
+                    draw();
+                  },
+                ),
+              ]
+            : []),
+        );
+      },
+      read(from, to) {
+        states.forEach((state, at) => {
+          values[at].textContent = number(
+            all.filter((each) =>
+              each.bands.some((band) => band.state === state && band.from < to && band.to > from),
+            ).length,
+          );
+        });
+      },
+      hit(x, y) {
+        const row = rows()[Math.floor((y - canvas.offsetTop - 4) / ROW)];
+        const at = timeAt(x);
+        return y >= canvas.offsetTop + 4 && row
+          ? { broker: row, band: row.bands.find((band) => band.from <= at && band.to > at) }
+          : null;
+      },
+    };
+    panels.push(it_);
+  }
+
+  function leftOut(node, many, thing) {
+    if (many > 0) node.append(el("p.remark", {}, `${plural(many, thing)} left out`));
+  }
+
+  function leaders() {
+    if (!data.leadership.length) return;
+    const { node, values } = panel("Leader of the quorum", [[plain("leader-odd"), "controller"]]);
+    const canvas = el("canvas", {
+      role: "img",
+      "aria-label": `Leaders of the quorum: ${data.leadership
+        .slice(0, 12)
+        .map((each) => `${each.leader} in epoch ${each.epoch}`)
+        .join(", ")}`,
+    });
+    node.append(canvas);
+    leftOut(node, report.more.leadership, "leader");
+    panels.push({
+      draw() {
+        const pen = sized(canvas, plots.clientWidth, ROW + 6);
+        pen.font = FONT();
+        pen.textBaseline = "middle";
+        pen.strokeStyle = colour("line");
+        drawBands(
+          pen,
+          data.leadership.map((each) => ({
+            ...each,
+            draw(_, x, y, width, height) {
+              pen.fillStyle = colour(each.epoch % 2 ? "leader-odd" : "leader-even");
+              pen.fillRect(x, y, width, height);
+              pen.fillStyle = colour("ground");
+              if (x > gutter()) pen.fillRect(x, y, 1, height);
+              const text = `${each.leader} · epoch ${each.epoch}`;
+              pen.fillStyle = colour("text");
+              if (pen.measureText(text).width + 12 < width)
+                pen.fillText(text, x + 6, y + height / 2 + 1);
+              else if (pen.measureText(String(each.leader)).width + 4 < width)
+                pen.fillText(String(each.leader), x + 2, y + height / 2 + 1);
+            },
+          })),
+          4,
+          ROW - 4,
+        );
+      },
+      read(from, to) {
+        const found = data.leadership.filter((each) => each.from < to && each.to > from);
+        const ids = [...new Set(found.map((each) => each.leader))];
+        values[0].textContent =
+          found.length > 3 ? `${plural(found.length, "epoch")}` : ids.join(", ") || "none";
+      },
+    });
+  }
+
+  function changeMarks() {
+    if (!data.changes.length) return;
+    const { node, values } = panel("Changes", [
+      [plain("text"), "topics, configurations, ACLs, features"],
+    ]);
+    const canvas = el("canvas", {
+      role: "img",
+      "aria-label": `${plural(data.changes.length, "change")} of metadata, in a list below`,
+    });
+    node.append(canvas);
+    leftOut(node, report.more.changes, "change");
+    panels.push({
+      draw() {
+        const pen = sized(canvas, plots.clientWidth, 22);
+        pen.fillStyle = colour("text");
+        for (const each of data.changes) {
+          const x = xOf(each.time);
+          if (x >= gutter() - 1 && x <= gutter() + inner() + 1) {
+            pen.globalAlpha = 0.6;
+            pen.fillRect(x - 0.75, 4, 1.5, 13);
+          }
+        }
+        pen.globalAlpha = 1;
+      },
+      read(from, to) {
+        values[0].textContent = number(
+          data.changes.filter((each) => each.time >= from && each.time < to).length,
+        );
+      },
+    });
+  }
+
+  function place(node, from, to) {
+    const left = Math.max(gutter(), xOf(from));
+    const right = Math.min(gutter() + inner(), xOf(to));
+    node.hidden = right < gutter() || left > gutter() + inner();
+    node.style.left = `${left}px`;
+    node.style.width = `${Math.max(0, right - left)}px`;
+  }
+
+  function readout() {
+    const at = it.cursor === null ? null : bucket(it.cursor);
+    const { from, to } = at ?? it.zoom;
+    for (const each of panels) each.read?.(from, to);
+    range.replaceChildren(
+      rangeText(Math.round(from), Math.round(to)),
+      el(
+        "small",
+        {},
+        at
+          ? "under the pointer"
+          : `${span(to - from)} shown, ${span(bucket(from).to - bucket(from).from)} a bar`,
+      ),
+    );
+    cross.hidden = it.cursor === null;
+    if (at)
+      cross.style.left = `${Math.min(Math.max(xOf(it.cursor), gutter()), gutter() + inner())}px`;
+  }
+
+  function draw(isNew = false) {
+    if (!plots.clientWidth) return;
+    for (const each of panels) each.draw(isNew);
+    if (it.chosen) place(mark, it.chosen.from, it.chosen.to);
+    else mark.hidden = true;
+    const length = whole.to - whole.from;
+    window_.style.left = `min(${((it.zoom.from - whole.from) / length) * 100}%, 100% - 4px)`;
+    window_.style.width = `${((it.zoom.to - it.zoom.from) / length) * 100}%`;
+    const isWhole = it.zoom.from <= whole.from && it.zoom.to >= whole.to;
+    for (const each of [earlier, later, out, all]) each.disabled = isWhole;
+    readout();
+  }
+
+  function setZoom(from, to) {
+    const length = Math.min(whole.to - whole.from, Math.max(1000, to - from));
+    const middle = (from + to) / 2;
+    const start = Math.min(Math.max(whole.from, middle - length / 2), whole.to - length);
+    it.zoom = { from: start, to: start + length };
+    it.cursor = it.cursor === null ? null : Math.min(Math.max(it.cursor, start), start + length);
+    draw();
+    if (changeFilter.inZoom) changeFilter.table.render();
+  }
+
+  const scale = (factor) => {
+    const length = (it.zoom.to - it.zoom.from) * factor;
+    const middle =
+      it.cursor ??
+      (it.chosen ? (it.chosen.from + it.chosen.to) / 2 : (it.zoom.from + it.zoom.to) / 2);
+    const share = Math.min(1, Math.max(0, (middle - it.zoom.from) / (it.zoom.to - it.zoom.from)));
+    setZoom(middle - length * share, middle + length * (1 - share));
+  };
+  const shift = (share) =>
+    setZoom(
+      it.zoom.from + share * (it.zoom.to - it.zoom.from),
+      it.zoom.to + share * (it.zoom.to - it.zoom.from),
+    );
+  const earlier = button("←", () => shift(-0.5), { "aria-label": "Earlier" });
+  const later = button("→", () => shift(0.5), { "aria-label": "Later" });
+  const nearer = button("+", () => scale(0.5), { "aria-label": "Zoom in" });
+  const out = button("−", () => scale(2), { "aria-label": "Zoom out" });
+  const all = button("Whole time", () => setZoom(whole.from, whole.to));
+
+  /* Show what happened in a span of time; `hit` is the broker that was pointed at. */
+  function choose(from, to, hit = null) {
+    it.chosen = { from, to };
+    const values = [...series, ...ofLogs]
+      .filter((each) => each.by === null)
+      .map((each) => [each, valueIn(each, from, to)])
+      .filter(([, value]) => value > 0);
+    const within = (each) => each.from < to && each.to > from;
+    const away = (data?.brokers ?? []).flatMap((each) =>
+      each.bands
+        .filter((band) => within(band) && band.state !== "active" && band !== hit?.band)
+        .map((band) => ({ id: each.id, ...band })),
+    );
+    const made = (data?.changes ?? []).filter((each) => each.time >= from && each.time < to);
+    const leading = (data?.leadership ?? []).filter((each) => each.from >= from && each.from < to);
+    const during = (text) =>
+      withLast(withLast(text, "{from}", Math.round(from)), "{to}", Math.round(to));
+    const written = report.logs.filter(
+      (log) =>
+        log.kind !== "metadata" &&
+        log.bucketCommand &&
+        log.series.some((each) => valueIn({ ...each, kind: "count-per-bucket" }, from, to) > 0),
+    );
+    const stated = (band) =>
+      `${stateText(band.state)} from ${timeText(band.from)} to ${timeText(band.to)} (${span(band.to - band.from)})`;
+    detail.replaceChildren(
+      el(
+        "div.moment",
+        { id: "moment" },
+        el(
+          "div.moment-head",
+          {},
+          el("h3", {}, `${rangeText(Math.round(from), Math.round(to))} UTC`),
+          button("Close", () => {
+            it.chosen = null;
+            detail.replaceChildren();
+            draw();
+            plots.focus({ preventScroll: true });
+          }),
+        ),
+        values.length
+          ? el(
+              "dl.values",
+              {},
+              values.map(([each, value]) =>
+                el(
+                  "div",
+                  {},
+                  el("dt", {}, each.label),
+                  el(
+                    "dd",
+                    {},
+                    amount(each, value),
+                    each.kind === "level"
+                      ? el("small.muted", {}, " at most")
+                      : to - from < each.step
+                        ? el("small.muted", {}, ` in ${span(each.step)}`)
+                        : "",
+                  ),
+                ),
+              ),
+            )
+          : el("p.none", {}, "Nothing is counted in this time."),
+        hit?.band &&
+          el(
+            "div.content",
+            {},
+            el("p", {}, `Broker ${hit.broker.id}: ${stated(hit.band)}`),
+            command(hit.band.command),
+          ),
+        away.length > 0 &&
+          el(
+            "div.content",
+            {},
+            el(
+              "p",
+              {},
+              hit?.band ? "Other brokers that were not active" : "Brokers that were not active",
+            ),
+            el(
+              "ul",
+              {},
+              away.slice(0, 10).map((band) => el("li", {}, `broker ${band.id}: ${stated(band)}`)),
+              away.length > 10 && el("li", {}, `and ${number(away.length - 10)} more`),
+            ),
+          ),
+        leading.length > 0 &&
+          el(
+            "div.content",
+            {},
+            el("p", {}, "New leaders of the quorum"),
+            el(
+              "ul",
+              {},
+              leading
+                .slice(0, 10)
+                .map((each) =>
+                  el(
+                    "li",
+                    {},
+                    `controller ${each.leader}, epoch ${each.epoch}, at ${timeText(each.from)}`,
+                  ),
+                ),
+            ),
+          ),
+        made.length > 0 &&
+          el(
+            "div.content",
+            {},
+            el("p", {}, plural(made.length, "change"), ": "),
+            el(
+              "ul",
+              {},
+              made
+                .slice(0, 6)
+                .map((each) =>
+                  el(
+                    "li",
+                    {},
+                    name(each.what),
+                    each.before !== null || each.after !== null
+                      ? [": ", name(each.before ?? "–"), " → ", name(each.after ?? "–")]
+                      : "",
+                  ),
+                ),
+            ),
+            button("Zoom to this time, and list its changes", () => {
+              setZoom(from, to);
+              changeFilter.only();
+              byId("changes").scrollIntoView();
+            }),
+          ),
+        data?.bucketCommand &&
+          el(
+            "div.content",
+            {},
+            el("p", {}, "The metadata records of this time"),
+            command(during(data.bucketCommand)),
+          ),
+        written
+          .slice(0, MOST_LOGS)
+          .map((log) =>
+            el(
+              "div.content",
+              {},
+              el("p", {}, "The records of ", name(logName(log)), " of this time"),
+              command(during(log.bucketCommand)),
+            ),
+          ),
+        written.length > MOST_LOGS &&
+          el(
+            "p.none",
+            {},
+            `${number(written.length - MOST_LOGS)} more logs have records of this time.`,
+          ),
+      ),
+    );
+    draw();
+  }
+
+  it.show = (ms) => {
+    const width = it.zoom.to - it.zoom.from;
+    if (ms < it.zoom.from || ms > it.zoom.to) setZoom(ms - width / 2, ms + width / 2);
+    const { from, to } = bucket(ms);
+    choose(from, to);
+    byId("timeline").scrollIntoView();
+    plots.focus({ preventScroll: true });
+  };
+
+  // The pointer and the keys
+
+  let pressed = null;
+  const place_ = (event) => {
+    const box = plots.getBoundingClientRect();
+    return {
+      x: event.clientX - box.left - plots.clientLeft,
+      y: event.clientY - box.top - plots.clientTop,
+    };
+  };
+  const isControl = (event) => event.target.closest("button, a, summary");
+  plots.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || isControl(event)) return;
+    pressed = place_(event);
+    plots.setPointerCapture(event.pointerId);
+  });
+  plots.addEventListener("pointermove", (event) => {
+    const { x } = place_(event);
+    it.cursor =
+      x < gutter() - 2 || x > gutter() + inner() + 2
+        ? null
+        : Math.min(Math.max(timeAt(x), it.zoom.from), it.zoom.to);
+    if (pressed) {
+      drag.hidden = Math.abs(x - pressed.x) < 5;
+      const [left, right] = [Math.min(x, pressed.x), Math.max(x, pressed.x)];
+      place(drag, timeAt(left), timeAt(right));
+      drag.hidden ||= Math.abs(x - pressed.x) < 5;
+    }
+    readout();
+  });
+  plots.addEventListener("pointerup", (event) => {
+    if (!pressed) return;
+    const { x, y } = place_(event);
+    const [from, to] = [timeAt(Math.min(x, pressed.x)), timeAt(Math.max(x, pressed.x))];
+    const isClick = Math.abs(x - pressed.x) < 5;
+    pressed = null;
+    drag.hidden = true;
+    if (!isClick) {
+      setZoom(Math.max(from, it.zoom.from), Math.min(to, it.zoom.to));
+    } else if (x >= gutter() && x <= gutter() + inner()) {
+      const { from: start, to: end } = bucket(timeAt(x));
+      choose(start, end, panels.map((each) => each.hit?.(x, y)).find(Boolean) ?? null);
+    }
+  });
+  plots.addEventListener("pointercancel", () => {
+    pressed = null;
+    drag.hidden = true;
+  });
+  plots.addEventListener("pointerleave", () => {
+    if (!pressed) {
+      it.cursor = null;
+      readout();
+    }
+  });
+  plots.addEventListener("dblclick", () => setZoom(whole.from, whole.to));
+
+  function step(ways) {
+    const { from, to } = bucket(
+      it.cursor ?? (it.chosen ? it.chosen.from : (it.zoom.from + it.zoom.to) / 2),
+    );
+    const next = Math.min(Math.max(whole.from, (from + to) / 2 + ways * (to - from)), whole.to - 1);
+    it.cursor = next;
+    if (next < it.zoom.from || next > it.zoom.to) shift(ways < 0 ? -0.5 : 0.5);
+    it.cursor = next;
+    readout();
+    const here = bucket(next);
+    said.textContent = `${timeText(Math.round(here.from))}: ${
+      series
+        .filter((each) => each.by === null)
+        .map((each) => [each, valueIn(each, here.from, here.to)])
+        .filter(([, value]) => value)
+        .map(([each, value]) => `${each.label} ${amount(each, value)}`)
+        .join(", ") || "nothing"
+    }`;
+  }
+
+  const KEYS = {
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    PageUp: () => shift(-0.5),
+    PageDown: () => shift(0.5),
+    "+": () => scale(0.5),
+    "=": () => scale(0.5),
+    "-": () => scale(2),
+    0: () => setZoom(whole.from, whole.to),
+    Escape: () => {
+      it.cursor = null;
+      setZoom(whole.from, whole.to);
+    },
+    Enter: () => {
+      const { from, to } = bucket(it.cursor ?? (it.zoom.from + it.zoom.to) / 2);
+      choose(from, to);
+    },
+  };
+  plots.addEventListener("keydown", (event) => {
+    if (
+      event.target !== plots ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      !Object.hasOwn(KEYS, event.key)
+    )
+      return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+
+  // The tables behind the charts
+
+  function numbers(summary, make) {
+    const node = el(
+      "details.numbers",
+      {
+        ontoggle: () => {
+          if (node.open && node.childElementCount === 1) node.append(make());
+        },
+      },
+      el("summary", {}, summary),
+    );
+    return node;
+  }
+
+  function valueTable(all) {
+    const totals = all.filter((each) => each.by === null);
+    const times = [
+      ...new Set(
+        totals.flatMap((each) =>
+          each.values
+            .map((value, at) => (value ? each.start + at * each.step : null))
+            .filter((at) => at !== null),
+        ),
+      ),
+    ].sort((one, other) => one - other);
+    return table({
+      caption: { text: "Numbers by time", quiet: true },
+      rows: times,
+      empty: "All are 0.",
+      columns: [
+        { label: "From", value: (at) => at, cell: timeLink },
+        ...totals.map((each) => ({
+          label: each.label,
+          number: true,
+          value: (at) => valueIn(each, at, at + 1),
+          cell: (at) => amount(each, valueIn(each, at, at + 1)),
+        })),
+      ],
+    });
+  }
+
+  const BAND_COLUMNS = [
+    { label: "From", value: (row) => row.from, cell: (row) => timeLink(row.from) },
+    { label: "To", value: (row) => row.to, cell: (row) => timeLink(row.to) },
+    {
+      label: "Length",
+      number: true,
+      value: (row) => row.to - row.from,
+      cell: (row) => span(row.to - row.from),
+    },
+    { label: "Offset", number: true, value: (row) => row.offset },
+  ];
+  const bandTable = () =>
+    table({
+      caption: { text: "States of brokers", quiet: true },
+      rows: data.brokers.flatMap((each) =>
+        each.bands.map((band) => ({ id: each.id, rack: each.rack, ...band })),
+      ),
+      left: report.more.bands,
+      detail: records,
+      columns: [
+        { label: "Broker", number: true, isId: true, value: (row) => row.id },
+        { label: "State", value: (row) => stateText(row.state) },
+        ...BAND_COLUMNS,
+      ],
+    });
+  const leaderTable = () =>
+    table({
+      caption: { text: "Leaders of the quorum", quiet: true },
+      rows: data.leadership,
+      left: report.more.leadership,
+      detail: records,
+      columns: [
+        { label: "Leader", number: true, isId: true, value: (row) => row.leader },
+        { label: "Epoch", number: true, isId: true, value: (row) => row.epoch },
+        ...BAND_COLUMNS,
+      ],
+    });
+
+  it.build = () => {
+    axis();
+    if (data) {
+      brokers();
+      leaders();
+      for (const each of PANELS) seriesPanel(each, series);
+      const known = new Set(PANELS.flatMap((each) => each.names));
+      for (const word of new Set(series.map((each) => each.name))) {
+        if (!known.has(word))
+          seriesPanel(
+            {
+              title: NAMES[word]?.[0] ?? short(word),
+              names: [word],
+              height: 90,
+              by: [word],
+              byText: "by broker",
+            },
+            series,
+          );
+      }
+      changeMarks();
+    }
+    for (const each of ofLogs)
+      seriesPanel({ title: capital(each.label), names: [each.name], height: 90 }, ofLogs);
+    plots.append(cross, drag, mark);
+    fill(
+      "timeline",
+      el(
+        "div.steer",
+        {},
+        range,
+        el("span.buttons", {}, earlier, later, nearer, out, all),
+        el("div.overview", { "aria-hidden": "true" }, window_),
+      ),
+      plots,
+      said,
+      el(
+        "p.hint",
+        { id: "timeline-hint" },
+        "Drag to zoom, click to see what happened. With the keyboard: ← → move, + − zoom, Enter shows what happened, Escape shows the whole time.",
+      ),
+      detail,
+      series.length > 0 && numbers("Numbers by time", () => valueTable(series)),
+      ofLogs.length > 0 && numbers("Numbers of the logs by time", () => valueTable(ofLogs)),
+      data?.brokers.length > 0 && numbers("States of brokers", bandTable),
+      data?.leadership.length > 0 && numbers("Leaders of the quorum", leaderTable),
+    );
+    draw();
+  };
+  it.draw = draw;
+  return it;
+}
+
+const timeline = makeTimeline();
